@@ -1,0 +1,69 @@
+/* The contract between a compiled kernel and whoever runs it. Plain C, so that
+ * generated code, hand-written C and other languages can all meet it.
+ *
+ * A kernel is one function, KilnKernel. It touches nothing but its arguments
+ * and the services of its host; it is reentrant, keeps no state between calls
+ * and never throws. */
+#ifndef KILN_VM_LIBRARY_KERNEL_ABI_H_
+#define KILN_VM_LIBRARY_KERNEL_ABI_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes when code compiled against an older version could not run. */
+#define KILN_KERNEL_ABI_VERSION 1
+
+/* Alignment in bytes of every workspace, and of a buffer parameter whose
+ * signature says that it is aligned. */
+#define KILN_KERNEL_ALIGNMENT 64
+
+/* What a kernel, a parallel body or parallel_for returns. A kernel may return
+ * any positive value of its own; negative values are reserved for these. */
+enum KilnKernelStatus {
+  KILN_KERNEL_OK = 0,
+  /* `alloc` gave NULL and the kernel stopped. */
+  KILN_KERNEL_OUT_OF_MEMORY = -1,
+  /* parallel_for was called from inside a parallel body. */
+  KILN_KERNEL_NESTED_PARALLEL = -2,
+  /* An argument broke an assumption that the kernel checks itself. */
+  KILN_KERNEL_BAD_ARGUMENT = -3
+};
+
+/* A part of a parallel loop: the iterations begin <= i < end. `env` is what the
+ * kernel handed to parallel_for, shared by all parts. */
+typedef int32_t (*KilnParallelBody)(void* env, int64_t begin, int64_t end);
+
+/* Services that a kernel may call. */
+typedef struct KilnHost {
+  /* Splits [0, n) into at most as many contiguous parts as there are threads,
+   * whose sizes differ by one at most, and runs `body` once on each part; the
+   * calling thread takes one itself. Returns when all parts have ended: the
+   * status of the first part (by position) that did not return 0, else 0.
+   * Runs nothing and returns 0 for n <= 0. Returns KILN_KERNEL_NESTED_PARALLEL
+   * without running anything where the caller is inside a parallel body. */
+  int32_t (*parallel_for)(const struct KilnHost* host, int64_t n,
+                          KilnParallelBody body, void* env);
+  /* A workspace of `bytes`, 64-byte aligned and with undefined contents, or
+   * NULL. It belongs to the calling thread, which gives it back with `free`;
+   * workspaces are given back in the reverse order of their allocation. */
+  void* (*alloc)(const struct KilnHost* host, uint64_t bytes);
+  void (*free)(const struct KilnHost* host, void* workspace);
+  /* The host's own. */
+  void* impl;
+} KilnHost;
+
+/* Entry point of a kernel. data[i] is the base address of the i-th buffer of
+ * its signature. scalars[i] is the value of the i-th scalar: integers sign- or
+ * zero-extended to 64 bits, bool 0 or 1, floats of any width as the bits of a
+ * double. Returns 0 or a KilnKernelStatus. */
+typedef int32_t (*KilnKernel)(const KilnHost* host, void* const* data,
+                              const int64_t* scalars);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_VM_LIBRARY_KERNEL_ABI_H_ */

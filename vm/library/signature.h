@@ -1,0 +1,109 @@
+// What a compiled kernel expects of its arguments, and the check against it.
+//
+// A kernel (kernel_abi.h) sees two flat lists: base addresses of buffers, and
+// 64-bit scalars. The signature names both, says which of them the caller
+// passes and in which order, and which are found from the shapes of arguments.
+// All buffers are compact and row-major.
+#ifndef KILN_VM_LIBRARY_SIGNATURE_H_
+#define KILN_VM_LIBRARY_SIGNATURE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kiln/ir/type/dtype.h"
+
+namespace kiln {
+
+// The extent of a buffer along one dimension: the constant `extent` where
+// `scalar` is negative, else the value of KernelSignature::scalars[scalar].
+struct KernelDim {
+  int64_t extent = 0;
+  int scalar = -1;
+
+  static KernelDim Constant(int64_t extent) { return {extent, -1}; }
+  static KernelDim Symbolic(int scalar) { return {0, scalar}; }
+  bool is_symbolic() const { return scalar >= 0; }
+  friend bool operator==(const KernelDim&, const KernelDim&) = default;
+};
+
+struct KernelBuffer {
+  std::string name;
+  DType dtype;
+  std::vector<KernelDim> shape;
+  bool aligned = true;   // The base address is a multiple of 64.
+  bool written = false;  // The kernel writes to it.
+  friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
+};
+
+// A scalar parameter, or a symbolic extent that only shapes tell.
+struct KernelScalar {
+  std::string name;
+  DType dtype = DType::Index();
+  friend bool operator==(const KernelScalar&, const KernelScalar&) = default;
+};
+
+// One parameter as the caller passes it: buffers[index] or scalars[index].
+struct KernelParam {
+  enum class Kind : uint8_t { kBuffer, kScalar };
+  Kind kind = Kind::kBuffer;
+  int index = 0;
+  friend bool operator==(const KernelParam&, const KernelParam&) = default;
+};
+
+struct KernelSignature {
+  std::string name;
+  std::vector<KernelBuffer> buffers;  // In the order of the kernel's `data`.
+  std::vector<KernelScalar> scalars;  // In the order of `scalars`.
+  // What the caller passes, in order. Every buffer occurs once. A scalar that
+  // does not occur is a dimension of some buffer and is found from its shape.
+  std::vector<KernelParam> params;
+
+  friend bool operator==(const KernelSignature&,
+                         const KernelSignature&) = default;
+};
+
+// One argument of a call. A buffer has `data`, `dtype` and `shape`; a scalar
+// has `value`, encoded as kernel_abi.h says.
+struct KernelArgument {
+  KernelParam::Kind kind = KernelParam::Kind::kBuffer;
+  void* data = nullptr;
+  DType dtype;
+  absl::Span<const int64_t> shape;
+  int64_t value = 0;
+};
+
+// What a kernel is called with.
+struct BoundArguments {
+  std::vector<void*> data;
+  std::vector<int64_t> scalars;
+};
+
+// The signature as a line, such as
+// "mm(A: float32[n, 512], B: out float32[n], k: int32)".
+std::string ToString(const KernelSignature& signature);
+
+// Refuses a signature that contradicts itself: an index out of range, a buffer
+// passed never or twice, a scalar that no argument determines, a type that has
+// no values in memory, a negative extent.
+absl::Status CheckSignature(const KernelSignature& signature);
+
+// Checks the arguments of a call against a well-formed signature: their number
+// and kinds, types, ranks, extents (the same value for the same symbol
+// everywhere), alignment, addresses that are not null. The error names the
+// parameter, what was expected and what came.
+absl::StatusOr<BoundArguments> BindArguments(
+    const KernelSignature& signature, absl::Span<const KernelArgument> args);
+
+// A compact binary form and back. Reading accepts any bytes: what is cut short,
+// of another version or not well-formed is an error.
+std::string Serialize(const KernelSignature& signature);
+absl::StatusOr<KernelSignature> ParseKernelSignature(std::string_view bytes);
+
+}  // namespace kiln
+
+#endif  // KILN_VM_LIBRARY_SIGNATURE_H_
