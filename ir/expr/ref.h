@@ -1,0 +1,83 @@
+// Shared ownership of immutable nodes.
+#ifndef KILN_IR_EXPR_REF_H_
+#define KILN_IR_EXPR_REF_H_
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace kiln {
+
+// Base of every node: a reference count that threads may share.
+class Node {
+ public:
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  virtual ~Node() = default;
+
+ private:
+  template <typename T>
+  friend class Ref;
+  mutable std::atomic<int32_t> references_{0};
+};
+
+// A counted pointer to a const node. Null when default-constructed.
+// Comparison is by identity; see ir/tensor/equal.h for structural equality.
+template <typename T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}  // NOLINT: null is a reference
+  explicit Ref(const T* node) : node_(node) { Acquire(); }
+  Ref(const Ref& other) : node_(other.node_) { Acquire(); }
+  Ref(Ref&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Ref() { Release(); }
+
+  const T* get() const { return node_; }
+  const T* operator->() const { return node_; }
+  const T& operator*() const { return *node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+
+  friend bool operator==(const Ref& a, const Ref& b) {
+    return a.node_ == b.node_;
+  }
+  friend bool operator!=(const Ref& a, const Ref& b) {
+    return a.node_ != b.node_;
+  }
+  friend bool operator<(const Ref& a, const Ref& b) {
+    return a.node_ < b.node_;
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const Ref& ref) {
+    return H::combine(std::move(state), ref.node_);
+  }
+
+ private:
+  void Acquire() const {
+    if (node_) node_->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void Release() const {
+    if (node_ &&
+        node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete node_;
+    }
+  }
+
+  const T* node_ = nullptr;
+};
+
+}  // namespace kiln
+
+template <typename T>
+struct std::hash<kiln::Ref<T>> {
+  size_t operator()(const kiln::Ref<T>& ref) const {
+    return std::hash<const void*>()(ref.get());
+  }
+};
+
+#endif  // KILN_IR_EXPR_REF_H_

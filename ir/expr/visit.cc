@@ -1,0 +1,199 @@
+#include "kiln/ir/expr/visit.h"
+
+#include <algorithm>
+
+#include "kiln/base/check.h"
+
+namespace kiln {
+namespace {
+
+// Maps `list`; true if an element changed.
+bool MapList(const std::vector<Expr>& list,
+             FunctionRef<Expr(const Expr&)> map, std::vector<Expr>* out) {
+  bool changed = false;
+  out->reserve(list.size());
+  for (const Expr& e : list) {
+    out->push_back(map(e));
+    changed |= out->back() != e;
+  }
+  return changed;
+}
+
+Expr MapBinary(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<BinaryNode>();
+  Expr a = map(node->a), b = map(node->b);
+  if (a == node->a && b == node->b) return e;
+  return Binary(e.kind(), std::move(a), std::move(b));
+}
+
+Expr MapSelect(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<SelectNode>();
+  Expr c = map(node->condition);
+  Expr t = map(node->true_value), f = map(node->false_value);
+  if (c == node->condition && t == node->true_value &&
+      f == node->false_value) {
+    return e;
+  }
+  return Select(std::move(c), std::move(t), std::move(f));
+}
+
+Expr MapLoad(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<LoadNode>();
+  std::vector<Expr> indices;
+  if (!MapList(node->indices, map, &indices)) return e;
+  return Load(node->buffer, std::move(indices));
+}
+
+Expr MapCall(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<CallNode>();
+  std::vector<Expr> args;
+  if (!MapList(node->args, map, &args)) return e;
+  return Call(node->dtype, node->op, std::move(args));
+}
+
+Expr MapLet(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<LetNode>();
+  Expr value = map(node->value), body = map(node->body);
+  if (value == node->value && body == node->body) return e;
+  return Let(node->var, std::move(value), std::move(body));
+}
+
+Expr MapRamp(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  const auto* node = e.As<RampNode>();
+  Expr base = map(node->base), stride = map(node->stride);
+  if (base == node->base && stride == node->stride) return e;
+  return Ramp(std::move(base), std::move(stride), node->lanes);
+}
+
+template <typename T, typename Make>
+Expr MapUnary(const Expr& e, FunctionRef<Expr(const Expr&)> map, Make make) {
+  const T* node = e.As<T>();
+  Expr value = map(node->value);
+  return value == node->value ? e : make(*node, std::move(value));
+}
+
+}  // namespace
+
+void ForEachOperand(const Expr& e, FunctionRef<void(const Expr&)> child) {
+  if (const auto* binary = e.As<BinaryNode>()) {
+    child(binary->a);
+    child(binary->b);
+  } else if (const auto* cast = e.As<CastNode>()) {
+    child(cast->value);
+  } else if (const auto* negation = e.As<NotNode>()) {
+    child(negation->value);
+  } else if (const auto* select = e.As<SelectNode>()) {
+    child(select->condition);
+    child(select->true_value);
+    child(select->false_value);
+  } else if (const auto* load = e.As<LoadNode>()) {
+    for (const Expr& index : load->indices) child(index);
+  } else if (const auto* ramp = e.As<RampNode>()) {
+    child(ramp->base);
+    child(ramp->stride);
+  } else if (const auto* broadcast = e.As<BroadcastNode>()) {
+    child(broadcast->value);
+  } else if (const auto* let = e.As<LetNode>()) {
+    child(let->value);
+    child(let->body);
+  } else if (const auto* call = e.As<CallNode>()) {
+    for (const Expr& arg : call->args) child(arg);
+  }
+}
+
+Expr MapOperands(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
+  if (IsBinary(e.kind())) return MapBinary(e, map);
+  switch (e.kind()) {
+#define KILN_CASE(kind, ...) case ExprKind::k##kind:
+    KILN_BINARY_KINDS(KILN_CASE)
+#undef KILN_CASE
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kStringImm:
+    case ExprKind::kVar:
+      return e;
+    case ExprKind::kCast:
+      return MapUnary<CastNode>(e, map, [](const CastNode& node, Expr value) {
+        return Cast(node.dtype, std::move(value));
+      });
+    case ExprKind::kNot:
+      return MapUnary<NotNode>(e, map, [](const NotNode&, Expr value) {
+        return Not(std::move(value));
+      });
+    case ExprKind::kBroadcast:
+      return MapUnary<BroadcastNode>(
+          e, map, [](const BroadcastNode& node, Expr value) {
+            return Broadcast(std::move(value), node.lanes);
+          });
+    case ExprKind::kSelect:
+      return MapSelect(e, map);
+    case ExprKind::kLoad:
+      return MapLoad(e, map);
+    case ExprKind::kRamp:
+      return MapRamp(e, map);
+    case ExprKind::kLet:
+      return MapLet(e, map);
+    case ExprKind::kCall:
+      return MapCall(e, map);
+  }
+  KILN_CHECK(false) << "unknown kind";
+  return e;
+}
+
+void Visit(const Expr& e, FunctionRef<bool(const Expr&)> visit) {
+  if (!visit(e)) return;
+  ForEachOperand(e, [&](const Expr& operand) { Visit(operand, visit); });
+}
+
+Expr Rewrite(const Expr& e, FunctionRef<Expr(const Expr&)> rewrite) {
+  if (Expr replacement = rewrite(e)) return replacement;
+  return MapOperands(
+      e, [&](const Expr& operand) { return Rewrite(operand, rewrite); });
+}
+
+Expr Substitute(const Expr& e, const VarMap& map) {
+  if (map.empty()) return e;
+  return Rewrite(e, [&](const Expr& node) -> Expr {
+    const VarNode* var = node.As<VarNode>();
+    if (!var) return nullptr;
+    auto found = map.find(var);
+    return found == map.end() ? node : found->second;
+  });
+}
+
+Expr Substitute(const Expr& e, const Var& var, const Expr& value) {
+  return Rewrite(e, [&](const Expr& node) -> Expr {
+    if (node.kind() != ExprKind::kVar) return nullptr;
+    return node == var ? value : node;
+  });
+}
+
+bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted) {
+  bool found = false;
+  Visit(e, [&](const Expr& node) {
+    const VarNode* var = node.As<VarNode>();
+    found = found || (var && is_wanted(var));
+    return !found;
+  });
+  return found;
+}
+
+bool UsesVar(const Expr& e, const Var& var) {
+  return UsesVar(e, [&](const VarNode* node) { return node == var.get(); });
+}
+
+std::vector<Var> FreeVars(const Expr& e) {
+  std::vector<Var> vars;
+  Visit(e, [&](const Expr& node) {
+    const VarNode* var = node.As<VarNode>();
+    if (var && std::none_of(vars.begin(), vars.end(), [&](const Var& seen) {
+          return seen.get() == var;
+        })) {
+      vars.push_back(Var(var));
+    }
+    return true;
+  });
+  return vars;
+}
+
+}  // namespace kiln

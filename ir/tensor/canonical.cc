@@ -1,0 +1,311 @@
+#include "kiln/ir/tensor/canonical.h"
+
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+// Writes tokens to a byte string. Every list carries its length, and every
+// node its kind, so that no two programs run together.
+class Writer {
+ public:
+  explicit Writer(CanonicalOptions options) : options_(options) {
+    bytes_.reserve(2048);
+  }
+  std::string Take() { return std::move(bytes_); }
+
+  void Write(const Function& f);
+  void Write(const Stmt& s);
+  void Write(const Expr& e);
+  void Write(const Attr& attr);
+  void Number(int64_t value);
+  void Text(std::string_view text);
+
+ private:
+  void Byte(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void Type(DType dtype) { Number(dtype.Key()); }
+  void Write(const Range& range) {
+    Write(range.min);
+    Write(range.extent);
+  }
+  void Write(const BufferRegion& region) {
+    Write(region.buffer);
+    WriteList(region.region);
+  }
+  void Write(const MatchBufferRegion& match) {
+    Write(match.buffer);
+    Write(match.source);
+  }
+  void Write(const IterVar& iter) {
+    Write(static_cast<const Expr&>(iter.var));
+    Write(iter.domain);
+    Byte(static_cast<uint8_t>(iter.type));
+  }
+  void Write(const Buffer& buffer);
+  void Write(const BlockNode& block);
+  void Write(const ForNode& loop);
+  void Write(const AttrMap& map);
+  void WriteOptional(const Expr& e) {
+    Byte(static_cast<bool>(e));
+    if (e) Write(e);
+  }
+  void WriteOptional(const Stmt& s) {
+    Byte(static_cast<bool>(s));
+    if (s) Write(s);
+  }
+  template <typename T>
+  void WriteList(const std::vector<T>& list) {
+    Number(static_cast<int64_t>(list.size()));
+    for (const T& element : list) Write(element);
+  }
+
+  CanonicalOptions options_;
+  std::string bytes_;
+  std::unordered_map<const void*, int64_t> numbers_;
+};
+
+// Variable-length: 7 bits a byte after folding the sign into bit 0.
+void Writer::Number(int64_t value) {
+  uint64_t bits = static_cast<uint64_t>(value) << 1 ^
+                  static_cast<uint64_t>(value >> 63);
+  while (bits >= 128) {
+    Byte(static_cast<uint8_t>(bits | 128));
+    bits >>= 7;
+  }
+  Byte(static_cast<uint8_t>(bits));
+}
+
+void Writer::Text(std::string_view text) {
+  Number(static_cast<int64_t>(text.size()));
+  bytes_.append(text);
+}
+
+void Writer::Write(const Expr& e) {
+  Byte(static_cast<uint8_t>(e.kind()));
+  if (const auto* var = e.As<VarNode>()) {
+    auto [entry, is_new] = numbers_.emplace(var, numbers_.size());
+    Number(entry->second);
+    if (is_new) Type(var->dtype);
+    return;
+  }
+  if (!IsBinary(e.kind())) Type(e.dtype());
+  if (const auto* imm = e.As<IntImmNode>()) {
+    Number(imm->value);
+  } else if (const auto* real = e.As<FloatImmNode>()) {
+    int64_t bits;
+    std::memcpy(&bits, &real->value, sizeof(bits));
+    Number(bits);
+  } else if (const auto* text = e.As<StringImmNode>()) {
+    Text(text->value);
+  } else if (const auto* load = e.As<LoadNode>()) {
+    Write(load->buffer);
+  } else if (const auto* call = e.As<CallNode>()) {
+    Byte(static_cast<uint8_t>(call->op));
+    Number(static_cast<int64_t>(call->args.size()));
+  } else if (const auto* let = e.As<LetNode>()) {
+    Write(static_cast<const Expr&>(let->var));
+  }
+  ForEachOperand(e, [&](const Expr& operand) { Write(operand); });
+}
+
+void Writer::Write(const Buffer& buffer) {
+  auto [entry, is_new] = numbers_.emplace(buffer.get(), numbers_.size());
+  Number(entry->second);
+  if (!is_new) return;
+  Type(buffer->dtype);
+  WriteList(buffer->shape);
+  WriteList(buffer->strides);
+  WriteOptional(buffer->elem_offset);
+  WriteOptional(static_cast<const Expr&>(buffer->data));
+  Text(buffer->scope);
+  Number(buffer->alignment);
+  Number(buffer->offset_factor);
+}
+
+void Writer::Write(const Attr& attr) {
+  Byte(static_cast<uint8_t>(attr.value.index()));
+  if (const Expr* e = attr.expr()) Write(*e);
+  if (const std::string* text = attr.string()) Text(*text);
+  if (const AttrList* list = attr.list()) WriteList(*list);
+  if (const AttrMap* map = attr.map()) Write(*map);
+}
+
+void Writer::Write(const AttrMap& map) {
+  Number(static_cast<int64_t>(map.size()));
+  for (const auto& [key, value] : map) {
+    Text(key);
+    Write(value);
+  }
+}
+
+void Writer::Write(const BlockNode& block) {
+  if (options_.block_names) Text(block.name);
+  WriteList(block.iters);
+  WriteList(block.alloc_buffers);
+  WriteList(block.match_buffers);
+  WriteList(block.reads);
+  WriteList(block.writes);
+  Write(block.annotations);
+  WriteOptional(block.init);
+  Write(block.body);
+}
+
+void Writer::Write(const ForNode& loop) {
+  Write(static_cast<const Expr&>(loop.var));
+  Write(loop.min);
+  Write(loop.extent);
+  Byte(static_cast<uint8_t>(loop.for_kind));
+  Text(loop.thread_tag);
+  Write(loop.annotations);
+  Write(loop.body);
+}
+
+void Writer::Write(const Stmt& s) {
+  Byte(static_cast<uint8_t>(s.kind()));
+  switch (s.kind()) {
+    case StmtKind::kFor:
+      return Write(*s.As<ForNode>());
+    case StmtKind::kBlockRealize: {
+      const auto* node = s.As<BlockRealizeNode>();
+      WriteList(node->values);
+      Write(node->predicate);
+      return Write(*node->block);
+    }
+    case StmtKind::kSeq:
+      return WriteList(s.As<SeqNode>()->stmts);
+    case StmtKind::kStore: {
+      const auto* node = s.As<StoreNode>();
+      Write(node->buffer);
+      WriteList(node->indices);
+      return Write(node->value);
+    }
+    case StmtKind::kIf: {
+      const auto* node = s.As<IfNode>();
+      Write(node->condition);
+      Write(node->then_case);
+      return WriteOptional(node->else_case);
+    }
+    case StmtKind::kLet: {
+      const auto* node = s.As<LetStmtNode>();
+      Write(static_cast<const Expr&>(node->var));
+      Write(node->value);
+      return Write(node->body);
+    }
+    case StmtKind::kAllocate: {
+      const auto* node = s.As<AllocateNode>();
+      Write(node->buffer);
+      Byte(node->is_view);
+      Write(node->annotations);
+      return Write(node->body);
+    }
+    case StmtKind::kEvaluate:
+      return Write(s.As<EvaluateNode>()->value);
+  }
+}
+
+void Writer::Write(const Function& f) {
+  Number(static_cast<int64_t>(f.params.size()));
+  for (const Param& param : f.params) {
+    Write(static_cast<const Expr&>(param.var));
+    Byte(static_cast<bool>(param.buffer));
+    if (param.buffer) Write(param.buffer);
+  }
+  Write(f.attrs);
+  Write(f.body);
+}
+
+bool SameLoad(const LoadNode* a, const LoadNode* b) {
+  return a->buffer == b->buffer;
+}
+
+// Whether two nodes of one kind and type agree in all but their operands.
+bool SameOwnFields(const Expr& a, const Expr& b) {
+  if (a.kind() == ExprKind::kVar) return a == b;
+  if (const auto* x = a.As<IntImmNode>()) {
+    return x->value == b.As<IntImmNode>()->value;
+  }
+  if (const auto* x = a.As<FloatImmNode>()) {
+    return std::memcmp(&x->value, &b.As<FloatImmNode>()->value,
+                       sizeof(double)) == 0;
+  }
+  if (const auto* x = a.As<StringImmNode>()) {
+    return x->value == b.As<StringImmNode>()->value;
+  }
+  if (const auto* x = a.As<LoadNode>()) return SameLoad(x, b.As<LoadNode>());
+  if (const auto* x = a.As<LetNode>()) return x->var == b.As<LetNode>()->var;
+  if (const auto* x = a.As<CallNode>()) return x->op == b.As<CallNode>()->op;
+  return true;
+}
+
+}  // namespace
+
+std::string CanonicalForm(const Function& f, CanonicalOptions options) {
+  Writer writer(options);
+  writer.Write(f);
+  return writer.Take();
+}
+
+std::string CanonicalForm(const Module& m, CanonicalOptions options) {
+  Writer writer(options);
+  writer.Number(static_cast<int64_t>(m.functions.size()));
+  for (const Function& f : m.functions) writer.Write(f);
+  for (const GraphFunction& g : m.graph_functions) writer.Text(g.source);
+  return writer.Take();
+}
+
+std::string CanonicalForm(const Stmt& s, CanonicalOptions options) {
+  Writer writer(options);
+  writer.Write(s);
+  return writer.Take();
+}
+
+std::string CanonicalForm(const Expr& e) {
+  Writer writer({});
+  writer.Write(e);
+  return writer.Take();
+}
+
+bool StructurallyEqual(const Function& a, const Function& b) {
+  return CanonicalForm(a) == CanonicalForm(b);
+}
+
+bool StructurallyEqual(const Module& a, const Module& b) {
+  return CanonicalForm(a) == CanonicalForm(b);
+}
+
+bool StructurallyEqual(const Stmt& a, const Stmt& b) {
+  return a == b || CanonicalForm(a) == CanonicalForm(b);
+}
+
+bool SameExpr(const Expr& a, const Expr& b) {
+  if (a == b) return true;
+  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+  if (!SameOwnFields(a, b)) return false;
+  const Expr* left[64];
+  int count = 0;
+  bool too_many = false;
+  ForEachOperand(a, [&](const Expr& e) {
+    if (count == 64) too_many = true;
+    if (!too_many) left[count++] = &e;
+  });
+  if (too_many) return CanonicalForm(a) == CanonicalForm(b);
+  int next = 0;
+  bool same = true;
+  ForEachOperand(b, [&](const Expr& e) {
+    same = same && next < count && SameExpr(*left[next], e);
+    ++next;
+  });
+  return same && next == count;
+}
+
+uint64_t StructuralHash(const Function& f) {
+  return std::hash<std::string>()(CanonicalForm(f));
+}
+
+}  // namespace kiln
