@@ -1,0 +1,25 @@
+// Memory for tensors and workspaces: aligned to 64 bytes, and on huge pages
+// where it is large enough to have them.
+#ifndef KILN_BASE_ALIGNED_MEMORY_H_
+#define KILN_BASE_ALIGNED_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+namespace kiln {
+
+inline constexpr uint64_t kMemoryAlignment = 64;
+
+struct AlignedDelete {
+  void operator()(void* memory) const;
+};
+using AlignedMemory = std::unique_ptr<void, AlignedDelete>;
+
+// `bytes` (at least one) with undefined contents, or null where the system has
+// no such amount (512 GiB is the limit). From 2 MiB on the block starts on a 2
+// MiB border and the kernel is asked for huge pages.
+AlignedMemory AllocateAligned(uint64_t bytes);
+
+}  // namespace kiln
+
+#endif  // KILN_BASE_ALIGNED_MEMORY_H_

@@ -1,0 +1,267 @@
+// The caller writes the job, then raises each worker's own epoch, which is both
+// the word that the worker spins on and its futex. A worker that is about to
+// sleep says so first and looks at its epoch again, so that either the caller
+// sees the flag and wakes it, or it sees the epoch. The last worker to finish
+// wakes the caller in the same way.
+#include "kiln/base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <mutex>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+constexpr size_t kCacheLine = 64;
+
+thread_local bool inside_loop = false;
+
+// Raised in the child by every fork.
+std::atomic<uint32_t> fork_generation{0};
+
+void RegisterForkHandler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      fork_generation.fetch_add(1, std::memory_order_relaxed);
+      inside_loop = false;
+    });
+  });
+}
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void FutexWait(std::atomic<uint32_t>& word, uint32_t value) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+void FutexWake(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// Spins until `done` or until the time is over.
+template <typename Done>
+bool SpinUntil(int spin_us, Done done) {
+  for (int i = 0; i < 64; ++i) {
+    if (done()) return true;
+    Pause();
+  }
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::microseconds(spin_us);
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (done()) return true;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return done();
+}
+
+// A word that one side waits on until it has a certain property.
+struct alignas(kCacheLine) WaitWord {
+  std::atomic<uint32_t> value{0};
+  std::atomic<uint32_t> asleep{0};
+
+  template <typename Ready>
+  uint32_t Wait(int spin_us, Ready ready) {
+    const auto test = [&] {
+      return ready(value.load(std::memory_order_acquire));
+    };
+    if (!SpinUntil(spin_us, test)) Sleep(ready);
+    return value.load(std::memory_order_acquire);
+  }
+  void WakeIfAsleep() {
+    if (asleep.load() != 0) FutexWake(value);
+  }
+
+ private:
+  template <typename Ready>
+  void Sleep(Ready ready) {
+    asleep.store(1);
+    for (uint32_t now = value.load(); !ready(now); now = value.load()) {
+      FutexWait(value, now);
+    }
+    asleep.store(0);
+  }
+};
+
+std::vector<int> AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+void Pin(pthread_t thread, int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  pthread_setaffinity_np(thread, sizeof(set), &set);
+}
+
+}  // namespace
+
+class ThreadPool::Impl {
+ public:
+  explicit Impl(const Options& options) : spin_us_(options.spin_us) {
+    RegisterForkHandler();
+    generation_ = fork_generation.load(std::memory_order_relaxed);
+    const int wanted =
+        options.num_threads > 0 ? options.num_threads : NumAvailableCpus();
+    for (int i = 1; i < wanted; ++i) {
+      if (!StartWorker(i)) break;
+    }
+    if (options.pin_workers) PinWorkers();
+  }
+
+  void Stop() {
+    stop_ = true;
+    Publish(static_cast<int>(workers_.size()));
+    for (auto& worker : workers_) pthread_join(worker->thread, nullptr);
+  }
+
+  bool Forked() const {
+    return fork_generation.load(std::memory_order_relaxed) != generation_;
+  }
+  int num_threads() const {
+    return Forked() ? 1 : 1 + static_cast<int>(workers_.size());
+  }
+
+  int32_t Run(int64_t n, Body body, void* env, int parts) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    n_ = n;
+    parts_ = parts;
+    body_ = body;
+    env_ = env;
+    pending_.value.store(parts - 1, std::memory_order_relaxed);
+    Publish(parts - 1);
+    int32_t status = RunPart(0);
+    pending_.Wait(spin_us_, [](uint32_t pending) { return pending == 0; });
+    for (int i = 0; i < parts - 1 && status == 0; ++i) {
+      status = workers_[i]->status;
+    }
+    return status;
+  }
+
+ private:
+  struct Worker {
+    WaitWord epoch;
+    int32_t status = 0;
+    int part = 0;
+    pthread_t thread{};
+    Impl* pool = nullptr;
+  };
+
+  bool StartWorker(int part) {
+    auto worker = std::make_unique<Worker>();
+    worker->pool = this;
+    worker->part = part;
+    if (pthread_create(&worker->thread, nullptr, &Main, worker.get()) != 0) {
+      return false;
+    }
+    workers_.push_back(std::move(worker));
+    return true;
+  }
+
+  void PinWorkers() {
+    const std::vector<int> cpus = AllowedCpus();
+    for (auto& worker : workers_) {
+      Pin(worker->thread, cpus[worker->part % cpus.size()]);
+    }
+  }
+
+  // Raises the epochs first and wakes sleepers after, since a wake is slow.
+  void Publish(int count) {
+    for (int i = 0; i < count; ++i) workers_[i]->epoch.value.fetch_add(1);
+    for (int i = 0; i < count; ++i) workers_[i]->epoch.WakeIfAsleep();
+  }
+
+  int32_t RunPart(int part) {
+    const int64_t size = n_ / parts_;
+    const int64_t longer = n_ % parts_;
+    const int64_t begin = part * size + std::min<int64_t>(part, longer);
+    inside_loop = true;
+    const int32_t status =
+        body_(env_, begin, begin + size + (part < longer ? 1 : 0));
+    inside_loop = false;
+    return status;
+  }
+
+  void Work(Worker& self) {
+    for (uint32_t seen = 0;;) {
+      seen = self.epoch.Wait(spin_us_,
+                             [seen](uint32_t epoch) { return epoch != seen; });
+      if (stop_) return;
+      self.status = RunPart(self.part);
+      if (pending_.value.fetch_sub(1) == 1) pending_.WakeIfAsleep();
+    }
+  }
+
+  static void* Main(void* argument) {
+    Worker* self = static_cast<Worker*>(argument);
+    self->pool->Work(*self);
+    return nullptr;
+  }
+
+  const int spin_us_;
+  uint32_t generation_ = 0;
+  std::mutex mutex_;  // Held by the thread whose loop is running.
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool stop_ = false;
+  int64_t n_ = 0;
+  int parts_ = 1;
+  Body body_ = nullptr;
+  void* env_ = nullptr;
+  WaitWord pending_;  // Parts that workers have not finished.
+};
+
+ThreadPool::ThreadPool(const Options& options)
+    : impl_(std::make_unique<Impl>(options)) {}
+
+ThreadPool::~ThreadPool() {
+  if (impl_->Forked()) {
+    // There are no threads to join here, and the state that they shared may
+    // have been caught in the middle of a change: it is left alone.
+    static_cast<void>(impl_.release());
+    return;
+  }
+  impl_->Stop();
+}
+
+int ThreadPool::num_threads() const { return impl_->num_threads(); }
+
+int ThreadPool::NumAvailableCpus() {
+  return static_cast<int>(AllowedCpus().size());
+}
+
+int32_t ThreadPool::ParallelFor(int64_t n, Body body, void* env,
+                                int max_threads) {
+  if (inside_loop) return kNestedParallel;
+  if (n <= 0) return 0;
+  int64_t parts = std::min<int64_t>(n, num_threads());
+  if (max_threads > 0) parts = std::min<int64_t>(parts, max_threads);
+  if (parts > 1) return impl_->Run(n, body, env, static_cast<int>(parts));
+  inside_loop = true;
+  const int32_t status = body(env, 0, n);
+  inside_loop = false;
+  return status;
+}
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// A resident pool of threads for loops that take microseconds.
+//
+// Workers spin for a moment after each loop, then sleep in the kernel, so a
+// loop that follows another one starts within about a microsecond. The calling
+// thread takes part. Loops are split statically into contiguous parts; loops
+// that several threads start at once run one after the other.
+#ifndef KILN_BASE_THREAD_POOL_H_
+#define KILN_BASE_THREAD_POOL_H_
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace kiln {
+
+class ThreadPool {
+ public:
+  // Returned, with nothing run, by a loop started inside another loop's body,
+  // whatever the pool: nested parallelism is refused.
+  static constexpr int32_t kNestedParallel = -2;
+
+  // Runs iterations begin <= i < end; 0 means success.
+  using Body = int32_t (*)(void* env, int64_t begin, int64_t end);
+
+  struct Options {
+    // The calling thread included. 0: as many as the process has CPUs.
+    int num_threads = 0;
+    // Ties worker i to the i-th CPU (from 1) that the process may use. The
+    // calling thread stays as it is.
+    bool pin_workers = false;
+    // How long an idle worker spins before it sleeps, in microseconds.
+    int spin_us = 100;
+  };
+
+  ThreadPool() : ThreadPool(Options()) {}
+  explicit ThreadPool(const Options& options);
+  // Waits for the workers to end; no loop may be running.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // Threads that take part in a loop, the caller included. Fewer than asked for
+  // where the system refused to start more. In a process forked after the pool
+  // was made it is 1: workers do not survive a fork, loops run in the caller,
+  // and a new pool can be made.
+  int num_threads() const;
+
+  // Splits [0, n) into at most min(n, num_threads(), max_threads) parts whose
+  // sizes differ by one at most, and runs `body` once on each. max_threads <= 0
+  // sets no limit. Returns the status of the first part, by position, that did
+  // not return 0, else 0. n <= 0 runs nothing.
+  int32_t ParallelFor(int64_t n, Body body, void* env, int max_threads = 0);
+
+  // The same for a callable of (begin, end) that returns a status.
+  template <typename F>
+  int32_t ParallelFor(int64_t n, F&& f) {
+    using Callable = std::remove_reference_t<F>;
+    const Body body = [](void* env, int64_t begin, int64_t end) {
+      return static_cast<int32_t>((*static_cast<Callable*>(env))(begin, end));
+    };
+    return ParallelFor(n, body, const_cast<void*>(static_cast<const void*>(&f)),
+                       0);
+  }
+
+  // CPUs that this process may run on.
+  static int NumAvailableCpus();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kiln
+
+#endif  // KILN_BASE_THREAD_POOL_H_
