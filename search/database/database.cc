@@ -1,0 +1,425 @@
+#include "kiln/search/database/database.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/search/database/schema.h"
+#include "kiln/search/database/sqlite.h"
+
+namespace kiln {
+namespace {
+
+#define KILN_RECORD_COLUMNS                                           \
+  "id, workload_key, target, compiler_version, program_hash, trace, " \
+  "decisions, verdict, reason, latency_min_ns, latency_median_ns, "   \
+  "latency_spread_ns, samples, seed, trial, created_ms"
+
+#define KILN_RECORD_FILTER                   \
+  " WHERE (?1 IS NULL OR workload_key = ?1)" \
+  " AND (?2 IS NULL OR target = ?2)"         \
+  " AND (?3 IS NULL OR verdict = ?3)"
+
+constexpr char kInsertWorkload[] =
+    "INSERT INTO workloads (key, func_name, text) VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (key) DO NOTHING";
+constexpr char kGetWorkload[] =
+    "SELECT key, func_name, text FROM workloads WHERE key = ?1";
+constexpr char kAllWorkloads[] =
+    "SELECT key, func_name, text FROM workloads ORDER BY key";
+constexpr char kInsertRecord[] =
+    "INSERT INTO records (workload_key, target, compiler_version,"
+    " program_hash, trace, decisions, verdict, reason, latency_min_ns,"
+    " latency_median_ns, latency_spread_ns, samples, seed, trial, created_ms)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+    " ?15) ON CONFLICT DO NOTHING";
+constexpr char kRevise[] =
+    "UPDATE records SET verdict = ?4, reason = ?5, latency_min_ns = ?6,"
+    " latency_median_ns = ?7, latency_spread_ns = ?8, samples = ?9"
+    " WHERE workload_key = ?1 AND target = ?2 AND program_hash = ?3";
+constexpr char kHasProgram[] =
+    "SELECT 1 FROM records"
+    " WHERE workload_key = ?1 AND target = ?2 AND program_hash = ?3";
+constexpr char kTopK[] =
+    "SELECT " KILN_RECORD_COLUMNS
+    " FROM records WHERE workload_key = ?1 AND target = ?2 AND verdict = 'ok'"
+    " ORDER BY latency_min_ns, id LIMIT ?3";
+constexpr char kPage[] =
+    "SELECT " KILN_RECORD_COLUMNS " FROM records" KILN_RECORD_FILTER
+    " AND id > ?4 AND id <= ?5 ORDER BY id LIMIT 256";
+constexpr char kLastId[] = "SELECT coalesce(max(id), 0) FROM records";
+constexpr char kCount[] = "SELECT count(*) FROM records" KILN_RECORD_FILTER;
+constexpr char kCountByVerdict[] =
+    "SELECT verdict, count(*) FROM records" KILN_RECORD_FILTER
+    " GROUP BY verdict";
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+absl::Status Invalid(std::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("tuning record: ", std::string(what)));
+}
+
+absl::Status CheckLatencies(const TuningRecord& record) {
+  const double times[] = {record.latency_min_ns, record.latency_median_ns,
+                          record.latency_spread_ns};
+  for (double time : times) {
+    if (!std::isfinite(time) || time < 0) {
+      return Invalid("a latency is negative or not finite");
+    }
+  }
+  if (record.verdict == Verdict::kOk && record.latency_min_ns <= 0) {
+    return Invalid("the verdict is ok but there is no latency");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRecord(const TuningRecord& record) {
+  if (record.target.empty()) return Invalid("the target is empty");
+  if (record.program_hash.empty() &&
+      record.verdict != Verdict::kScheduleRefused) {
+    return Invalid("the program hash is empty, though there was a program");
+  }
+  return CheckLatencies(record);
+}
+
+bool IsKey(const std::string& key) {
+  return key.size() == 64 && std::all_of(key.begin(), key.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+absl::StatusOr<TuningRecord> ReadRecord(const sqlite::Statement& row) {
+  TuningRecord record;
+  record.id = row.Int(0);
+  record.workload_key = row.Text(1);
+  record.target = row.Text(2);
+  record.compiler_version = row.Text(3);
+  record.program_hash = row.Text(4);
+  record.trace = row.Text(5);
+  record.decisions = row.Text(6);
+  const std::optional<Verdict> verdict = ParseVerdict(row.Text(7));
+  if (!verdict) {
+    return absl::DataLossError(absl::StrCat("tuning record ", record.id,
+                                            " has the unknown verdict '",
+                                            row.Text(7), "'"));
+  }
+  record.verdict = *verdict;
+  record.reason = row.Text(8);
+  record.latency_min_ns = row.Double(9);
+  record.latency_median_ns = row.Double(10);
+  record.latency_spread_ns = row.Double(11);
+  record.samples = row.Int(12);
+  record.seed = static_cast<uint64_t>(row.Int(13));
+  record.trial = row.Int(14);
+  record.created_ms = row.Int(15);
+  return record;
+}
+
+Workload ReadWorkload(const sqlite::Statement& row) {
+  return {row.Text(0), row.Text(1), row.Text(2)};
+}
+
+}  // namespace
+
+struct Database::Impl {
+  explicit Impl(sqlite::Connection c) : connection(std::move(c)) {}
+
+  absl::Status PrepareAll();
+  absl::StatusOr<bool> Insert(const TuningRecord& record);
+  absl::StatusOr<std::vector<TuningRecord>> Page(const RecordFilter& filter,
+                                                 int64_t after, int64_t last);
+
+  std::mutex mutex;
+  // Statements refer to the connection, so they stand after it.
+  sqlite::Connection connection;
+  sqlite::Statement insert_workload, get_workload, all_workloads;
+  sqlite::Statement insert_record, revise, has_program, top_k, page, last_id;
+  sqlite::Statement count, count_by_verdict;
+};
+
+namespace {
+
+void BindFilter(sqlite::Statement& statement, const RecordFilter& filter) {
+  statement.BindNull(1);
+  statement.BindNull(2);
+  statement.BindNull(3);
+  if (filter.workload_key) statement.Bind(1, *filter.workload_key);
+  if (filter.target) statement.Bind(2, *filter.target);
+  if (filter.verdict) statement.Bind(3, VerdictName(*filter.verdict));
+}
+
+absl::StatusOr<std::vector<TuningRecord>> ReadAll(sqlite::Statement& rows) {
+  std::vector<TuningRecord> records;
+  while (true) {
+    KILN_ASSIGN_OR_RETURN(const bool more, rows.Step());
+    if (!more) return records;
+    absl::StatusOr<TuningRecord> record = ReadRecord(rows);
+    if (!record.ok()) rows.Reset();
+    if (!record.ok()) return record.status();
+    records.push_back(*std::move(record));
+  }
+}
+
+}  // namespace
+
+absl::Status Database::Impl::PrepareAll() {
+  const std::pair<sqlite::Statement*, const char*> all[] = {
+      {&insert_workload, kInsertWorkload},
+      {&get_workload, kGetWorkload},
+      {&all_workloads, kAllWorkloads},
+      {&insert_record, kInsertRecord},
+      {&revise, kRevise},
+      {&has_program, kHasProgram},
+      {&top_k, kTopK},
+      {&page, kPage},
+      {&last_id, kLastId},
+      {&count, kCount},
+      {&count_by_verdict, kCountByVerdict}};
+  for (const auto& [statement, sql] : all) {
+    KILN_ASSIGN_OR_RETURN(*statement, connection.Prepare(sql));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Database::Impl::Insert(const TuningRecord& record) {
+  KILN_RETURN_IF_ERROR(CheckRecord(record));
+  sqlite::Statement& row = insert_record;
+  row.Bind(1, record.workload_key);
+  row.Bind(2, record.target);
+  row.Bind(3, record.compiler_version);
+  row.BindNull(4);
+  if (!record.program_hash.empty()) row.Bind(4, record.program_hash);
+  row.Bind(5, record.trace);
+  row.Bind(6, record.decisions);
+  row.Bind(7, VerdictName(record.verdict));
+  row.Bind(8, record.reason);
+  row.Bind(9, record.latency_min_ns);
+  row.Bind(10, record.latency_median_ns);
+  row.Bind(11, record.latency_spread_ns);
+  row.Bind(12, record.samples);
+  row.Bind(13, static_cast<int64_t>(record.seed));
+  row.Bind(14, record.trial);
+  row.Bind(15, record.created_ms != 0 ? record.created_ms : NowMs());
+  absl::Status status = row.Run();
+  if (status.code() == absl::StatusCode::kFailedPrecondition) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("tuning record: no workload has the key '",
+                     record.workload_key, "'; add the workload first"));
+  }
+  KILN_RETURN_IF_ERROR(status);
+  return connection.Changes() > 0;
+}
+
+absl::StatusOr<std::vector<TuningRecord>> Database::Impl::Page(
+    const RecordFilter& filter, int64_t after, int64_t last) {
+  std::lock_guard<std::mutex> lock(mutex);
+  BindFilter(page, filter);
+  page.Bind(4, after);
+  page.Bind(5, last);
+  return ReadAll(page);
+}
+
+Database::Database(std::string path, std::unique_ptr<Impl> impl)
+    : path_(std::move(path)), impl_(std::move(impl)) {}
+
+Database::~Database() = default;
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(
+    const std::string& path, const DatabaseOptions& options) {
+  KILN_ASSIGN_OR_RETURN(
+      sqlite::Connection connection,
+      database_internal::OpenTuningFile(
+          path, kDatabaseSchemaVersion, options.busy_timeout_ms,
+          options.durability == Durability::kPowerLoss));
+  auto impl = std::make_unique<Impl>(std::move(connection));
+  KILN_RETURN_IF_ERROR(impl->PrepareAll());
+  return std::unique_ptr<Database>(new Database(path, std::move(impl)));
+}
+
+absl::Status Database::AddWorkload(const Workload& workload) {
+  if (!IsKey(workload.key)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload key '", workload.key,
+                     "' is not 64 lower-case hexadecimal digits"));
+  }
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    sqlite::Statement& row = impl_->insert_workload;
+    row.Bind(1, workload.key);
+    row.Bind(2, workload.func_name);
+    row.Bind(3, workload.text);
+    KILN_RETURN_IF_ERROR(row.Run());
+  }
+  KILN_ASSIGN_OR_RETURN(const Workload stored, GetWorkload(workload.key));
+  if (stored.text == workload.text && stored.func_name == workload.func_name) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("workload key ", workload.key,
+                   " belongs to another text or function already"));
+}
+
+absl::StatusOr<Workload> Database::GetWorkload(const std::string& key) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->get_workload;
+  row.Bind(1, key);
+  KILN_ASSIGN_OR_RETURN(const bool found, row.Step());
+  if (!found) {
+    return absl::NotFoundError(
+        absl::StrCat("no workload has the key '", key, "' in ", path_));
+  }
+  Workload workload = ReadWorkload(row);
+  row.Reset();
+  return workload;
+}
+
+absl::StatusOr<std::vector<Workload>> Database::AllWorkloads() {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  std::vector<Workload> workloads;
+  while (true) {
+    KILN_ASSIGN_OR_RETURN(const bool more, impl_->all_workloads.Step());
+    if (!more) return workloads;
+    workloads.push_back(ReadWorkload(impl_->all_workloads));
+  }
+}
+
+absl::StatusOr<int64_t> Database::CommitTrial(const TuningRecord& record) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  KILN_ASSIGN_OR_RETURN(const bool is_new, impl_->Insert(record));
+  if (is_new) return impl_->connection.LastInsertId();
+  return absl::AlreadyExistsError(
+      absl::StrCat("program ", record.program_hash,
+                   " has a record for this workload and target already"));
+}
+
+absl::StatusOr<int64_t> Database::CommitTrials(
+    absl::Span<const TuningRecord> records) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Transaction transaction(&impl_->connection);
+  KILN_RETURN_IF_ERROR(transaction.Begin());
+  int64_t added = 0;
+  for (const TuningRecord& record : records) {
+    KILN_ASSIGN_OR_RETURN(const bool is_new, impl_->Insert(record));
+    added += is_new;
+  }
+  KILN_RETURN_IF_ERROR(transaction.Commit());
+  return added;
+}
+
+absl::Status Database::ReviseTrial(const TuningRecord& record) {
+  KILN_RETURN_IF_ERROR(CheckRecord(record));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->revise;
+  row.Bind(1, record.workload_key);
+  row.Bind(2, record.target);
+  row.Bind(3, record.program_hash);
+  row.Bind(4, VerdictName(record.verdict));
+  row.Bind(5, record.reason);
+  row.Bind(6, record.latency_min_ns);
+  row.Bind(7, record.latency_median_ns);
+  row.Bind(8, record.latency_spread_ns);
+  row.Bind(9, record.samples);
+  KILN_RETURN_IF_ERROR(row.Run());
+  if (impl_->connection.Changes() > 0) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("program ", record.program_hash,
+                   " has no record to revise for this workload and target"));
+}
+
+absl::StatusOr<bool> Database::HasProgram(const std::string& workload_key,
+                                          const std::string& target,
+                                          const std::string& program_hash) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->has_program;
+  row.Bind(1, workload_key);
+  row.Bind(2, target);
+  row.Bind(3, program_hash);
+  absl::StatusOr<bool> found = row.Step();
+  row.Reset();
+  return found;
+}
+
+absl::StatusOr<std::vector<TuningRecord>> Database::TopK(
+    const std::string& workload_key, const std::string& target, int64_t k) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->top_k.Bind(1, workload_key);
+  impl_->top_k.Bind(2, target);
+  impl_->top_k.Bind(3, std::max<int64_t>(k, 0));
+  return ReadAll(impl_->top_k);
+}
+
+absl::StatusOr<TuningRecord> Database::Best(const std::string& workload_key,
+                                            const std::string& target) {
+  KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> top,
+                        TopK(workload_key, target, 1));
+  if (!top.empty()) return std::move(top.front());
+  return absl::NotFoundError(
+      absl::StrCat(path_, " holds no successful trial of workload ",
+                   workload_key, " for target '", target, "'"));
+}
+
+absl::StatusOr<std::vector<TuningRecord>> Database::AllRecords(
+    const RecordFilter& filter) {
+  std::vector<TuningRecord> records;
+  KILN_RETURN_IF_ERROR(
+      ForEachRecord(filter, [&records](const TuningRecord& record) {
+        records.push_back(record);
+        return absl::OkStatus();
+      }));
+  return records;
+}
+
+absl::Status Database::ForEachRecord(
+    const RecordFilter& filter,
+    const std::function<absl::Status(const TuningRecord&)>& visit) {
+  int64_t last = 0;
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    KILN_RETURN_IF_ERROR(impl_->last_id.Step().status());
+    last = impl_->last_id.Int(0);
+    impl_->last_id.Reset();
+  }
+  int64_t after = 0;
+  while (true) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<TuningRecord> page,
+                          impl_->Page(filter, after, last));
+    if (page.empty()) return absl::OkStatus();
+    for (const TuningRecord& record : page) KILN_RETURN_IF_ERROR(visit(record));
+    after = page.back().id;
+  }
+}
+
+absl::StatusOr<int64_t> Database::Count(const RecordFilter& filter) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  BindFilter(impl_->count, filter);
+  KILN_RETURN_IF_ERROR(impl_->count.Step().status());
+  const int64_t count = impl_->count.Int(0);
+  impl_->count.Reset();
+  return count;
+}
+
+absl::StatusOr<VerdictCounts> Database::CountByVerdict(
+    const RecordFilter& filter) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->count_by_verdict;
+  BindFilter(row, filter);
+  VerdictCounts counts = {};
+  while (true) {
+    KILN_ASSIGN_OR_RETURN(const bool more, row.Step());
+    if (!more) return counts;
+    const std::optional<Verdict> verdict = ParseVerdict(row.Text(0));
+    if (verdict) counts[static_cast<int>(*verdict)] = row.Int(1);
+  }
+}
+
+}  // namespace kiln

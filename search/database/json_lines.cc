@@ -1,0 +1,191 @@
+#include "kiln/search/database/json_lines.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/search/database/record.pb.h"
+
+namespace kiln {
+namespace {
+
+namespace json = google::protobuf::util;
+
+// Length of the UTF-8 sequence at `at`, or 0 where there is none.
+size_t Utf8Length(const std::string& text, size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  size_t length = lead < 0x80       ? 1
+                  : lead >> 5 == 6  ? 2
+                  : lead >> 4 == 14 ? 3
+                                    : 0;
+  if (lead >= 0xf0 && lead <= 0xf4) length = 4;
+  if (length == 0 || at + length > text.size()) return 0;
+  uint32_t code = length == 1 ? lead : lead & (0xff >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    if (byte >> 6 != 2) return 0;
+    code = code << 6 | (byte & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  return code < kLeast[length] || surrogate || code > 0x10ffff ? 0 : length;
+}
+
+std::string ValidUtf8(const std::string& text) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text, at);
+    if (length == 0) {
+      valid += '?';
+      ++at;
+      continue;
+    }
+    valid.append(text, at, length);
+    at += length;
+  }
+  return valid;
+}
+
+search::LogLine LineOf(const Workload& workload) {
+  search::LogLine line;
+  line.set_version(kJsonLinesVersion);
+  line.mutable_workload()->set_key(workload.key);
+  line.mutable_workload()->set_func_name(ValidUtf8(workload.func_name));
+  line.mutable_workload()->set_text(ValidUtf8(workload.text));
+  return line;
+}
+
+search::LogLine LineOf(const TuningRecord& record) {
+  search::LogLine line;
+  line.set_version(kJsonLinesVersion);
+  search::RecordLine& out = *line.mutable_record();
+  out.set_workload_key(record.workload_key);
+  out.set_target(ValidUtf8(record.target));
+  out.set_compiler_version(ValidUtf8(record.compiler_version));
+  out.set_program_hash(ValidUtf8(record.program_hash));
+  out.set_trace(ValidUtf8(record.trace));
+  out.set_decisions(ValidUtf8(record.decisions));
+  out.set_verdict(std::string(VerdictName(record.verdict)));
+  out.set_reason(ValidUtf8(record.reason));
+  out.set_latency_min_ns(record.latency_min_ns);
+  out.set_latency_median_ns(record.latency_median_ns);
+  out.set_latency_spread_ns(record.latency_spread_ns);
+  out.set_samples(record.samples);
+  out.set_seed(record.seed);
+  out.set_trial(record.trial);
+  out.set_created_ms(record.created_ms);
+  return line;
+}
+
+absl::Status Write(const search::LogLine& line, std::ostream& out) {
+  json::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  const auto status = json::MessageToJsonString(line, &text, options);
+  if (!status.ok()) return absl::InternalError(status.ToString());
+  out << text << '\n';
+  if (out.good()) return absl::OkStatus();
+  return absl::UnavailableError("tuning log: writing failed");
+}
+
+absl::StatusOr<TuningRecord> RecordOf(const search::RecordLine& line) {
+  const std::optional<Verdict> verdict = ParseVerdict(line.verdict());
+  if (!verdict) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown verdict '", line.verdict(), "'"));
+  }
+  TuningRecord record;
+  record.workload_key = line.workload_key();
+  record.target = line.target();
+  record.compiler_version = line.compiler_version();
+  record.program_hash = line.program_hash();
+  record.trace = line.trace();
+  record.decisions = line.decisions();
+  record.verdict = *verdict;
+  record.reason = line.reason();
+  record.latency_min_ns = line.latency_min_ns();
+  record.latency_median_ns = line.latency_median_ns();
+  record.latency_spread_ns = line.latency_spread_ns();
+  record.samples = line.samples();
+  record.seed = line.seed();
+  record.trial = line.trial();
+  record.created_ms = line.created_ms();
+  return record;
+}
+
+absl::StatusOr<search::LogLine> ParseLine(const std::string& text) {
+  search::LogLine line;
+  json::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  const auto status = json::JsonStringToMessage(text, &line, options);
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not a JSON object of a tuning log: ", std::string(status.message())));
+  }
+  if (line.version() != kJsonLinesVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has version ", line.version(), ", this Kiln reads ",
+                     kJsonLinesVersion));
+  }
+  return line;
+}
+
+absl::Status ImportLine(const std::string& text, Database& database,
+                        ImportCount& count,
+                        std::vector<TuningRecord>& records) {
+  KILN_ASSIGN_OR_RETURN(const search::LogLine line, ParseLine(text));
+  switch (line.content_case()) {
+    case search::LogLine::kWorkload: {
+      const search::WorkloadLine& in = line.workload();
+      ++count.workloads;
+      return database.AddWorkload({in.key(), in.func_name(), in.text()});
+    }
+    case search::LogLine::kRecord: {
+      KILN_ASSIGN_OR_RETURN(TuningRecord record, RecordOf(line.record()));
+      KILN_RETURN_IF_ERROR(database.GetWorkload(record.workload_key).status());
+      records.push_back(std::move(record));
+      return absl::OkStatus();
+    }
+    case search::LogLine::CONTENT_NOT_SET:
+      return absl::InvalidArgumentError("holds neither workload nor record");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExportJsonLines(Database& database, std::ostream& out) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,
+                        database.AllWorkloads());
+  for (const Workload& workload : workloads) {
+    KILN_RETURN_IF_ERROR(Write(LineOf(workload), out));
+  }
+  return database.ForEachRecord({}, [&out](const TuningRecord& record) {
+    return Write(LineOf(record), out);
+  });
+}
+
+absl::StatusOr<ImportCount> ImportJsonLines(std::istream& in,
+                                            Database& database) {
+  ImportCount count;
+  std::vector<TuningRecord> records;
+  std::string text;
+  for (int64_t number = 1; std::getline(in, text); ++number) {
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const absl::Status status = ImportLine(text, database, count, records);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "tuning log, line ", number, ": ", std::string(status.message())));
+    }
+  }
+  KILN_ASSIGN_OR_RETURN(count.records, database.CommitTrials(records));
+  count.duplicates = static_cast<int64_t>(records.size()) - count.records;
+  return count;
+}
+
+}  // namespace kiln
