@@ -22,11 +22,10 @@ class CheckFailure {
 
 }  // namespace kiln::base_internal
 
-#define KILN_CHECK(condition)                                               \
-  if (__builtin_expect(static_cast<bool>(condition), 1)) {                  \
-  } else /* NOLINT */                                                       \
-    ::kiln::base_internal::CheckFailure(__FILE__, __LINE__, #condition)     \
-        .stream()
+#define KILN_CHECK(condition)                              \
+  if (__builtin_expect(static_cast<bool>(condition), 1)) { \
+  } else /* NOLINT */                                      \
+    ::kiln::base_internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 
 #define KILN_CHECK_EQ(a, b) KILN_CHECK((a) == (b))
 #define KILN_CHECK_NE(a, b) KILN_CHECK((a) != (b))

@@ -34,17 +34,17 @@ MATCHER_P2(StatusIs, code, matcher, "") {
 
 }  // namespace kiln
 
-#define KILN_EXPECT_OK(expr)                                \
-  do {                                                      \
-    const auto& kiln_value_ = (expr);                       \
-    EXPECT_TRUE(kiln_value_.ok())                           \
-        << ::kiln::GetStatus(kiln_value_).ToString();       \
+#define KILN_EXPECT_OK(expr)                          \
+  do {                                                \
+    const auto& kiln_value_ = (expr);                 \
+    EXPECT_TRUE(kiln_value_.ok())                     \
+        << ::kiln::GetStatus(kiln_value_).ToString(); \
   } while (false)
-#define KILN_ASSERT_OK(expr)                                \
-  do {                                                      \
-    const auto& kiln_value_ = (expr);                       \
-    ASSERT_TRUE(kiln_value_.ok())                           \
-        << ::kiln::GetStatus(kiln_value_).ToString();       \
+#define KILN_ASSERT_OK(expr)                          \
+  do {                                                \
+    const auto& kiln_value_ = (expr);                 \
+    ASSERT_TRUE(kiln_value_.ok())                     \
+        << ::kiln::GetStatus(kiln_value_).ToString(); \
   } while (false)
 
 #define KILN_ASSERT_OK_AND_ASSIGN(lhs, ...) \

@@ -10,9 +10,9 @@ load("//third_party/bazel_rules:repository.bzl", "installed_rules", "remote_cove
 load("//third_party/llvm:repository.bzl", "llvm_repository")
 load("//third_party/protobuf:repository.bzl", "protobuf_repository")
 
-def _maybe(rule, name, **kwargs):
+def _maybe(rule, name, keep_existing = True, **kwargs):
     """A repository that the calling workspace defined first is kept."""
-    if not native.existing_rule(name):
+    if not keep_existing or not native.existing_rule(name):
         rule(name = name, **kwargs)
 
 def bazel_rule_repositories():
@@ -27,42 +27,34 @@ def bazel_rule_repositories():
     ]:
         _maybe(installed_rules, name, path = path, package = package)
 
-def library_repositories():
-    """Libraries of the system, under the names that upstream's projects use."""
-    _maybe(absl_repository, "com_google_absl")
-    _maybe(protobuf_repository, "com_google_protobuf")
-    _maybe(llvm_repository, "llvm-project")
-    _maybe(
-        system_library,
-        "com_google_googletest",
+# Libraries of one target, all by system_library.
+_SIMPLE_LIBRARIES = [
+    struct(
+        name = "com_google_googletest",
         build_file = Label("//third_party/googletest:googletest.BUILD"),
         headers = ["gtest", "gmock"],
         package = "libgmock-dev",
-    )
-    _maybe(
-        system_library,
-        "com_github_google_benchmark",
+    ),
+    struct(
+        name = "com_github_google_benchmark",
         build_file = Label("//third_party/benchmark:benchmark.BUILD"),
         headers = ["benchmark"],
         package = "libbenchmark-dev",
-    )
-    _maybe(
-        system_library,
-        "com_googlesource_code_re2",
+    ),
+    struct(
+        name = "com_googlesource_code_re2",
         build_file = Label("//third_party/re2:re2.BUILD"),
         headers = ["re2"],
         package = "libre2-dev",
-    )
-    _maybe(
-        system_library,
-        "sqlite3",
+    ),
+    struct(
+        name = "sqlite3",
         build_file = Label("//third_party/sqlite3:sqlite3.BUILD"),
         headers = ["sqlite3.h"],
         package = "libsqlite3-dev",
-    )
-    _maybe(
-        system_library,
-        "openblas",
+    ),
+    struct(
+        name = "openblas",
         build_file = Label("//third_party/openblas:openblas.BUILD"),
         headers = ["cblas.h", "openblas_config.h"],
         include_roots = [
@@ -70,28 +62,48 @@ def library_repositories():
             "/usr/include/aarch64-linux-gnu/openblas-pthread",
         ],
         package = "libopenblas-dev",
-    )
-    _maybe(
-        system_library,
-        "onednn",
+    ),
+    struct(
+        name = "onednn",
         build_file = Label("//third_party/onednn:onednn.BUILD"),
         headers = ["oneapi/dnnl"],
         package = "libdnnl-dev",
-    )
-    _maybe(
-        system_library,
-        "zlib",
+    ),
+    struct(
+        name = "openssl",
+        build_file = Label("//third_party/openssl:openssl.BUILD"),
+        headers = ["openssl"],
+        package = "libssl-dev",
+    ),
+    struct(
+        name = "zlib",
         build_file = Label("//third_party/zlib:zlib.BUILD"),
         headers = ["zlib.h", "zconf.h"],
         package = "zlib1g-dev",
-    )
-    _maybe(
-        system_library,
-        "zstd",
+    ),
+    struct(
+        name = "zstd",
         build_file = Label("//third_party/zstd:zstd.BUILD"),
         headers = ["zstd.h", "zstd_errors.h"],
         package = "libzstd-dev",
-    )
+    ),
+]
+
+def library_repositories(keep_existing = True):
+    """Libraries of the system, under the names that upstream's projects use."""
+    _maybe(absl_repository, "com_google_absl", keep_existing)
+    _maybe(protobuf_repository, "com_google_protobuf", keep_existing)
+    _maybe(llvm_repository, "llvm-project", keep_existing)
+    for library in _SIMPLE_LIBRARIES:
+        _maybe(
+            system_library,
+            library.name,
+            keep_existing,
+            build_file = library.build_file,
+            headers = library.headers,
+            include_roots = getattr(library, "include_roots", ["/usr/include"]),
+            package = library.package,
+        )
 
 def kiln_dependencies():
     """All repositories that Kiln's targets name."""

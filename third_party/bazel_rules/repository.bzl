@@ -5,7 +5,9 @@ ships most of them; the others are small stubs over native rules. Newer Bazel
 does not come here: it reads MODULE.bazel.
 """
 
-_RULES_CC_DEFS = """
+load("//third_party:system_library.bzl", "missing")
+
+_RULES_CC_DEFS = """\
 cc_library = native.cc_library
 cc_binary = native.cc_binary
 cc_test = native.cc_test
@@ -17,15 +19,13 @@ cc_toolchain = native.cc_toolchain
 cc_toolchain_suite = native.cc_toolchain_suite
 fdo_profile = native.fdo_profile
 fdo_prefetch_hints = native.fdo_prefetch_hints
-cc_common = cc_common
-CcInfo = CcInfo
 """
 
 def _rules_cc_impl(repository_ctx):
     repository_ctx.file("WORKSPACE", "workspace(name = \"rules_cc\")\n")
     repository_ctx.file("BUILD", "")
     repository_ctx.file("cc/BUILD", "toolchain_type(name = \"toolchain_type\", visibility = [\"//visibility:public\"])\n")
-    repository_ctx.file("cc/defs.bzl", _RULES_CC_DEFS.replace("cc_common = cc_common\nCcInfo = CcInfo\n", ""))
+    repository_ctx.file("cc/defs.bzl", _RULES_CC_DEFS)
 
 rules_cc_stub = repository_rule(
     implementation = _rules_cc_impl,
@@ -50,11 +50,7 @@ remote_coverage_tools_stub = repository_rule(
 def _installed_rules_impl(repository_ctx):
     root = repository_ctx.path(repository_ctx.attr.path)
     if not root.exists:
-        fail(("\n\n  Kiln needs {}, which is not installed (Debian package {}).\n" +
-              "  Run ./bazelw in Kiln's root folder once: it installs what is missing.\n").format(
-            repository_ctx.attr.path,
-            repository_ctx.attr.package,
-        ))
+        missing(repository_ctx.attr.path, repository_ctx.attr.package)
     for entry in root.readdir():
         repository_ctx.symlink(entry, entry.basename)
 

@@ -70,7 +70,7 @@ def _llvm_repository_impl(repository_ctx):
     repository_ctx.file("llvm/BUILD", _LLVM.format(aliases = repr(_ALIASES), linkopts = repr(linkopts)))
 
     if not repository_ctx.path(include + "/lld").exists:
-        missing(repository_ctx, "lld 19 as a library", "liblld-19-dev")
+        missing("lld 19 as a library", "liblld-19-dev")
     repository_ctx.symlink(include + "/lld", "lld/include/lld")
     lld = ["-L" + lib, "-llldELF", "-llldCommon", "-lz", "-lzstd"]
     repository_ctx.file("lld/BUILD", _LLD.format(linkopts = repr(lld)))

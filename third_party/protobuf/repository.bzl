@@ -5,7 +5,7 @@ load("//third_party:system_library.bzl", "copy_headers", "missing")
 def _protobuf_repository_impl(repository_ctx):
     protoc = repository_ctx.which("protoc")
     if not protoc:
-        missing(repository_ctx, "protoc", "protobuf-compiler")
+        missing("protoc", "protobuf-compiler")
     copy_headers(repository_ctx, "/usr/include", ["google/protobuf"], "include", "libprotobuf-dev")
     repository_ctx.file("protoc.sh", "#!/bin/sh\nexec {} \"$@\"\n".format(protoc))
     repository_ctx.symlink(Label("//third_party/protobuf:protobuf.BUILD"), "BUILD")
