@@ -72,8 +72,8 @@ class Analyzer {
   // tell".
   bool CanProve(const Expr& condition);
   bool CanProveEqual(const Expr& a, const Expr& b);
-  bool CanProveLess(const Expr& a, const Expr& b);         // a < b
-  bool CanProveLessEqual(const Expr& a, const Expr& b);    // a <= b
+  bool CanProveLess(const Expr& a, const Expr& b);       // a < b
+  bool CanProveLessEqual(const Expr& a, const Expr& b);  // a <= b
 
   ConstBound Bound(const Expr& e);
   Modular Modulus(const Expr& e);

@@ -41,8 +41,7 @@ bool FoldDivision(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1)) {
     return false;
   }
-  const bool floor =
-      kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
+  const bool floor = kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
   const int64_t quotient = floor ? FloorDivide(a, b) : a / b;
   const bool wants_quotient =
       kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv;
@@ -115,7 +114,9 @@ Expr Float(double value, DType dtype) {
 
 Expr Bool(bool value) { return Int(value, DType::Bool()); }
 
-Expr Str(std::string value) { return Expr(new StringImmNode(std::move(value))); }
+Expr Str(std::string value) {
+  return Expr(new StringImmNode(std::move(value)));
+}
 
 Expr Constant(double value, DType dtype) {
   return dtype.is_float() ? Float(value, dtype)
@@ -129,9 +130,8 @@ Expr Binary(ExprKind kind, Expr a, Expr b) {
   KILN_CHECK(a.dtype() == b.dtype())
       << ExprKindName(kind) << " of " << a.dtype().ToString() << " and "
       << b.dtype().ToString();
-  const DType dtype = info->gives_bool
-                          ? DType::Bool().WithLanes(a.dtype().lanes())
-                          : a.dtype();
+  const DType dtype =
+      info->gives_bool ? DType::Bool().WithLanes(a.dtype().lanes()) : a.dtype();
   if (Expr folded = TryFold(kind, a, b, dtype)) return folded;
   return Expr(new BinaryNode(kind, dtype, std::move(a), std::move(b)));
 }
@@ -166,8 +166,7 @@ Expr Load(Buffer buffer, std::vector<Expr> indices) {
   for (const Expr& index : indices) {
     lanes = std::max(lanes, index.dtype().lanes());
   }
-  const DType dtype =
-      buffer->dtype.WithLanes(buffer->dtype.lanes() * lanes);
+  const DType dtype = buffer->dtype.WithLanes(buffer->dtype.lanes() * lanes);
   return Expr(new LoadNode(dtype, std::move(buffer), std::move(indices)));
 }
 

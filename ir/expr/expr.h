@@ -82,7 +82,9 @@ class Var : public Expr {
   explicit Var(std::string name, DType dtype = DType::Index())
       : Expr(new VarNode(std::move(name), dtype)) {}
   explicit Var(const VarNode* node) : Expr(node) {}
-  const VarNode* get() const { return static_cast<const VarNode*>(Expr::get()); }
+  const VarNode* get() const {
+    return static_cast<const VarNode*>(Expr::get());
+  }
   const VarNode* operator->() const { return get(); }
   const std::string& name() const { return get()->name; }
 };
@@ -133,13 +135,13 @@ class Buffer : public Ref<BufferNode> {
 struct BufferNode : Node {
   std::string name;
   DType dtype;
-  std::vector<Expr> shape;     // extents, outermost first; empty: a scalar
-  std::vector<Expr> strides;   // in elements; empty: row-major and dense
-  Expr elem_offset;            // in elements; null: 0
-  Var data;                    // the address; null unless the program names it
+  std::vector<Expr> shape;    // extents, outermost first; empty: a scalar
+  std::vector<Expr> strides;  // in elements; empty: row-major and dense
+  Expr elem_offset;           // in elements; null: 0
+  Var data;                   // the address; null unless the program names it
   std::string scope = "global";
-  int64_t alignment = 64;      // of the address, in bytes
-  int64_t offset_factor = 0;   // 0: the offset may be anything
+  int64_t alignment = 64;     // of the address, in bytes
+  int64_t offset_factor = 0;  // 0: the offset may be anything
 };
 
 struct LoadNode : ExprNode {
@@ -209,8 +211,12 @@ Expr Binary(ExprKind kind, Expr a, Expr b);
 inline Expr Add(Expr a, Expr b) { return Binary(ExprKind::kAdd, a, b); }
 inline Expr Sub(Expr a, Expr b) { return Binary(ExprKind::kSub, a, b); }
 inline Expr Mul(Expr a, Expr b) { return Binary(ExprKind::kMul, a, b); }
-inline Expr FloorDiv(Expr a, Expr b) { return Binary(ExprKind::kFloorDiv, a, b); }
-inline Expr FloorMod(Expr a, Expr b) { return Binary(ExprKind::kFloorMod, a, b); }
+inline Expr FloorDiv(Expr a, Expr b) {
+  return Binary(ExprKind::kFloorDiv, a, b);
+}
+inline Expr FloorMod(Expr a, Expr b) {
+  return Binary(ExprKind::kFloorMod, a, b);
+}
 inline Expr Min(Expr a, Expr b) { return Binary(ExprKind::kMin, a, b); }
 inline Expr Max(Expr a, Expr b) { return Binary(ExprKind::kMax, a, b); }
 inline Expr LT(Expr a, Expr b) { return Binary(ExprKind::kLT, a, b); }

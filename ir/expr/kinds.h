@@ -13,24 +13,24 @@ namespace kiln {
 
 // X(Kind, script operator or "" when only a call spells it, call name,
 //   precedence as in Python (higher binds tighter), gives bool, commutes)
-#define KILN_BINARY_KINDS(X)                          \
-  X(Add, "+", "Add", 10, false, true)                 \
-  X(Sub, "-", "Sub", 10, false, false)                \
-  X(Mul, "*", "Mul", 11, false, true)                 \
-  X(Div, "/", "Div", 11, false, false)                \
-  X(FloorDiv, "//", "FloorDiv", 11, false, false)     \
-  X(FloorMod, "%", "FloorMod", 11, false, false)      \
-  X(TruncDiv, "", "truncdiv", 0, false, false)        \
-  X(TruncMod, "", "truncmod", 0, false, false)        \
-  X(Min, "", "min", 0, false, true)                   \
-  X(Max, "", "max", 0, false, true)                   \
-  X(EQ, "==", "EQ", 5, true, true)                    \
-  X(NE, "!=", "NE", 5, true, true)                    \
-  X(LT, "<", "LT", 5, true, false)                    \
-  X(LE, "<=", "LE", 5, true, false)                   \
-  X(GT, ">", "GT", 5, true, false)                    \
-  X(GE, ">=", "GE", 5, true, false)                   \
-  X(And, "and", "And", 3, true, true)                 \
+#define KILN_BINARY_KINDS(X)                      \
+  X(Add, "+", "Add", 10, false, true)             \
+  X(Sub, "-", "Sub", 10, false, false)            \
+  X(Mul, "*", "Mul", 11, false, true)             \
+  X(Div, "/", "Div", 11, false, false)            \
+  X(FloorDiv, "//", "FloorDiv", 11, false, false) \
+  X(FloorMod, "%", "FloorMod", 11, false, false)  \
+  X(TruncDiv, "", "truncdiv", 0, false, false)    \
+  X(TruncMod, "", "truncmod", 0, false, false)    \
+  X(Min, "", "min", 0, false, true)               \
+  X(Max, "", "max", 0, false, true)               \
+  X(EQ, "==", "EQ", 5, true, true)                \
+  X(NE, "!=", "NE", 5, true, true)                \
+  X(LT, "<", "LT", 5, true, false)                \
+  X(LE, "<=", "LE", 5, true, false)               \
+  X(GT, ">", "GT", 5, true, false)                \
+  X(GE, ">=", "GE", 5, true, false)               \
+  X(And, "and", "And", 3, true, true)             \
   X(Or, "or", "Or", 2, true, true)
 
 // The kinds that are not binary operators. X(Kind)
@@ -74,71 +74,71 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 // X(Op, script name, arity (-1: any), purity)
 // Ops of the same type as their first argument unless the script gives a
 // dtype. IfThenElse evaluates only the chosen branch.
-#define KILN_INTRINSICS(X)                                       \
-  X(IfThenElse, "if_then_else", 3, kPure)                        \
-  X(Likely, "likely", 1, kPure)                                  \
-  X(Exp, "exp", 1, kPure)                                        \
-  X(Exp2, "exp2", 1, kPure)                                      \
-  X(Exp10, "exp10", 1, kPure)                                    \
-  X(Log, "log", 1, kPure)                                        \
-  X(Log2, "log2", 1, kPure)                                      \
-  X(Log10, "log10", 1, kPure)                                    \
-  X(Log1p, "log1p", 1, kPure)                                    \
-  X(Sqrt, "sqrt", 1, kPure)                                      \
-  X(Rsqrt, "rsqrt", 1, kPure)                                    \
-  X(Tanh, "tanh", 1, kPure)                                      \
-  X(Sigmoid, "sigmoid", 1, kPure)                                \
-  X(Erf, "erf", 1, kPure)                                        \
-  X(Sin, "sin", 1, kPure)                                        \
-  X(Cos, "cos", 1, kPure)                                        \
-  X(Tan, "tan", 1, kPure)                                        \
-  X(Sinh, "sinh", 1, kPure)                                      \
-  X(Cosh, "cosh", 1, kPure)                                      \
-  X(Asin, "asin", 1, kPure)                                      \
-  X(Acos, "acos", 1, kPure)                                      \
-  X(Atan, "atan", 1, kPure)                                      \
-  X(Atan2, "atan2", 2, kPure)                                    \
-  X(Pow, "pow", 2, kPure)                                        \
-  X(Fmod, "fmod", 2, kPure)                                      \
-  X(Fma, "fma", 3, kPure)                                        \
-  X(Abs, "abs", 1, kPure)                                        \
-  X(Floor, "floor", 1, kPure)                                    \
-  X(Ceil, "ceil", 1, kPure)                                      \
-  X(Trunc, "trunc", 1, kPure)                                    \
-  X(Round, "round", 1, kPure)                                    \
-  X(Nearbyint, "nearbyint", 1, kPure)                            \
-  X(IsNan, "isnan", 1, kPure)                                    \
-  X(IsInf, "isinf", 1, kPure)                                    \
-  X(IsFinite, "isfinite", 1, kPure)                              \
-  X(Popcount, "popcount", 1, kPure)                              \
-  X(Clz, "clz", 1, kPure)                                        \
-  X(BitwiseAnd, "bitwise_and", 2, kPure)                         \
-  X(BitwiseOr, "bitwise_or", 2, kPure)                           \
-  X(BitwiseXor, "bitwise_xor", 2, kPure)                         \
-  X(BitwiseNot, "bitwise_not", 1, kPure)                         \
-  X(ShiftLeft, "shift_left", 2, kPure)                           \
-  X(ShiftRight, "shift_right", 2, kPure)                         \
-  X(Reinterpret, "reinterpret", 1, kPure)                        \
-  X(MinValue, "min_value", 0, kPure)                             \
-  X(MaxValue, "max_value", 0, kPure)                             \
-  X(Infinity, "infinity", 0, kPure)                              \
-  X(TypeAnnotation, "type_annotation", 0, kPure)                 \
-  X(AddressOf, "address_of", 1, kReads)                          \
-  X(AccessPtr, "tvm_access_ptr", 5, kOpaque)                     \
-  X(Assume, "assume", 1, kOpaque)                                \
-  X(CallExtern, "call_extern", -1, kOpaque)                      \
-  X(CallPureExtern, "call_pure_extern", -1, kPure)               \
-  X(CallLlvmIntrin, "call_llvm_intrin", -1, kOpaque)             \
-  X(CallLlvmPureIntrin, "call_llvm_pure_intrin", -1, kPure)      \
-  X(CallPacked, "call_packed", -1, kOpaque)                      \
-  X(StorageSync, "tvm_storage_sync", 1, kOpaque)                 \
-  X(FillFragment, "tvm_fill_fragment", 6, kOpaque)               \
-  X(LoadMatrixSync, "tvm_load_matrix_sync", 8, kOpaque)          \
-  X(StoreMatrixSync, "tvm_store_matrix_sync", 8, kOpaque)        \
-  X(MmaSync, "tvm_mma_sync", 8, kOpaque)                         \
+#define KILN_INTRINSICS(X)                                            \
+  X(IfThenElse, "if_then_else", 3, kPure)                             \
+  X(Likely, "likely", 1, kPure)                                       \
+  X(Exp, "exp", 1, kPure)                                             \
+  X(Exp2, "exp2", 1, kPure)                                           \
+  X(Exp10, "exp10", 1, kPure)                                         \
+  X(Log, "log", 1, kPure)                                             \
+  X(Log2, "log2", 1, kPure)                                           \
+  X(Log10, "log10", 1, kPure)                                         \
+  X(Log1p, "log1p", 1, kPure)                                         \
+  X(Sqrt, "sqrt", 1, kPure)                                           \
+  X(Rsqrt, "rsqrt", 1, kPure)                                         \
+  X(Tanh, "tanh", 1, kPure)                                           \
+  X(Sigmoid, "sigmoid", 1, kPure)                                     \
+  X(Erf, "erf", 1, kPure)                                             \
+  X(Sin, "sin", 1, kPure)                                             \
+  X(Cos, "cos", 1, kPure)                                             \
+  X(Tan, "tan", 1, kPure)                                             \
+  X(Sinh, "sinh", 1, kPure)                                           \
+  X(Cosh, "cosh", 1, kPure)                                           \
+  X(Asin, "asin", 1, kPure)                                           \
+  X(Acos, "acos", 1, kPure)                                           \
+  X(Atan, "atan", 1, kPure)                                           \
+  X(Atan2, "atan2", 2, kPure)                                         \
+  X(Pow, "pow", 2, kPure)                                             \
+  X(Fmod, "fmod", 2, kPure)                                           \
+  X(Fma, "fma", 3, kPure)                                             \
+  X(Abs, "abs", 1, kPure)                                             \
+  X(Floor, "floor", 1, kPure)                                         \
+  X(Ceil, "ceil", 1, kPure)                                           \
+  X(Trunc, "trunc", 1, kPure)                                         \
+  X(Round, "round", 1, kPure)                                         \
+  X(Nearbyint, "nearbyint", 1, kPure)                                 \
+  X(IsNan, "isnan", 1, kPure)                                         \
+  X(IsInf, "isinf", 1, kPure)                                         \
+  X(IsFinite, "isfinite", 1, kPure)                                   \
+  X(Popcount, "popcount", 1, kPure)                                   \
+  X(Clz, "clz", 1, kPure)                                             \
+  X(BitwiseAnd, "bitwise_and", 2, kPure)                              \
+  X(BitwiseOr, "bitwise_or", 2, kPure)                                \
+  X(BitwiseXor, "bitwise_xor", 2, kPure)                              \
+  X(BitwiseNot, "bitwise_not", 1, kPure)                              \
+  X(ShiftLeft, "shift_left", 2, kPure)                                \
+  X(ShiftRight, "shift_right", 2, kPure)                              \
+  X(Reinterpret, "reinterpret", 1, kPure)                             \
+  X(MinValue, "min_value", 0, kPure)                                  \
+  X(MaxValue, "max_value", 0, kPure)                                  \
+  X(Infinity, "infinity", 0, kPure)                                   \
+  X(TypeAnnotation, "type_annotation", 0, kPure)                      \
+  X(AddressOf, "address_of", 1, kReads)                               \
+  X(AccessPtr, "tvm_access_ptr", 5, kOpaque)                          \
+  X(Assume, "assume", 1, kOpaque)                                     \
+  X(CallExtern, "call_extern", -1, kOpaque)                           \
+  X(CallPureExtern, "call_pure_extern", -1, kPure)                    \
+  X(CallLlvmIntrin, "call_llvm_intrin", -1, kOpaque)                  \
+  X(CallLlvmPureIntrin, "call_llvm_pure_intrin", -1, kPure)           \
+  X(CallPacked, "call_packed", -1, kOpaque)                           \
+  X(StorageSync, "tvm_storage_sync", 1, kOpaque)                      \
+  X(FillFragment, "tvm_fill_fragment", 6, kOpaque)                    \
+  X(LoadMatrixSync, "tvm_load_matrix_sync", 8, kOpaque)               \
+  X(StoreMatrixSync, "tvm_store_matrix_sync", 8, kOpaque)             \
+  X(MmaSync, "tvm_mma_sync", 8, kOpaque)                              \
   X(SimdgroupFill, "metal.make_filled_simdgroup_matrix", -1, kOpaque) \
-  X(SimdgroupLoad, "metal.simdgroup_load", -1, kOpaque)          \
-  X(SimdgroupStore, "metal.simdgroup_store", -1, kOpaque)        \
+  X(SimdgroupLoad, "metal.simdgroup_load", -1, kOpaque)               \
+  X(SimdgroupStore, "metal.simdgroup_store", -1, kOpaque)             \
   X(SimdgroupMma, "metal.simdgroup_multiply_accumulate", -1, kOpaque)
 
 enum class Intrinsic : uint8_t {

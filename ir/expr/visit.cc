@@ -8,8 +8,8 @@ namespace kiln {
 namespace {
 
 // Maps `list`; true if an element changed.
-bool MapList(const std::vector<Expr>& list,
-             FunctionRef<Expr(const Expr&)> map, std::vector<Expr>* out) {
+bool MapList(const std::vector<Expr>& list, FunctionRef<Expr(const Expr&)> map,
+             std::vector<Expr>* out) {
   bool changed = false;
   out->reserve(list.size());
   for (const Expr& e : list) {
@@ -30,8 +30,7 @@ Expr MapSelect(const Expr& e, FunctionRef<Expr(const Expr&)> map) {
   const auto* node = e.As<SelectNode>();
   Expr c = map(node->condition);
   Expr t = map(node->true_value), f = map(node->false_value);
-  if (c == node->condition && t == node->true_value &&
-      f == node->false_value) {
+  if (c == node->condition && t == node->true_value && f == node->false_value) {
     return e;
   }
   return Select(std::move(c), std::move(t), std::move(f));

@@ -72,8 +72,8 @@ class Writer {
 
 // Variable-length: 7 bits a byte after folding the sign into bit 0.
 void Writer::Number(int64_t value) {
-  uint64_t bits = static_cast<uint64_t>(value) << 1 ^
-                  static_cast<uint64_t>(value >> 63);
+  uint64_t bits =
+      static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
   while (bits >= 128) {
     Byte(static_cast<uint8_t>(bits | 128));
     bits >>= 7;

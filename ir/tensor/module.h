@@ -33,9 +33,7 @@ struct Function {
   int64_t next_id = 1;
 
   int64_t NewId() { return next_id++; }
-  const BlockNode& root() const {
-    return *body.As<BlockRealizeNode>()->block;
-  }
+  const BlockNode& root() const { return *body.As<BlockRealizeNode>()->block; }
 };
 
 // The symbolic dimensions of `f`, in order of first appearance.

@@ -26,10 +26,10 @@ using AttrList = std::vector<Attr>;
 using AttrMap = std::map<std::string, Attr>;
 struct Attr {
   Attr() = default;
-  Attr(Expr e) : value(std::move(e)) {}                // NOLINT
-  Attr(std::string text) : value(std::move(text)) {}   // NOLINT
-  Attr(AttrList list) : value(std::move(list)) {}      // NOLINT
-  Attr(AttrMap map) : value(std::move(map)) {}         // NOLINT
+  Attr(Expr e) : value(std::move(e)) {}               // NOLINT
+  Attr(std::string text) : value(std::move(text)) {}  // NOLINT
+  Attr(AttrList list) : value(std::move(list)) {}     // NOLINT
+  Attr(AttrMap map) : value(std::move(map)) {}        // NOLINT
   std::variant<std::monostate, Expr, std::string, AttrList, AttrMap> value;
 
   bool is_none() const { return value.index() == 0; }

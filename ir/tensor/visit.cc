@@ -236,8 +236,7 @@ Stmt MapChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
       const auto* node = s.As<AllocateNode>();
       Stmt body = map(node->body);
       if (body == node->body) return s;
-      return MakeAllocate(node->buffer, body, node->is_view,
-                          node->annotations);
+      return MakeAllocate(node->buffer, body, node->is_view, node->annotations);
     }
     case StmtKind::kStore:
     case StmtKind::kEvaluate:
@@ -298,11 +297,9 @@ Stmt Rewrite(const Stmt& s, FunctionRef<Stmt(const Stmt&)> rewrite) {
 }
 
 Stmt RewriteExprs(const Stmt& s, ExprMap rewrite) {
-  Stmt mapped =
-      MapExprs(s, [&](const Expr& e) { return Rewrite(e, rewrite); });
-  return MapChildren(mapped, [&](const Stmt& child) {
-    return RewriteExprs(child, rewrite);
-  });
+  Stmt mapped = MapExprs(s, [&](const Expr& e) { return Rewrite(e, rewrite); });
+  return MapChildren(
+      mapped, [&](const Stmt& child) { return RewriteExprs(child, rewrite); });
 }
 
 Stmt Substitute(const Stmt& s, const VarMap& map) {
@@ -386,8 +383,7 @@ Expr ReplaceBuffers(const Expr& e, const BufferMap& map) {
 }
 
 Stmt ReplaceBuffers(const Stmt& s, const BufferMap& map) {
-  Stmt own = MapExprs(
-      s, [&](const Expr& e) { return ReplaceBuffers(e, map); });
+  Stmt own = MapExprs(s, [&](const Expr& e) { return ReplaceBuffers(e, map); });
   own = ReplaceOwn(own, map);
   return MapChildren(
       own, [&](const Stmt& child) { return ReplaceBuffers(child, map); });

@@ -17,9 +17,9 @@ TEST(DTypeTest, NamesRoundTrip) {
 }
 
 TEST(DTypeTest, RefusesUnknownNamesWidthsAndLanes) {
-  for (const char* name : {"", "int", "int7", "float8", "bfloat32", "floaty",
-                           "int32x", "int32x0", "int32y4", "int32x4x4", "int-8",
-                           "handle64", "int32x99999999999"}) {
+  for (const char* name :
+       {"", "int", "int7", "float8", "bfloat32", "floaty", "int32x", "int32x0",
+        "int32y4", "int32x4x4", "int-8", "handle64", "int32x99999999999"}) {
     EXPECT_FALSE(DType::FromString(name).has_value()) << name;
   }
 }

@@ -1,0 +1,346 @@
+// Expressions, one kind at a time.
+#include "absl/strings/str_cat.h"
+#include "kiln/codegen/llvm/emitter.h"
+#include "kiln/ir/expr/visit.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace kiln::codegen_internal {
+namespace {
+
+// Whether evaluating `e` where its value is not needed can do harm.
+bool IsSpeculatable(const Expr& e) {
+  bool safe = true;
+  Visit(e, [&](const Expr& node) {
+    const BinaryInfo* info = GetBinaryInfo(node.kind());
+    const bool divides = info && (node.kind() == ExprKind::kFloorDiv ||
+                                  node.kind() == ExprKind::kFloorMod ||
+                                  node.kind() == ExprKind::kTruncDiv ||
+                                  node.kind() == ExprKind::kTruncMod);
+    if (divides)
+      safe = safe && AsInt(node.As<BinaryNode>()->b) &&
+             !IsZero(node.As<BinaryNode>()->b);
+    if (node.kind() == ExprKind::kLoad || node.kind() == ExprKind::kCall) {
+      safe = false;
+    }
+    return safe;
+  });
+  return safe;
+}
+
+llvm::CmpInst::Predicate FloatPredicate(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kEQ:
+      return llvm::CmpInst::FCMP_OEQ;
+    case ExprKind::kNE:
+      return llvm::CmpInst::FCMP_UNE;
+    case ExprKind::kLT:
+      return llvm::CmpInst::FCMP_OLT;
+    case ExprKind::kLE:
+      return llvm::CmpInst::FCMP_OLE;
+    case ExprKind::kGT:
+      return llvm::CmpInst::FCMP_OGT;
+    default:
+      return llvm::CmpInst::FCMP_OGE;
+  }
+}
+
+llvm::CmpInst::Predicate IntPredicate(ExprKind kind, bool is_signed) {
+  switch (kind) {
+    case ExprKind::kEQ:
+      return llvm::CmpInst::ICMP_EQ;
+    case ExprKind::kNE:
+      return llvm::CmpInst::ICMP_NE;
+    case ExprKind::kLT:
+      return is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT;
+    case ExprKind::kLE:
+      return is_signed ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE;
+    case ExprKind::kGT:
+      return is_signed ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_UGT;
+    default:
+      return is_signed ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_UGE;
+  }
+}
+
+}  // namespace
+
+llvm::Value* Emitter::Emit(const Expr& e) {
+  if (IsBinary(e.kind())) return EmitBinary(*e.As<BinaryNode>());
+  switch (e.kind()) {
+#define KILN_CASE(kind, ...) case ExprKind::k##kind:
+    KILN_BINARY_KINDS(KILN_CASE)
+#undef KILN_CASE
+    return nullptr;
+    case ExprKind::kIntImm:
+      return llvm::ConstantInt::get(TypeOf(e.dtype()),
+                                    e.As<IntImmNode>()->value, true);
+    case ExprKind::kFloatImm:
+      return llvm::ConstantFP::get(TypeOf(e.dtype()),
+                                   e.As<FloatImmNode>()->value);
+    case ExprKind::kStringImm:
+      return Fail(absl::InvalidArgumentError(
+                      absl::StrCat("string \"", e.As<StringImmNode>()->value,
+                                   "\" stands where a number is wanted")),
+                  DType::Handle());
+    case ExprKind::kVar: {
+      auto found = frame_.vars.find(e.As<VarNode>());
+      if (found != frame_.vars.end()) return found->second;
+      return Fail(absl::InvalidArgumentError(absl::StrCat(
+                      "variable ", e.As<VarNode>()->name, " has no value")),
+                  e.dtype());
+    }
+    case ExprKind::kCast: {
+      const auto* cast = e.As<CastNode>();
+      return EmitCast(e.dtype(), cast->value.dtype(), Emit(cast->value));
+    }
+    case ExprKind::kNot:
+      return b_.CreateNot(Emit(e.As<NotNode>()->value));
+    case ExprKind::kSelect: {
+      const auto* node = e.As<SelectNode>();
+      llvm::Value* condition = Emit(node->condition);
+      llvm::Value* true_value = Emit(node->true_value);
+      return b_.CreateSelect(condition, true_value, Emit(node->false_value));
+    }
+    case ExprKind::kLoad:
+      return EmitLoad(*e.As<LoadNode>());
+    case ExprKind::kRamp:
+      return EmitRamp(*e.As<RampNode>());
+    case ExprKind::kBroadcast:
+      return b_.CreateVectorSplat(e.As<BroadcastNode>()->lanes,
+                                  Emit(e.As<BroadcastNode>()->value));
+    case ExprKind::kLet: {
+      const auto* let = e.As<LetNode>();
+      frame_.vars[let->var.get()] = Emit(let->value);
+      return Emit(let->body);
+    }
+    case ExprKind::kCall:
+      return EmitCall(*e.As<CallNode>());
+  }
+  return nullptr;
+}
+
+llvm::Value* Emitter::EmitRamp(const RampNode& node) {
+  llvm::Type* type = TypeOf(node.base.dtype());
+  std::vector<llvm::Constant*> steps;
+  for (int lane = 0; lane < node.lanes; ++lane) {
+    steps.push_back(llvm::ConstantInt::get(type, lane));
+  }
+  llvm::Value* base = b_.CreateVectorSplat(node.lanes, Emit(node.base));
+  llvm::Value* stride = b_.CreateVectorSplat(node.lanes, Emit(node.stride));
+  return b_.CreateAdd(base,
+                      b_.CreateMul(stride, llvm::ConstantVector::get(steps)));
+}
+
+llvm::Value* Emitter::EmitBinary(const BinaryNode& node) {
+  if (node.kind == ExprKind::kAnd || node.kind == ExprKind::kOr) {
+    return EmitLogic(node);
+  }
+  llvm::Value* a = Emit(node.a);
+  llvm::Value* b = Emit(node.b);
+  const DType dtype = node.a.dtype();
+  if (GetBinaryInfo(node.kind)->gives_bool) {
+    return EmitCompare(node.kind, dtype, a, b);
+  }
+  return EmitArithmetic(node.kind, dtype, a, b);
+}
+
+llvm::Value* Emitter::EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
+                                  llvm::Value* b) {
+  if (dtype.is_float()) return b_.CreateFCmp(FloatPredicate(kind), a, b);
+  return b_.CreateICmp(IntPredicate(kind, dtype.is_int()), a, b);
+}
+
+llvm::Value* Emitter::EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
+                                     llvm::Value* b) {
+  const bool real = dtype.is_float();
+  // Index arithmetic is exact, so LLVM may assume that it does not wrap.
+  const bool exact = dtype.Element() == DType::Index();
+  switch (kind) {
+    case ExprKind::kAdd:
+      return real ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, exact);
+    case ExprKind::kSub:
+      return real ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, exact);
+    case ExprKind::kMul:
+      return real ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, exact);
+    case ExprKind::kDiv:
+    case ExprKind::kTruncDiv:
+      if (real) return b_.CreateFDiv(a, b);
+      return dtype.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
+    case ExprKind::kTruncMod:
+      if (real) return b_.CreateFRem(a, b);
+      return dtype.is_int() ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
+    case ExprKind::kMin:
+      return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
+    case ExprKind::kMax:
+      return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
+    default:
+      return EmitFloorDivMod(kind, dtype, a, b);
+  }
+}
+
+llvm::Value* Emitter::EmitFloorDivMod(ExprKind kind, DType dtype,
+                                      llvm::Value* a, llvm::Value* b) {
+  const bool divides = kind == ExprKind::kFloorDiv;
+  if (dtype.is_float()) {
+    llvm::Value* floor =
+        b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(a, b));
+    return divides ? floor : b_.CreateFSub(a, b_.CreateFMul(floor, b));
+  }
+  if (!dtype.is_int()) {
+    return divides ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b);
+  }
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if (known && known->getValue().isStrictlyPositive() &&
+      known->getValue().isPowerOf2()) {
+    return divides ? b_.CreateAShr(a, known->getValue().logBase2())
+                   : b_.CreateAnd(a, known->getValue() - 1);
+  }
+  llvm::Value* rest = b_.CreateSRem(a, b);
+  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* wrong =
+      b_.CreateAnd(b_.CreateICmpNE(rest, zero),
+                   b_.CreateICmpSLT(b_.CreateXor(rest, b), zero));
+  if (!divides) return b_.CreateSelect(wrong, b_.CreateAdd(rest, b), rest);
+  return b_.CreateSub(b_.CreateSDiv(a, b), b_.CreateZExt(wrong, a->getType()));
+}
+
+template <typename Then, typename Else>
+llvm::Value* Emitter::EmitBranches(llvm::Value* condition, Then then_value,
+                                   Else else_value) {
+  auto* then_block =
+      llvm::BasicBlock::Create(context_, "then", frame_.function);
+  auto* else_block =
+      llvm::BasicBlock::Create(context_, "else", frame_.function);
+  auto* end_block = llvm::BasicBlock::Create(context_, "end", frame_.function);
+  b_.CreateCondBr(condition, then_block, else_block);
+  b_.SetInsertPoint(then_block);
+  llvm::Value* a = then_value();
+  then_block = b_.GetInsertBlock();
+  b_.CreateBr(end_block);
+  b_.SetInsertPoint(else_block);
+  llvm::Value* b = else_value();
+  else_block = b_.GetInsertBlock();
+  b_.CreateBr(end_block);
+  b_.SetInsertPoint(end_block);
+  llvm::PHINode* phi = b_.CreatePHI(a->getType(), 2);
+  phi->addIncoming(a, then_block);
+  phi->addIncoming(b, else_block);
+  return phi;
+}
+
+llvm::Value* Emitter::EmitLogic(const BinaryNode& node) {
+  const bool is_and = node.kind == ExprKind::kAnd;
+  llvm::Value* a = Emit(node.a);
+  if (!node.dtype.is_scalar() || IsSpeculatable(node.b)) {
+    llvm::Value* b = Emit(node.b);
+    return is_and ? b_.CreateAnd(a, b) : b_.CreateOr(a, b);
+  }
+  if (is_and) {
+    return EmitBranches(
+        a, [&] { return Emit(node.b); }, [&] { return b_.getFalse(); });
+  }
+  return EmitBranches(
+      a, [&] { return b_.getTrue(); }, [&] { return Emit(node.b); });
+}
+
+llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
+  llvm::Type* type = TypeOf(to);
+  if (to.is_bool()) {
+    llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
+    return from.is_float() ? b_.CreateFCmpUNE(value, zero)
+                           : b_.CreateICmpNE(value, zero);
+  }
+  if (from.is_float() && to.is_float()) {
+    const bool between_halves = from.bits() == 16 && to.bits() == 16;
+    if (between_halves) {
+      value = b_.CreateFPCast(value,
+                              TypeOf(DType::Float(32).WithLanes(from.lanes())));
+    }
+    return b_.CreateFPCast(value, type);
+  }
+  if (from.is_float()) {
+    return to.is_int() ? b_.CreateFPToSI(value, type)
+                       : b_.CreateFPToUI(value, type);
+  }
+  if (to.is_float()) {
+    return from.is_int() ? b_.CreateSIToFP(value, type)
+                         : b_.CreateUIToFP(value, type);
+  }
+  return b_.CreateIntCast(value, type, from.is_int());
+}
+
+llvm::Value* Emitter::EmitLimit(const CallNode& call) {
+  const bool smallest = call.op == Intrinsic::kMinValue;
+  llvm::Type* type = TypeOf(call.dtype);
+  if (call.dtype.is_float()) {
+    if (call.op == Intrinsic::kInfinity) {
+      return llvm::ConstantFP::getInfinity(type);
+    }
+    const auto& semantics = type->getScalarType()->getFltSemantics();
+    return llvm::ConstantFP::get(
+        type, llvm::APFloat::getLargest(semantics, smallest));
+  }
+  const unsigned bits = call.dtype.bits();
+  const bool is_signed = call.dtype.is_int();
+  const llvm::APInt value =
+      smallest ? (is_signed ? llvm::APInt::getSignedMinValue(bits)
+                            : llvm::APInt::getMinValue(bits))
+               : (is_signed ? llvm::APInt::getSignedMaxValue(bits)
+                            : llvm::APInt::getMaxValue(bits));
+  return llvm::ConstantInt::get(type, value);
+}
+
+llvm::Value* Emitter::EmitBits(const CallNode& call) {
+  llvm::Value* a = Emit(call.args[0]);
+  llvm::Value* b = call.args.size() > 1 ? Emit(call.args[1]) : nullptr;
+  switch (call.op) {
+    case Intrinsic::kBitwiseAnd:
+      return b_.CreateAnd(a, b);
+    case Intrinsic::kBitwiseOr:
+      return b_.CreateOr(a, b);
+    case Intrinsic::kBitwiseXor:
+      return b_.CreateXor(a, b);
+    case Intrinsic::kBitwiseNot:
+      return b_.CreateNot(a);
+    case Intrinsic::kShiftLeft:
+      return b_.CreateShl(a, b);
+    case Intrinsic::kShiftRight:
+      return call.dtype.is_int() ? b_.CreateAShr(a, b) : b_.CreateLShr(a, b);
+    case Intrinsic::kPopcount:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
+    case Intrinsic::kClz:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, a, b_.getFalse());
+    default:
+      return b_.CreateBitCast(a, TypeOf(call.dtype));  // kReinterpret
+  }
+}
+
+llvm::Value* Emitter::EmitCall(const CallNode& call) {
+  switch (call.op) {
+    case Intrinsic::kIfThenElse:
+      return EmitBranches(
+          Emit(call.args[0]), [&] { return Emit(call.args[1]); },
+          [&] { return Emit(call.args[2]); });
+    case Intrinsic::kLikely:
+      return Emit(call.args[0]);
+    case Intrinsic::kMinValue:
+    case Intrinsic::kMaxValue:
+    case Intrinsic::kInfinity:
+      return EmitLimit(call);
+    case Intrinsic::kBitwiseAnd:
+    case Intrinsic::kBitwiseOr:
+    case Intrinsic::kBitwiseXor:
+    case Intrinsic::kBitwiseNot:
+    case Intrinsic::kShiftLeft:
+    case Intrinsic::kShiftRight:
+    case Intrinsic::kPopcount:
+    case Intrinsic::kClz:
+    case Intrinsic::kReinterpret:
+      return EmitBits(call);
+    case Intrinsic::kAssume:
+      return llvm::ConstantInt::get(TypeOf(call.dtype), 0);
+    default:
+      return EmitMath(call);
+  }
+}
+
+}  // namespace kiln::codegen_internal

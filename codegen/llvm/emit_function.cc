@@ -1,0 +1,266 @@
+// Kernels and parallel loops as pairs of functions:
+//
+//   i32 @mm(ptr host, ptr data, ptr scalars)      unpacks and calls
+//   i32 @mm.body(ptr host, ptr noalias A, ...)    does the work
+//   i32 @mm.par0(ptr env, i64 begin, i64 end)     unpacks and calls
+//   i32 @mm.par0.body(ptr host, ptr noalias A, ..., i64 begin, i64 end)
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/codegen/llvm/emitter.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln::codegen_internal {
+namespace {
+
+constexpr int64_t kAlignment = 64;  // of parameters and workspaces, in bytes
+
+// Buffers that `s` writes.
+std::set<const BufferNode*> WrittenBuffers(const Stmt& s) {
+  std::set<const BufferNode*> written;
+  Visit(s, [&](const Stmt& node) {
+    if (const auto* store = node.As<StoreNode>()) {
+      written.insert(store->buffer.get());
+    }
+    return true;
+  });
+  return written;
+}
+
+}  // namespace
+
+Emitter::Emitter(llvm::Module* module, const Target& target)
+    : context_(module->getContext()),
+      module_(module),
+      b_(context_),
+      target_(target) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  b_.setFastMathFlags(flags);
+}
+
+llvm::Function* Emitter::MakeFunction(const std::string& name,
+                                      llvm::Type* result,
+                                      const std::vector<llvm::Type*>& params,
+                                      bool external) {
+  auto* type = llvm::FunctionType::get(result, params, false);
+  auto* function =
+      llvm::Function::Create(type,
+                             external ? llvm::Function::ExternalLinkage
+                                      : llvm::Function::InternalLinkage,
+                             name, module_);
+  function->addFnAttr("target-cpu", target_.cpu);
+  function->addFnAttr("target-features", target_.features);
+  const std::string width = absl::StrCat(target_.vector_bits);
+  function->addFnAttr("prefer-vector-width", width);
+  function->addFnAttr("min-legal-vector-width", width);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::BasicBlock::Create(context_, "entry", function);
+  return function;
+}
+
+void Emitter::MarkPointers(llvm::Function* body, size_t first,
+                           const std::vector<bool>& is_buffer) {
+  for (size_t i = 0; i < is_buffer.size(); ++i) {
+    if (!is_buffer[i]) continue;
+    llvm::Argument* arg = body->getArg(first + i);
+    arg->addAttr(llvm::Attribute::NoAlias);
+    arg->addAttr(
+        llvm::Attribute::get(context_, llvm::Attribute::Alignment, kAlignment));
+  }
+}
+
+absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
+  symbol_ = symbol;
+  llvm::Type* ptr = b_.getPtrTy();
+  std::vector<llvm::Type*> types = {ptr};
+  std::vector<bool> is_buffer;
+  std::vector<Capture> params;
+  for (const Param& param : f.params) {
+    if (param.buffer) params.push_back({nullptr, param.buffer.get()});
+  }
+  for (const Param& param : f.params) {
+    if (!param.buffer) params.push_back({param.var.get()});
+  }
+  for (const Var& dim : SymbolicDims(f)) params.push_back({dim.get()});
+  for (const Capture& param : params) {
+    is_buffer.push_back(param.buffer != nullptr);
+    types.push_back(param.buffer ? ptr : TypeOf(param.var->dtype));
+  }
+  llvm::Function* body =
+      MakeFunction(symbol + ".body", b_.getInt32Ty(), types, false);
+  MarkPointers(body, 1, is_buffer);
+
+  llvm::Function* entry =
+      MakeFunction(symbol, b_.getInt32Ty(), {ptr, ptr, ptr}, true);
+  b_.SetInsertPoint(&entry->getEntryBlock());
+  std::vector<llvm::Value*> args = {entry->getArg(0)};
+  int next_buffer = 0, next_scalar = 0;
+  for (const Capture& param : params) {
+    if (param.buffer) {
+      args.push_back(b_.CreateLoad(
+          ptr, b_.CreateConstGEP1_64(ptr, entry->getArg(1), next_buffer++)));
+      continue;
+    }
+    llvm::Type* type = TypeOf(param.var->dtype);
+    llvm::Type* stored =
+        param.var->dtype.is_float() ? b_.getDoubleTy() : b_.getInt64Ty();
+    llvm::Value* raw = b_.CreateLoad(
+        stored, b_.CreateConstGEP1_64(b_.getInt64Ty(), entry->getArg(2),
+                                      next_scalar++));
+    args.push_back(param.var->dtype.is_float() ? b_.CreateFPCast(raw, type)
+                                               : b_.CreateTrunc(raw, type));
+  }
+  b_.CreateRet(b_.CreateCall(body, args));
+
+  frame_ = Frame();
+  frame_.function = body;
+  frame_.host = body->getArg(0);
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].buffer)
+      frame_.buffers[params[i].buffer] = body->getArg(i + 1);
+    if (params[i].var) frame_.vars[params[i].var] = body->getArg(i + 1);
+  }
+  b_.SetInsertPoint(&body->getEntryBlock());
+  Emit(f.body);
+  EmitReturn(b_.getInt32(0));
+  return status_;
+}
+
+std::vector<Emitter::Capture> Emitter::FindCaptures(const ForNode& loop) const {
+  std::vector<Capture> captures;
+  std::set<const Node*> seen;
+  auto capture_var = [&](const VarNode* var) {
+    auto found = frame_.vars.find(var);
+    if (found == frame_.vars.end() || !seen.insert(var).second) return;
+    captures.push_back({var, nullptr, found->second});
+  };
+  auto capture_buffer = [&](const BufferNode* buffer) {
+    auto found = frame_.buffers.find(buffer);
+    if (found == frame_.buffers.end() || !seen.insert(buffer).second) return;
+    captures.push_back({nullptr, buffer, found->second});
+  };
+  auto use = [&](const Expr& e) {
+    if (const auto* var = e.As<VarNode>()) capture_var(var);
+    if (const auto* load = e.As<LoadNode>()) capture_buffer(load->buffer.get());
+    return true;
+  };
+  Visit(loop.min, use);
+  VisitExprs(loop.body, use);
+  for (const BufferNode* buffer : WrittenBuffers(loop.body)) {
+    capture_buffer(buffer);
+  }
+  return captures;
+}
+
+llvm::Function* Emitter::EmitParallelBody(
+    const ForNode& loop, const std::vector<Capture>& captures) {
+  std::vector<llvm::Type*> types = {b_.getPtrTy()};
+  std::vector<bool> is_buffer;
+  for (const Capture& capture : captures) {
+    types.push_back(capture.value->getType());
+    is_buffer.push_back(capture.buffer != nullptr);
+  }
+  types.insert(types.end(), 2, b_.getInt64Ty());
+  const std::string name =
+      absl::StrCat(symbol_, ".par", parallel_loops_, ".body");
+  llvm::Function* body = MakeFunction(name, b_.getInt32Ty(), types, false);
+  MarkPointers(body, 1, is_buffer);
+
+  Frame outer = std::move(frame_);
+  frame_ = Frame();
+  frame_.function = body;
+  frame_.host = body->getArg(0);
+  frame_.in_parallel = true;
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (captures[i].var) frame_.vars[captures[i].var] = body->getArg(i + 1);
+    if (captures[i].buffer) {
+      frame_.buffers[captures[i].buffer] = body->getArg(i + 1);
+    }
+  }
+  b_.SetInsertPoint(&body->getEntryBlock());
+  const size_t bounds = captures.size() + 1;
+  llvm::Value* min = Emit(loop.min);
+  EmitLoop(loop, b_.CreateAdd(min, body->getArg(bounds)),
+           b_.CreateAdd(min, body->getArg(bounds + 1)));
+  EmitReturn(b_.getInt32(0));
+  frame_ = std::move(outer);
+  return body;
+}
+
+llvm::Function* Emitter::EmitParallelEntry(llvm::Function* body,
+                                           const std::vector<Capture>& captures,
+                                           llvm::StructType* env_type) {
+  llvm::Function* entry = MakeFunction(
+      absl::StrCat(symbol_, ".par", parallel_loops_), b_.getInt32Ty(),
+      {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  b_.SetInsertPoint(&entry->getEntryBlock());
+  std::vector<llvm::Value*> args;
+  for (size_t i = 0; i < captures.size() + 1; ++i) {
+    args.push_back(
+        b_.CreateLoad(env_type->getElementType(i),
+                      b_.CreateStructGEP(env_type, entry->getArg(0), i)));
+  }
+  args.push_back(entry->getArg(1));
+  args.push_back(entry->getArg(2));
+  b_.CreateRet(b_.CreateCall(body, args));
+  return entry;
+}
+
+void Emitter::EmitParallel(const ForNode& loop) {
+  llvm::Value* extent = Emit(loop.extent);
+  const std::vector<Capture> captures = FindCaptures(loop);
+  std::vector<llvm::Type*> types = {b_.getPtrTy()};
+  for (const Capture& capture : captures) {
+    types.push_back(capture.value->getType());
+  }
+  auto* env_type = llvm::StructType::get(context_, types);
+  const auto resume = b_.saveIP();
+  llvm::Function* body = EmitParallelBody(loop, captures);
+  llvm::Function* entry = EmitParallelEntry(body, captures, env_type);
+  ++parallel_loops_;
+  b_.restoreIP(resume);
+
+  llvm::IRBuilder<> at_entry(&frame_.function->getEntryBlock(),
+                             frame_.function->getEntryBlock().begin());
+  llvm::Value* env = at_entry.CreateAlloca(env_type);
+  b_.CreateStore(frame_.host, b_.CreateStructGEP(env_type, env, 0));
+  for (size_t i = 0; i < captures.size(); ++i) {
+    b_.CreateStore(captures[i].value, b_.CreateStructGEP(env_type, env, i + 1));
+  }
+  auto* type = llvm::FunctionType::get(
+      b_.getInt32Ty(),
+      {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy(), b_.getPtrTy()}, false);
+  ReturnIfFailed(
+      b_.CreateCall(type, HostField(0), {frame_.host, extent, entry, env}));
+}
+
+llvm::Value* Emitter::HostField(int index) {
+  llvm::Type* ptr = b_.getPtrTy();
+  return b_.CreateLoad(ptr, b_.CreateConstGEP1_64(ptr, frame_.host, index));
+}
+
+void Emitter::EmitReturn(llvm::Value* status) {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {b_.getPtrTy(), b_.getPtrTy()}, false);
+  for (size_t i = frame_.workspaces.size(); i-- > 0;) {
+    b_.CreateCall(type, HostField(2), {frame_.host, frame_.workspaces[i]});
+  }
+  b_.CreateRet(status);
+}
+
+void Emitter::ReturnIfFailed(llvm::Value* status) {
+  auto* failed = llvm::BasicBlock::Create(context_, "failed", frame_.function);
+  auto* next = llvm::BasicBlock::Create(context_, "next", frame_.function);
+  b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), failed, next);
+  b_.SetInsertPoint(failed);
+  EmitReturn(status);
+  b_.SetInsertPoint(next);
+}
+
+llvm::Value* Emitter::Fail(absl::Status status, DType dtype) {
+  if (status_.ok()) status_ = std::move(status);
+  return llvm::PoisonValue::get(TypeOf(dtype));
+}
+
+}  // namespace kiln::codegen_internal

@@ -1,0 +1,139 @@
+// Turns a lowered function into LLVM IR. Internal to codegen/llvm.
+//
+// Every kernel becomes two functions: the entry point of the kernel ABI, which
+// only unpacks its arguments, and a body whose pointers are parameters, since
+// LLVM believes `noalias` of parameters alone. A parallel loop becomes such a
+// pair too: the part that the thread pool calls unpacks the environment.
+#ifndef KILN_CODEGEN_LLVM_EMITTER_H_
+#define KILN_CODEGEN_LLVM_EMITTER_H_
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace kiln::codegen_internal {
+
+class Emitter {
+ public:
+  Emitter(llvm::Module* module, const Target& target);
+
+  // Emits `f` as an external function `symbol` of the kernel ABI.
+  absl::Status EmitKernel(const Function& f, const std::string& symbol);
+
+  // --- Expressions (emit_expr.cc).
+  llvm::Value* Emit(const Expr& e);
+
+  // --- Math (emit_math.cc): f32 polynomials, everything else through libm.
+  llvm::Value* EmitMath(const CallNode& call);
+
+ private:
+  // What a body function sees: how to reach variables and buffers.
+  struct Frame {
+    llvm::Function* function = nullptr;
+    llvm::Value* host = nullptr;
+    std::unordered_map<const VarNode*, llvm::Value*> vars;
+    std::unordered_map<const BufferNode*, llvm::Value*> buffers;
+    std::vector<llvm::Value*> workspaces;  // to be freed, oldest first
+    bool in_parallel = false;
+  };
+  // A free variable or buffer of a parallel body.
+  struct Capture {
+    const VarNode* var = nullptr;
+    const BufferNode* buffer = nullptr;
+    llvm::Value* value = nullptr;
+  };
+
+  // Functions (emit_function.cc).
+  llvm::Function* MakeFunction(const std::string& name, llvm::Type* result,
+                               const std::vector<llvm::Type*>& params,
+                               bool external);
+  void MarkPointers(llvm::Function* body, size_t first,
+                    const std::vector<bool>& is_buffer);
+  std::vector<Capture> FindCaptures(const ForNode& loop) const;
+  void EmitParallel(const ForNode& loop);
+  llvm::Function* EmitParallelBody(const ForNode& loop,
+                                   const std::vector<Capture>& captures);
+  llvm::Function* EmitParallelEntry(llvm::Function* body,
+                                    const std::vector<Capture>& captures,
+                                    llvm::StructType* env_type);
+  void EmitReturn(llvm::Value* status);
+  void ReturnIfFailed(llvm::Value* status);
+  // Loads field `index` of the KilnHost record.
+  llvm::Value* HostField(int index);
+
+  // Statements (emit_stmt.cc).
+  void Emit(const Stmt& s);
+  void EmitFor(const ForNode& loop);
+  void EmitLoop(const ForNode& loop, llvm::Value* begin, llvm::Value* end);
+  void EmitIf(const IfNode& node);
+  void EmitAllocate(const AllocateNode& node);
+  llvm::Value* EmitWorkspace(const Buffer& buffer);
+  llvm::Value* EmitStackSlot(const Buffer& buffer, int64_t elements);
+
+  // Memory (emit_memory.cc).
+  void EmitStore(const StoreNode& store);
+  llvm::Value* EmitLoad(const LoadNode& load);
+  llvm::Value* Address(const Buffer& buffer, const Expr& index);
+  llvm::Value* AddressOf(const Buffer& buffer, llvm::Value* index);
+  llvm::Value* LoadElement(const Buffer& buffer, llvm::Value* address,
+                           int lanes);
+  void StoreElement(const Buffer& buffer, llvm::Value* address,
+                    llvm::Value* value);
+
+  // Expressions (emit_expr.cc).
+  llvm::Value* EmitBinary(const BinaryNode& node);
+  llvm::Value* EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
+                              llvm::Value* b);
+  llvm::Value* EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
+                           llvm::Value* b);
+  llvm::Value* EmitFloorDivMod(ExprKind kind, DType dtype, llvm::Value* a,
+                               llvm::Value* b);
+  llvm::Value* EmitLogic(const BinaryNode& node);
+  llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
+  llvm::Value* EmitRamp(const RampNode& node);
+  llvm::Value* EmitCall(const CallNode& call);
+  llvm::Value* EmitLimit(const CallNode& call);
+  llvm::Value* EmitBits(const CallNode& call);
+  // Evaluates only the branch that `condition` chooses.
+  template <typename Then, typename Else>
+  llvm::Value* EmitBranches(llvm::Value* condition, Then then_value,
+                            Else else_value);
+
+  // Math (emit_math.cc).
+  llvm::Value* EmitLibm(const CallNode& call, const char* name);
+  llvm::Value* EmitIntrinsic(unsigned id, const CallNode& call);
+  llvm::Value* ExpF32(llvm::Value* x);
+  llvm::Value* LogF32(llvm::Value* x);
+  llvm::Value* TanhF32(llvm::Value* x);
+  llvm::Value* ErfF32(llvm::Value* x);
+  llvm::Value* MathF32(const CallNode& call, llvm::Value* x);
+  llvm::Value* Splat(double value, llvm::Type* like);
+  llvm::Value* Polynomial(llvm::Value* x,
+                          const std::vector<double>& high_first);
+  llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+
+  llvm::Type* TypeOf(DType dtype);
+  // The type of a value of `dtype` in memory: bools take a byte.
+  llvm::Type* MemoryType(DType dtype);
+  // Remembers the first error and gives a placeholder of the type.
+  llvm::Value* Fail(absl::Status status, DType dtype);
+
+  llvm::LLVMContext& context_;
+  llvm::Module* module_;
+  llvm::IRBuilder<> b_;
+  const Target& target_;
+  Frame frame_;
+  std::string symbol_;
+  int parallel_loops_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace kiln::codegen_internal
+
+#endif  // KILN_CODEGEN_LLVM_EMITTER_H_

@@ -1,0 +1,141 @@
+#include "kiln/codegen/target/target.h"
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kiln/base/status_macros.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace kiln {
+namespace {
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+std::string HostFeatures() {
+  std::string features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    absl::StrAppend(&features, features.empty() ? "" : ",",
+                    feature.second ? "+" : "-", feature.first().str());
+  }
+  return features;
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const Target& target) {
+  std::string error;
+  const llvm::Target* llvm_target =
+      llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (!llvm_target) return nullptr;
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      llvm_target->createMCSubtargetInfo(target.triple, target.cpu,
+                                         target.features));
+}
+
+int VectorBits(const llvm::MCSubtargetInfo& subtarget) {
+  if (subtarget.checkFeatures("+avx512f")) return 512;
+  if (subtarget.checkFeatures("+avx")) return 256;
+  return 128;
+}
+
+absl::Status Refuse(std::string_view text, std::string_view reason) {
+  return absl::InvalidArgumentError(absl::StrCat("target \"", std::string(text),
+                                                 "\": ", std::string(reason)));
+}
+
+// The value of `option` when it is NAME=VALUE with one or two dashes.
+bool TakeOption(std::string_view option, std::string_view name,
+                std::string* value) {
+  while (!option.empty() && option[0] == '-') option.remove_prefix(1);
+  if (option.substr(0, name.size()) != name) return false;
+  option.remove_prefix(name.size());
+  if (option.empty() || option[0] != '=') return false;
+  *value = std::string(option.substr(1));
+  return true;
+}
+
+absl::Status ApplyOption(std::string_view text, const std::string& option,
+                         Target* target) {
+  std::string value;
+  if (TakeOption(option, "mcpu", &value)) {
+    if (value != target->cpu) target->features.clear();
+    target->cpu = value;
+    return absl::OkStatus();
+  }
+  if (TakeOption(option, "num-cores", &value)) {
+    if (!absl::SimpleAtoi(value, &target->num_cores) || target->num_cores < 1 ||
+        target->num_cores > 1024) {
+      return Refuse(text, absl::StrCat("-num-cores wants a number from 1 to "
+                                       "1024, not \"",
+                                       value, "\""));
+    }
+    return absl::OkStatus();
+  }
+  if (TakeOption(option, "mattr", &value)) {
+    absl::StrAppend(&target->features, target->features.empty() ? "" : ",",
+                    value);
+    return absl::OkStatus();
+  }
+  return Refuse(text, absl::StrCat("unknown option \"", option,
+                                   "\"; known are -mcpu=NAME, -mattr=LIST and "
+                                   "-num-cores=N"));
+}
+
+}  // namespace
+
+std::string Target::ToString() const {
+  return absl::StrCat("llvm -mcpu=", cpu, " -num-cores=", num_cores);
+}
+
+std::string Target::Fingerprint() const {
+  return absl::StrCat(triple, " ", cpu, " ", features);
+}
+
+Target HostTarget() {
+  InitializeLlvm();
+  Target target;
+  target.triple = llvm::sys::getDefaultTargetTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  target.features = HostFeatures();
+  target.num_cores =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (auto subtarget = Subtarget(target)) {
+    target.vector_bits = VectorBits(*subtarget);
+  }
+  return target;
+}
+
+absl::StatusOr<Target> ParseTarget(std::string_view text) {
+  Target target = HostTarget();
+  std::vector<std::string> words =
+      absl::StrSplit(std::string(text), ' ', absl::SkipEmpty());
+  if (words.empty() || words[0] != "llvm") {
+    return Refuse(text, "the kind has to be \"llvm\", the only one so far");
+  }
+  for (size_t i = 1; i < words.size(); ++i) {
+    KILN_RETURN_IF_ERROR(ApplyOption(text, words[i], &target));
+  }
+  auto subtarget = Subtarget(target);
+  if (!subtarget || !subtarget->isCPUStringValid(target.cpu)) {
+    return Refuse(text, absl::StrCat("LLVM knows no CPU \"", target.cpu,
+                                     "\" for ", target.triple,
+                                     "; try the host's, ", HostTarget().cpu));
+  }
+  target.vector_bits = VectorBits(*subtarget);
+  return target;
+}
+
+}  // namespace kiln

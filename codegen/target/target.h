@@ -1,0 +1,38 @@
+// What code is generated for.
+#ifndef KILN_CODEGEN_TARGET_TARGET_H_
+#define KILN_CODEGEN_TARGET_TARGET_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace kiln {
+
+// A CPU reached through LLVM.
+struct Target {
+  std::string triple;     // "x86_64-pc-linux-gnu"
+  std::string cpu;        // "znver4"
+  std::string features;   // "+avx2,+fma,...": LLVM's list; empty: the CPU's own
+  int num_cores = 1;      // threads that a parallel loop may use
+  int vector_bits = 128;  // widest vector registers: 128, 256 or 512
+
+  // "llvm -mcpu=znver4 -num-cores=2".
+  std::string ToString() const;
+  // What a measurement depends on, but for the number of cores in use:
+  // triple, CPU and features.
+  std::string Fingerprint() const;
+};
+
+// This machine with all its features and all its cores.
+Target HostTarget();
+
+// Reads "llvm", "llvm -mcpu=NAME -num-cores=N", "llvm --num-cores=N". Options
+// not given are the host's; a CPU other than the host's comes with its own
+// features (-mattr=+a,-b adds to them). Refuses unknown kinds, options and
+// CPUs, and says which are known.
+absl::StatusOr<Target> ParseTarget(std::string_view text);
+
+}  // namespace kiln
+
+#endif  // KILN_CODEGEN_TARGET_TARGET_H_
