@@ -1,0 +1,166 @@
+// A path is found by walking the tree with a stack of pointers, so that no
+// reference count is touched off the path.
+#include "kiln/schedule/analysis/path.h"
+
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+using StmtStack = std::vector<const Stmt*>;
+
+bool Descend(const Stmt& s, FunctionRef<bool(const Stmt&)> is_wanted,
+             StmtStack* stack) {
+  stack->push_back(&s);
+  if (is_wanted(s)) return true;
+  bool found = false;
+  ForEachChild(s, [&](const Stmt& child) {
+    if (!found) found = Descend(child, is_wanted, stack);
+  });
+  if (!found) stack->pop_back();
+  return found;
+}
+
+std::optional<Path> Find(const Function& f,
+                         FunctionRef<bool(const Stmt&)> is_wanted) {
+  StmtStack stack;
+  stack.reserve(16);
+  if (!f.body || !Descend(f.body, is_wanted, &stack)) return std::nullopt;
+  Path path;
+  path.stmts.reserve(stack.size());
+  for (const Stmt* s : stack) path.stmts.push_back(*s);
+  return path;
+}
+
+}  // namespace
+
+int Path::ScopeIndex() const {
+  for (int i = static_cast<int>(stmts.size()) - 2; i >= 0; --i) {
+    if (stmts[i].kind() == StmtKind::kBlockRealize) return i;
+  }
+  return -1;
+}
+
+const BlockRealizeNode* Path::scope() const {
+  const int index = ScopeIndex();
+  return index < 0 ? nullptr : stmts[index].As<BlockRealizeNode>();
+}
+
+Path Path::Prefix(size_t length) const {
+  return Path{{stmts.begin(), stmts.begin() + static_cast<long>(length)}};
+}
+
+std::optional<Path> FindLoop(const Function& f, LoopId id) {
+  return Find(f, [&](const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    return loop && loop->id == id;
+  });
+}
+
+std::optional<Path> FindBlock(const Function& f, BlockId id) {
+  return Find(f, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    return realize && realize->block->id == id;
+  });
+}
+
+std::optional<Path> FindStmt(const Function& f, const Stmt& stmt) {
+  return Find(f, [&](const Stmt& s) { return s == stmt; });
+}
+
+absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
+                                 std::string_view primitive) {
+  if (auto path = FindLoop(f, id)) return *std::move(path);
+  return Refusal(primitive, absl::StrCat("`", f.name, "` has no loop ", id),
+                 "look the loop up again with get_loops");
+}
+
+absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
+                                  std::string_view primitive) {
+  if (auto path = FindBlock(f, id)) return *std::move(path);
+  return Refusal(primitive, absl::StrCat("`", f.name, "` has no block ", id),
+                 "look the block up again with get_block");
+}
+
+std::vector<const ForNode*> LoopsAbove(const Path& path) {
+  std::vector<const ForNode*> loops;
+  for (size_t i = path.ScopeIndex() + 1; i + 1 < path.size(); ++i) {
+    if (const auto* loop = path.stmts[i].As<ForNode>()) loops.push_back(loop);
+  }
+  return loops;
+}
+
+std::vector<LoopId> LoopIdsAbove(const Path& path) {
+  std::vector<LoopId> ids;
+  for (const ForNode* loop : LoopsAbove(path)) ids.push_back(loop->id);
+  return ids;
+}
+
+void ForEachBlock(const Stmt& s,
+                  FunctionRef<void(const BlockRealizeNode&)> visit) {
+  if (const auto* realize = s.As<BlockRealizeNode>()) {
+    visit(*realize);
+    return;
+  }
+  ForEachChild(s, [&](const Stmt& child) { ForEachBlock(child, visit); });
+}
+
+void ForEachBlockDeep(const Stmt& s,
+                      FunctionRef<void(const BlockRealizeNode&)> visit) {
+  if (const auto* realize = s.As<BlockRealizeNode>()) visit(*realize);
+  ForEachChild(s, [&](const Stmt& child) { ForEachBlockDeep(child, visit); });
+}
+
+std::vector<BlockId> BlocksNamed(const Function& f, std::string_view name) {
+  std::vector<BlockId> ids;
+  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+    if (realize.block->name == name) ids.push_back(realize.block->id);
+  });
+  return ids;
+}
+
+Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
+  return MapChildren(
+      stmt, [&](const Stmt& child) { return child == from ? to : child; });
+}
+
+Stmt ReplaceAt(const Path& path, Stmt replacement) {
+  for (size_t i = path.size() - 1; i > 0; --i) {
+    replacement =
+        ReplaceChild(path.stmts[i - 1], path.stmts[i], replacement);
+  }
+  return replacement;
+}
+
+Function ReplaceAt(Function f, const Path& path, Stmt replacement) {
+  f.body = ReplaceAt(path, std::move(replacement));
+  return f;
+}
+
+std::optional<Removal> RemoveAt(const Path& path) {
+  for (size_t i = path.size() - 1; i > 0; --i) {
+    const Stmt& parent = path.stmts[i - 1];
+    if (parent.As<BlockRealizeNode>()) return std::nullopt;
+    const auto* seq = parent.As<SeqNode>();
+    if (!seq) continue;
+    std::vector<Stmt> rest;
+    for (const Stmt& s : seq->stmts) {
+      if (s != path.stmts[i]) rest.push_back(s);
+    }
+    return Removal{path.Prefix(i), MakeSeq(std::move(rest))};
+  }
+  return std::nullopt;
+}
+
+Stmt WithBlock(const BlockRealizeNode& realize, Block block) {
+  return MakeRealize(realize.values, realize.predicate, std::move(block));
+}
+
+Stmt WithBlock(const BlockRealizeNode& realize, BlockFields fields) {
+  return WithBlock(realize, MakeBlock(std::move(fields)));
+}
+
+}  // namespace kiln

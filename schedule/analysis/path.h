@@ -1,0 +1,92 @@
+// Where a loop or block stands in a function, and how to change what is there.
+//
+// Trees have no parent pointers. A path is found from the root by id, and a
+// change at its end rebuilds the statements on the path only; all else is
+// shared with the function before.
+//
+//   KILN_ASSIGN_OR_RETURN(Path path, RequireLoop(f, loop, "unroll"));
+//   ForFields fields = path.loop()->fields();
+//   fields.for_kind = ForKind::kUnrolled;
+//   return ReplaceAt(f, path, MakeFor(std::move(fields)));
+#ifndef KILN_SCHEDULE_ANALYSIS_PATH_H_
+#define KILN_SCHEDULE_ANALYSIS_PATH_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// The statements from the body of a function down to one of them. Each is a
+// direct child of the one before; the first is the realization of the root.
+struct Path {
+  std::vector<Stmt> stmts;
+
+  const Stmt& back() const { return stmts.back(); }
+  size_t size() const { return stmts.size(); }
+  // The last statement as a loop or as a block; nullptr when it is not one.
+  const ForNode* loop() const { return back().As<ForNode>(); }
+  const BlockRealizeNode* realize() const {
+    return back().As<BlockRealizeNode>();
+  }
+  // The index of the innermost block strictly above the last statement; -1 for
+  // the root itself.
+  int ScopeIndex() const;
+  // The realization of that block; nullptr for the root itself.
+  const BlockRealizeNode* scope() const;
+  // The first `length` statements.
+  Path Prefix(size_t length) const;
+};
+
+std::optional<Path> FindLoop(const Function& f, LoopId id);
+std::optional<Path> FindBlock(const Function& f, BlockId id);
+// The path to `stmt` itself, by identity.
+std::optional<Path> FindStmt(const Function& f, const Stmt& stmt);
+
+// The same, or a refusal in the name of `primitive`.
+absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
+                                 std::string_view primitive);
+absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
+                                  std::string_view primitive);
+
+// The loops between the enclosing block and the last statement, outermost
+// first; a loop at the end is not among them.
+std::vector<const ForNode*> LoopsAbove(const Path& path);
+// The paths to the same loops, as ids.
+std::vector<LoopId> LoopIdsAbove(const Path& path);
+
+// Calls `visit` on each block realization in or below `s`, in program order,
+// without entering blocks. `s` itself counts when it is one.
+void ForEachBlock(const Stmt& s,
+                  FunctionRef<void(const BlockRealizeNode&)> visit);
+// The same, entering blocks too; parents first.
+void ForEachBlockDeep(const Stmt& s,
+                      FunctionRef<void(const BlockRealizeNode&)> visit);
+// Blocks called `name` anywhere in `f`, in program order.
+std::vector<BlockId> BlocksNamed(const Function& f, std::string_view name);
+
+// `stmt` with its direct child `from` (by identity) replaced by `to`.
+Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to);
+// The body of the function with the last statement of `path` replaced.
+Stmt ReplaceAt(const Path& path, Stmt replacement);
+Function ReplaceAt(Function f, const Path& path, Stmt replacement);
+
+// Takes the last statement away, with the loops that then have no body.
+// nullopt when nothing would be left of the scope.
+struct Removal {
+  Path path;         // of the outermost statement that changes
+  Stmt replacement;  // what stands there afterwards
+};
+std::optional<Removal> RemoveAt(const Path& path);
+
+// A realization like `realize` with another block, values or predicate.
+Stmt WithBlock(const BlockRealizeNode& realize, Block block);
+Stmt WithBlock(const BlockRealizeNode& realize, BlockFields fields);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_ANALYSIS_PATH_H_
