@@ -1,0 +1,29 @@
+// The whole way from a scheduled function to a callable kernel.
+#ifndef KILN_CODEGEN_HOST_KERNEL_H_
+#define KILN_CODEGEN_HOST_KERNEL_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/vm/library/signature.h"
+
+namespace kiln {
+
+// A relocatable object that exports `symbol` (vm/library/kernel_abi.h), and
+// what it expects of its arguments.
+struct CompiledKernel {
+  std::string object;
+  std::string symbol;
+  KernelSignature signature;
+};
+
+// Lowers and compiles `f`. The error names the function, the stage and the
+// reason.
+absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,
+                                             const Target& target);
+
+}  // namespace kiln
+
+#endif  // KILN_CODEGEN_HOST_KERNEL_H_
