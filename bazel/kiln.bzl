@@ -26,8 +26,9 @@ def _include_prefix():
     return "kiln/" + package if package else "kiln"
 
 def _with_visibility(kwargs):
-    """Opens Kiln's libraries to the workspace that loads Kiln as @kiln."""
-    if "visibility" not in kwargs and native.repository_name() not in ["@", "@@"]:
+    """Opens what is not private to the workspace that loads Kiln as @kiln."""
+    private = kwargs.get("visibility") == ["//visibility:private"]
+    if native.repository_name() not in ["@", "@@"] and not private:
         kwargs["visibility"] = ["//visibility:public"]
     return kwargs
 
