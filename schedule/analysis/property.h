@@ -41,14 +41,6 @@ Reason WhyNotAffine(const BlockRealizeNode& realize,
 // Each value is one loop variable, all different.
 bool HasTrivialBinding(const BlockRealizeNode& realize);
 
-// Region cover: all that the block reads of the scope's buffers was written
-// by its producers, judged below the innermost loop that holds both.
-Reason WhyNotCovered(const Scope& scope, int block);
-
-// Stage pipeline: every block is covered, nothing is overwritten after it is
-// read, and there are only loops and blocks in the scope.
-Reason WhyNotStagePipeline(const Scope& scope);
-
 // The loops as ranges, for the analyses of ir/arith.
 std::vector<LoopRange> Ranges(const std::vector<const ForNode*>& loops);
 

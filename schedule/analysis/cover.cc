@@ -1,0 +1,265 @@
+// Boxes are hulls. A hull of what is written stands for what is written only
+// where no point of it is missed, so the producer's points are counted: with
+// injective bindings, as many iterations as the hull has points fill it.
+#include "kiln/schedule/analysis/cover.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+using Box = std::vector<IntSet>;
+
+VarMap BindingMap(const BlockRealizeNode& realize) {
+  VarMap map;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    map[realize.block->iters[i].var.get()] = realize.values[i];
+  }
+  return map;
+}
+
+BufferRegion InLoopVariables(const ScopeBlock& block,
+                             const BufferRegion& region) {
+  const VarMap map = BindingMap(*block.realize);
+  return MapRegion(region, [&](const Expr& e) { return Substitute(e, map); });
+}
+
+std::optional<int64_t> ConstExtent(const IntSet& set, Analyzer* analyzer) {
+  const auto range = ToRange(set, analyzer);
+  if (!range) return std::nullopt;
+  const Expr extent = analyzer->Simplify(range->extent);
+  const int64_t* value = AsInt(extent);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+// Only upper bounds such as `i*7 + j < 128`, which splits leave behind.
+bool HasPlainPredicate(const Expr& predicate) {
+  if (IsOne(predicate)) return true;
+  const auto* node = predicate.As<BinaryNode>();
+  if (!node) return false;
+  if (node->kind == ExprKind::kAnd) {
+    return HasPlainPredicate(node->a) && HasPlainPredicate(node->b);
+  }
+  return node->kind == ExprKind::kLT || node->kind == ExprKind::kLE;
+}
+
+// a * b, or nullopt on overflow or when either is unknown.
+std::optional<int64_t> Times(std::optional<int64_t> a,
+                             std::optional<int64_t> b) {
+  int64_t product = 0;
+  if (!a || !b || !FoldInt(ExprKind::kMul, *a, *b, &product)) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+// Iterations of the loops from `depth` on that move the region.
+std::optional<int64_t> CountPoints(const ScopeBlock& block,
+                                   const BufferRegion& region, size_t depth) {
+  std::optional<int64_t> count = 1;
+  for (size_t i = depth; i < block.loops.size(); ++i) {
+    const ForNode& loop = *block.loops[i];
+    const bool moves = std::any_of(
+        region.region.begin(), region.region.end(),
+        [&](const Range& range) { return UsesVar(range.min, loop.var); });
+    if (!moves) continue;
+    const int64_t* extent = AsInt(loop.extent);
+    count = Times(count, extent ? std::optional(*extent) : std::nullopt);
+  }
+  for (const Range& range : region.region) {
+    const int64_t* extent = AsInt(range.extent);
+    count = Times(count, extent ? std::optional(*extent) : std::nullopt);
+  }
+  return count;
+}
+
+// Each index is a different iterator on its own, or a fixed range.
+bool IndexesByIterators(const ScopeBlock& block, const BufferRegion& region) {
+  std::vector<const VarNode*> seen;
+  for (const Range& range : region.region) {
+    if (FreeVars(range.min).empty()) continue;
+    const auto* var = range.min.As<VarNode>();
+    if (!var || !IsOne(range.extent)) return false;
+    if (std::find(seen.begin(), seen.end(), var) != seen.end()) return false;
+    seen.push_back(var);
+  }
+  return true;
+}
+
+// Whether the block writes every point of the hull of `region`.
+bool FillsBox(const ScopeBlock& block, const BufferRegion& region,
+              size_t depth, const Box& box, Analyzer* analyzer) {
+  if (!HasPlainPredicate(block.realize->predicate)) return false;
+  if (WhyNotAffine(block)) return false;
+  if (IndexesByIterators(block, region)) return true;
+  std::optional<int64_t> volume = 1;
+  for (const IntSet& set : box) {
+    volume = Times(volume, ConstExtent(set, analyzer));
+  }
+  const auto points =
+      CountPoints(block, InLoopVariables(block, region), depth);
+  return volume && points && *points >= *volume;
+}
+
+size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
+  const auto [end, unused] =
+      std::mismatch(a.loops.begin(), a.loops.end(), b.loops.begin(),
+                    b.loops.end());
+  return static_cast<size_t>(end - a.loops.begin());
+}
+
+const BufferRegion* FindRegion(const std::vector<BufferRegion>& regions,
+                               const Buffer& buffer) {
+  for (const BufferRegion& region : regions) {
+    if (region.buffer == buffer) return &region;
+  }
+  return nullptr;
+}
+
+// Whether boxes that agree but in one dimension leave no gap along it.
+bool Abut(const std::vector<Box>& boxes, Analyzer* analyzer) {
+  const size_t ndim = boxes[0].size();
+  int along = -1;
+  for (size_t d = 0; d < ndim; ++d) {
+    const bool same = std::all_of(boxes.begin(), boxes.end(), [&](const Box& b) {
+      return analyzer->CanProveEqual(b[d].min, boxes[0][d].min) &&
+             analyzer->CanProveEqual(b[d].max, boxes[0][d].max);
+    });
+    if (same) continue;
+    if (along >= 0) return false;
+    along = static_cast<int>(d);
+  }
+  if (along < 0) return true;
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  for (const Box& box : boxes) {
+    const int64_t* min = AsInt(box[along].min);
+    const int64_t* max = AsInt(box[along].max);
+    if (!min || !max) return false;
+    spans.push_back({*min, *max});
+  }
+  std::sort(spans.begin(), spans.end());
+  for (size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].first > spans[i - 1].second + 1) return false;
+    spans[i].second = std::max(spans[i].second, spans[i - 1].second);
+  }
+  return true;
+}
+
+bool IsBounded(const Box& box) {
+  return std::all_of(box.begin(), box.end(),
+                     [](const IntSet& set) { return set.IsBounded(); });
+}
+
+Box Hull(const std::vector<Box>& boxes, Analyzer* analyzer) {
+  Box hull = boxes[0];
+  for (size_t i = 1; i < boxes.size(); ++i) {
+    for (size_t d = 0; d < hull.size(); ++d) {
+      hull[d] = UnionSet(hull[d], boxes[i][d], analyzer);
+    }
+  }
+  return hull;
+}
+
+struct ReadCheck {
+  const Scope& scope;
+  int reader;
+  const BufferRegion& read;
+  Analyzer analyzer;
+
+  std::vector<int> EarlierWriters() const {
+    std::vector<int> writers = scope.Writers(read.buffer);
+    writers.erase(std::remove_if(writers.begin(), writers.end(),
+                                 [&](int w) { return w >= reader; }),
+                  writers.end());
+    return writers;
+  }
+
+  bool IsCovered() {
+    const std::vector<int> writers = EarlierWriters();
+    if (writers.empty()) return true;
+    const ScopeBlock& block = scope.blocks[reader];
+    size_t depth = block.loops.size();
+    for (int w : writers) {
+      depth = std::min(depth, SharedLoops(block, scope.blocks[w]));
+    }
+    for (size_t i = 0; i < depth; ++i) {
+      analyzer.Bind(block.loops[i]->var,
+                    {block.loops[i]->min, block.loops[i]->extent});
+    }
+    const Box wanted = TouchedBox(block, read, depth, &analyzer);
+    if (!IsBounded(wanted)) return false;
+    std::vector<Box> filled;
+    for (int w : writers) {
+      const ScopeBlock& writer = scope.blocks[w];
+      const BufferRegion& region =
+          *FindRegion(writer.block().writes, read.buffer);
+      Box box = TouchedBox(writer, region, depth, &analyzer);
+      if (!IsBounded(box)) continue;
+      if (!FillsBox(writer, region, depth, box, &analyzer)) continue;
+      if (Contains(box, wanted, &analyzer)) return true;
+      filled.push_back(std::move(box));
+    }
+    return filled.size() > 1 && Abut(filled, &analyzer) &&
+           Contains(Hull(filled, &analyzer), wanted, &analyzer);
+  }
+};
+
+}  // namespace
+
+std::vector<IntSet> TouchedBox(const ScopeBlock& block,
+                               const BufferRegion& region, size_t depth,
+                               Analyzer* analyzer) {
+  Domains domains;
+  for (size_t i = depth; i < block.loops.size(); ++i) {
+    const ForNode& loop = *block.loops[i];
+    domains[loop.var.get()] = {loop.min, loop.extent};
+  }
+  return EvalRegion(InLoopVariables(block, region).region, domains,
+                    block.realize->predicate, analyzer);
+}
+
+bool Contains(const std::vector<IntSet>& outer,
+              const std::vector<IntSet>& inner, Analyzer* analyzer) {
+  for (size_t d = 0; d < outer.size(); ++d) {
+    if (!outer[d].IsBounded() || !inner[d].IsBounded()) return false;
+    if (!analyzer->CanProveLessEqual(outer[d].min, inner[d].min)) return false;
+    if (!analyzer->CanProveLessEqual(inner[d].max, outer[d].max)) return false;
+  }
+  return true;
+}
+
+Reason WhyNotCovered(const Scope& scope, int block) {
+  for (const BufferRegion& read : scope.blocks[block].block().reads) {
+    ReadCheck check{scope, block, read, Analyzer()};
+    if (!check.IsCovered()) {
+      return absl::StrCat(Describe(scope.blocks[block].block()),
+                          " may read elements of `", read.buffer->name,
+                          "` that its producers have not written there");
+    }
+  }
+  return std::nullopt;
+}
+
+Reason WhyNotStagePipeline(const Scope& scope) {
+  if (!scope.only_loops_and_blocks) {
+    return "the scope holds statements other than loops and blocks";
+  }
+  for (const Dependence& d : scope.Dependences()) {
+    if (d.kind != DependenceKind::kWar) continue;
+    return absl::StrCat(Describe(scope.blocks[d.target].block()),
+                        " overwrites what ",
+                        Describe(scope.blocks[d.source].block()), " reads");
+  }
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    if (Reason reason = WhyNotCovered(scope, static_cast<int>(i))) {
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// Whether what a block reads has been written where it runs.
+#ifndef KILN_SCHEDULE_ANALYSIS_COVER_H_
+#define KILN_SCHEDULE_ANALYSIS_COVER_H_
+
+#include "kiln/ir/arith/int_set.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/scope.h"
+
+namespace kiln {
+
+// What instances of a block touch of one buffer while the loops from `depth`
+// on (0: all that stand between the block and its scope) run and the outer
+// ones stand still. Bounds use variables of the outer loops.
+std::vector<IntSet> TouchedBox(const ScopeBlock& block,
+                               const BufferRegion& region, size_t depth,
+                               Analyzer* analyzer);
+
+// Whether box `inner` lies within box `outer` for sure.
+bool Contains(const std::vector<IntSet>& outer,
+              const std::vector<IntSet>& inner, Analyzer* analyzer);
+
+// Region cover: all that the block reads of buffers which earlier blocks of
+// the scope write was written by them, judged within one iteration of the
+// loops that all of them share. Holes in what is written (strides, diagonals,
+// odd predicates) count as not written.
+Reason WhyNotCovered(const Scope& scope, int block);
+
+// Stage pipeline: every block is covered, nothing is overwritten after it is
+// read, and there are only loops and blocks in the scope.
+Reason WhyNotStagePipeline(const Scope& scope);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_ANALYSIS_COVER_H_
