@@ -1,0 +1,54 @@
+// A kernel in memory, with what is needed to call it safely.
+#ifndef KILN_VM_PACKED_LOADED_KERNEL_H_
+#define KILN_VM_PACKED_LOADED_KERNEL_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kiln/vm/library/kernel_abi.h"
+#include "kiln/vm/library/signature.h"
+#include "kiln/vm/packed/packed_function.h"
+
+namespace kiln {
+
+// Holds a kernel's entry point, its signature, and whatever keeps its code
+// loaded. A value; copies share the code.
+class LoadedKernel {
+ public:
+  LoadedKernel() = default;
+  // Refuses a malformed signature and a null entry.
+  static absl::StatusOr<LoadedKernel> Create(
+      KernelSignature signature, KilnKernel entry,
+      std::shared_ptr<const void> keep_alive);
+
+  const KernelSignature& signature() const { return signature_; }
+  KilnKernel entry() const { return entry_; }
+
+  // Checks `args`, one for each parameter of the signature, without a call. To
+  // time a kernel, bind once and call RunBound in the loop.
+  absl::StatusOr<BoundArguments> Bind(absl::Span<const PackedValue> args) const;
+
+  // Runs the kernel; a status other than 0 becomes an error that names it.
+  absl::Status RunBound(const KilnHost* host, const BoundArguments& args) const;
+
+  // Bind, then RunBound.
+  absl::Status Call(const KilnHost* host,
+                    absl::Span<const PackedValue> args) const;
+
+  // The kernel as a packed function; `host` must outlive it.
+  PackedFunction Pack(const KilnHost* host) const;
+
+ private:
+  KernelSignature signature_;
+  KilnKernel entry_ = nullptr;
+  std::shared_ptr<const void> keep_alive_;
+};
+
+// What a kernel's return value means.
+absl::Status KernelStatus(int32_t status, const std::string& kernel);
+
+}  // namespace kiln
+
+#endif  // KILN_VM_PACKED_LOADED_KERNEL_H_
