@@ -10,23 +10,15 @@
 #ifndef KILN_IR_ARITH_ANALYZER_H_
 #define KILN_IR_ARITH_ANALYZER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 
+#include "kiln/ir/arith/const_bound.h"
 #include "kiln/ir/expr/expr.h"
 #include "kiln/ir/tensor/stmt.h"
 
 namespace kiln {
-
-// The integers from min to max, both included. The sentinels stand for
-// "unbounded" and stay put under arithmetic.
-struct ConstBound {
-  static constexpr int64_t kNegInf = std::numeric_limits<int64_t>::min();
-  static constexpr int64_t kPosInf = std::numeric_limits<int64_t>::max();
-  int64_t min = kNegInf;
-  int64_t max = kPosInf;
-};
 
 // All values are `base` modulo `coefficient`; coefficient 0: the value is
 // `base` itself, 1: nothing is known.
@@ -46,6 +38,9 @@ class Analyzer {
   // A later binding of the same variable replaces the earlier one.
   void Bind(const Var& var, const Range& range);
   void Bind(const Var& var, const Expr& value);
+
+  // Forgets what Bind said about `var`.
+  void Unbind(const Var& var);
 
   // Assumes `condition` until the returned object goes out of scope.
   class Assumption {

@@ -1,0 +1,111 @@
+// What follows from a condition: bounds of variables and of sums, moduli, and
+// the condition itself.
+#include <utility>
+
+#include "kiln/ir/arith/context.h"
+#include "kiln/ir/arith/interval.h"
+
+namespace kiln {
+namespace {
+
+// The smallest q with divisor * q >= a (divisor < 0), or the largest with
+// divisor * q <= a (divisor > 0).
+int64_t BoundQuotient(int64_t a, int64_t divisor) {
+  return divisor > 0 ? FloorQuotient(a, divisor)
+                     : -FloorQuotient(a, -divisor);
+}
+
+}  // namespace
+
+void Context::Assume(const Expr& condition, bool value) {
+  Visit visit(this);
+  if (!visit.ok() || !condition.dtype().is_scalar()) return;
+  if (AsInt(condition)) return;
+  if (const auto* negation = condition.As<NotNode>()) {
+    return Assume(negation->value, !value);
+  }
+  const auto* binary = condition.As<BinaryNode>();
+  const ExprKind all = value ? ExprKind::kAnd : ExprKind::kOr;
+  if (binary && condition.kind() == all) {
+    Assume(binary->a, value);
+    return Assume(binary->b, value);
+  }
+  if (binary && IsCompare(condition.kind()) && IsExactInt(binary->a.dtype())) {
+    AssumeCompare(value ? condition.kind() : NegatedCompare(condition.kind()),
+                  binary->a, binary->b);
+    if (IsOrder(condition.kind())) return;
+  }
+  const auto* call = condition.As<CallNode>();
+  if (call && call->op == Intrinsic::kLikely) Assume(call->args[0], value);
+  const Expr simplified = Simplify(condition);
+  if (!AsInt(simplified)) AddFact(simplified, value);
+}
+
+void Context::AssumeCompare(ExprKind kind, const Expr& a, const Expr& b) {
+  Linear difference = LinearOf(a);
+  difference.Add(LinearOf(b), -1);
+  Linear reverse;
+  reverse.Add(difference, -1);
+  switch (kind) {
+    case ExprKind::kLT:
+      difference.AddConstant(1);
+      return AssumeUpper(std::move(difference));
+    case ExprKind::kLE:
+      return AssumeUpper(std::move(difference));
+    case ExprKind::kGT:
+      reverse.AddConstant(1);
+      return AssumeUpper(std::move(reverse));
+    case ExprKind::kGE:
+      return AssumeUpper(std::move(reverse));
+    case ExprKind::kEQ:
+      AssumeUpper(std::move(difference));
+      AssumeUpper(std::move(reverse));
+      return AssumeModulus(a, b);
+    default:
+      return;
+  }
+}
+
+// x % c == r.
+void Context::AssumeModulus(const Expr& a, const Expr& b) {
+  const auto* mod = a.As<BinaryNode>();
+  const int64_t* base = AsInt(b);
+  if (!mod || a.kind() != ExprKind::kFloorMod || !base) return;
+  const auto* var = mod->a.As<VarNode>();
+  const int64_t* divisor = AsInt(mod->b);
+  if (!var || !divisor || *divisor <= 1 || *base < 0 || *base >= *divisor) {
+    return;
+  }
+  VarInfo& info = VarOf(Var(var));
+  if (info.modular.coefficient != 1) return;
+  undo_.push_back({Undo::kVar, static_cast<uint32_t>(&info - vars_.data()),
+                   info.version, info.bound, info.modular});
+  info.modular = {*divisor, *base};
+}
+
+void Context::AssumeUpper(Linear linear) {
+  if (!linear.ok || linear.is_constant()) return;
+  int64_t gcd = 0;
+  for (const Term& term : linear.terms) gcd = Gcd(gcd, term.coefficient);
+  if (gcd > 1) {
+    for (Term& term : linear.terms) term.coefficient /= gcd;
+    linear.constant = -FloorQuotient(-linear.constant, gcd);
+  }
+  AddUpper(linear, nullptr);
+  for (size_t i = 0; i < linear.terms.size(); ++i) {
+    // coefficient * atom <= -(the least that the others come to)
+    const Term& term = linear.terms[i];
+    Linear others = linear;
+    others.Remove(static_cast<int>(i));
+    const ConstBound rest = BoundOfTerms(others);
+    if (rest.min == ConstBound::kNegInf || rest.min == ConstBound::kPosInf) {
+      continue;
+    }
+    const int64_t end = BoundQuotient(-rest.min, term.coefficient);
+    ConstBound bound;
+    (term.coefficient > 0 ? bound.max : bound.min) = end;
+    Tighten(term.atom, bound);
+  }
+}
+
+}  // namespace kiln

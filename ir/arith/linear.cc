@@ -1,0 +1,274 @@
+#include "kiln/ir/arith/linear.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "kiln/ir/arith/interval.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kMaxDepth = 64;
+constexpr int64_t kMinInt = std::numeric_limits<int64_t>::min();
+
+bool Same(const Expr& a, const Expr& b, int depth);
+
+bool SameList(const std::vector<Expr>& a, const std::vector<Expr>& b,
+              int depth) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const Expr& x, const Expr& y) {
+                      return Same(x, y, depth);
+                    });
+}
+
+bool SameProduct(const Expr& a, const Expr& b, int depth) {
+  const Factors left = FactorsOf(a);
+  Factors right = FactorsOf(b);
+  if (left.size() != right.size()) return false;
+  for (const Expr& factor : left) {
+    auto found = std::find_if(
+        right.begin(), right.end(),
+        [&](const Expr& other) { return Same(factor, other, depth); });
+    if (found == right.end()) return false;
+    right.erase(found);
+  }
+  return true;
+}
+
+bool SameBinary(const BinaryNode& a, const BinaryNode& b, int depth) {
+  return Same(a.a, b.a, depth) && Same(a.b, b.b, depth);
+}
+
+bool SameOther(const Expr& a, const Expr& b, int depth) {
+  if (const auto* x = a.As<IntImmNode>()) {
+    return x->value == b.As<IntImmNode>()->value;
+  }
+  if (const auto* x = a.As<CastNode>()) {
+    return Same(x->value, b.As<CastNode>()->value, depth);
+  }
+  if (const auto* x = a.As<NotNode>()) {
+    return Same(x->value, b.As<NotNode>()->value, depth);
+  }
+  if (const auto* x = a.As<SelectNode>()) {
+    const auto* y = b.As<SelectNode>();
+    return Same(x->condition, y->condition, depth) &&
+           Same(x->true_value, y->true_value, depth) &&
+           Same(x->false_value, y->false_value, depth);
+  }
+  if (const auto* x = a.As<LoadNode>()) {
+    const auto* y = b.As<LoadNode>();
+    return x->buffer == y->buffer && SameList(x->indices, y->indices, depth);
+  }
+  if (const auto* x = a.As<CallNode>()) {
+    const auto* y = b.As<CallNode>();
+    return x->op == y->op &&
+           GetIntrinsicInfo(x->op).purity != Purity::kOpaque &&
+           SameList(x->args, y->args, depth);
+  }
+  return false;  // other kinds are equal only when they are one node
+}
+
+bool Same(const Expr& a, const Expr& b, int depth) {
+  if (a == b) return true;
+  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+  if (a.kind() == ExprKind::kVar || depth >= kMaxDepth) return false;
+  if (const auto* x = a.As<BinaryNode>()) {
+    if (SameBinary(*x, *b.As<BinaryNode>(), depth + 1)) return true;
+    return a.kind() == ExprKind::kMul && SameProduct(a, b, depth + 1);
+  }
+  return SameOther(a, b, depth + 1);
+}
+
+void CollectFactors(const Expr& e, Factors* out) {
+  const auto* product = e.As<BinaryNode>();
+  if (e.kind() != ExprKind::kMul || out->size() > 16) {
+    out->push_back(e);
+    return;
+  }
+  CollectFactors(product->a, out);
+  CollectFactors(product->b, out);
+}
+
+bool Before(const Term& a, const Term& b) {
+  const bool a_positive = a.coefficient > 0, b_positive = b.coefficient > 0;
+  if (a_positive != b_positive) return a_positive;
+  return a_positive ? a.coefficient > b.coefficient
+                    : a.coefficient < b.coefficient;
+}
+
+bool Fits(int64_t value, DType dtype) {
+  if (value == kMinInt) return false;
+  if (dtype.bits() >= 64) return true;
+  const int64_t limit = int64_t{1} << (dtype.bits() - 1);
+  return value < limit && value > -limit;
+}
+
+Expr Multiple(const Term& term, int64_t coefficient, DType dtype) {
+  return coefficient == 1 ? term.atom
+                          : Mul(term.atom, Int(coefficient, dtype));
+}
+
+Expr Append(Expr sum, const Term& term, DType dtype) {
+  if (!sum) return Multiple(term, term.coefficient, dtype);
+  if (term.coefficient > 0) {
+    return Add(std::move(sum), Multiple(term, term.coefficient, dtype));
+  }
+  return Sub(std::move(sum), Multiple(term, -term.coefficient, dtype));
+}
+
+bool AllFit(const Linear& linear, DType dtype) {
+  return linear.ok && Fits(linear.constant, dtype) &&
+         std::all_of(linear.terms.begin(), linear.terms.end(),
+                     [&](const Term& t) { return Fits(t.coefficient, dtype); });
+}
+
+// Insertion sort: few terms, mostly sorted, and stable.
+template <typename Less>
+void Sort(Linear* linear, Less before) {
+  auto& terms = linear->terms;
+  for (size_t i = 1; i < terms.size(); ++i) {
+    for (size_t j = i; j > 0 && before(terms[j], terms[j - 1]); --j) {
+      std::swap(terms[j], terms[j - 1]);
+    }
+  }
+}
+
+}  // namespace
+
+bool SameForm(const Expr& a, const Expr& b) { return Same(a, b, 0); }
+
+void Linear::AddConstant(int64_t value) {
+  ok &= !__builtin_add_overflow(constant, value, &constant) &&
+        constant != kMinInt;
+}
+
+void Linear::AddConstant(int64_t value, int64_t scale) {
+  int64_t product;
+  ok &= !__builtin_mul_overflow(value, scale, &product);
+  if (ok) AddConstant(product);
+}
+
+int Linear::Find(const Expr& atom) const {
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (SameForm(terms[i].atom, atom)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void Linear::Add(const Expr& atom, int64_t coefficient) {
+  if (coefficient == 0) return;
+  ok &= coefficient != kMinInt;
+  const int index = Find(atom);
+  if (index < 0) {
+    terms.push_back({atom, coefficient});
+    return;
+  }
+  int64_t& sum = terms[index].coefficient;
+  ok &= !__builtin_add_overflow(sum, coefficient, &sum) && sum != kMinInt;
+  if (sum == 0) Remove(index);
+}
+
+void Linear::Add(const Linear& other, int64_t scale) {
+  ok &= other.ok;
+  AddConstant(other.constant, scale);
+  for (const Term& term : other.terms) {
+    int64_t product;
+    ok &= !__builtin_mul_overflow(term.coefficient, scale, &product);
+    if (!ok) return;
+    Add(term.atom, product);
+  }
+}
+
+void Decompose(const Expr& e, int64_t scale, Linear* out) {
+  if (const int64_t* value = AsInt(e)) return out->AddConstant(*value, scale);
+  const auto* binary = e.As<BinaryNode>();
+  if (binary && (e.kind() == ExprKind::kAdd || e.kind() == ExprKind::kSub)) {
+    Decompose(binary->a, scale, out);
+    const bool negate = e.kind() == ExprKind::kSub;
+    if (negate && scale == kMinInt) {
+      out->ok = false;
+      return;
+    }
+    return Decompose(binary->b, negate ? -scale : scale, out);
+  }
+  if (binary && e.kind() == ExprKind::kMul) {
+    if (const int64_t* factor = AsInt(binary->b)) {
+      int64_t product;
+      out->ok &= !__builtin_mul_overflow(scale, *factor, &product);
+      if (out->ok) Decompose(binary->a, product, out);
+      return;
+    }
+  }
+  out->Add(e, scale);
+}
+
+void SortTerms(Linear* linear) { Sort(linear, Before); }
+
+void SortByMagnitude(Linear* linear) {
+  Sort(linear, [](const Term& a, const Term& b) {
+    return std::abs(a.coefficient) > std::abs(b.coefficient);
+  });
+}
+
+Linear SplitMultiples(Linear* x, int64_t c) {
+  Linear multiples;
+  const int64_t constant = FloorRemainder(x->constant, c);
+  multiples.constant = FloorQuotient(x->constant, c);
+  x->constant = constant;
+  size_t kept = 0;
+  for (size_t i = 0; i < x->terms.size(); ++i) {
+    Term& term = x->terms[i];
+    const int64_t quotient = term.coefficient / c;
+    if (quotient != 0) multiples.terms.push_back({term.atom, quotient});
+    term.coefficient %= c;
+    if (term.coefficient == 0) continue;
+    if (kept != i) x->terms[kept] = std::move(term);
+    ++kept;
+  }
+  x->terms.resize(kept);
+  return multiples;
+}
+
+Expr ToExpr(Linear* linear, DType dtype) {
+  if (!AllFit(*linear, dtype)) return nullptr;
+  if (linear->terms.empty()) return Int(linear->constant, dtype);
+  SortTerms(linear);
+  int64_t constant = linear->constant;
+  Expr sum;
+  if (constant > 0 && linear->terms[0].coefficient < 0) {
+    sum = Int(std::exchange(constant, 0), dtype);
+  }
+  for (const Term& term : linear->terms) {
+    sum = Append(std::move(sum), term, dtype);
+  }
+  if (constant > 0) return Add(std::move(sum), Int(constant, dtype));
+  if (constant < 0) return Sub(std::move(sum), Int(-constant, dtype));
+  return sum;
+}
+
+Factors FactorsOf(const Expr& atom) {
+  Factors factors;
+  CollectFactors(atom, &factors);
+  return factors;
+}
+
+Expr ProductOf(const Factors& factors) {
+  Expr product;
+  for (const Expr& factor : factors) {
+    product = product ? Mul(std::move(product), factor) : factor;
+  }
+  return product;
+}
+
+int64_t Gcd(int64_t a, int64_t b) {
+  uint64_t x = a < 0 ? -static_cast<uint64_t>(a) : a;
+  uint64_t y = b < 0 ? -static_cast<uint64_t>(b) : b;
+  while (y != 0) x = std::exchange(y, x % y);
+  return x > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+             ? 1
+             : static_cast<int64_t>(x);
+}
+
+}  // namespace kiln

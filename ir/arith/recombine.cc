@@ -1,0 +1,180 @@
+// Puts back together what divisions took apart. Every term with a constant
+// divisor is a digit group of some x: (x % high) // low, where `high` may be
+// missing (no remainder taken) and low may be 1. For the same x:
+//
+//   k * (x % h // m) + k2 * (x % m // l)  =  k2 * (x % h // l)  if k * l = k2 * m
+//   k * (x % h // l) - k2 * (x % h // m)  =  k * (x % m // l)   if k * m = k2 * l
+//   k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
+#include <algorithm>
+#include <utility>
+
+#include "kiln/ir/arith/context.h"
+#include "kiln/ir/arith/interval.h"
+
+namespace kiln {
+namespace {
+
+struct Digits {
+  Expr x;
+  int64_t low = 1;
+  int64_t high = 0;  // 0: none
+  bool divides = false;
+};
+
+// The second operand, where it is a positive constant; else 0.
+int64_t Divisor(const BinaryNode& e) {
+  const int64_t* c = AsInt(e.b);
+  return c && *c > 0 ? *c : 0;
+}
+
+Digits AsDigits(const Expr& atom) {
+  Digits digits{atom};
+  const auto* e = atom.As<BinaryNode>();
+  if (e && e->kind == ExprKind::kFloorDiv && Divisor(*e)) {
+    digits = {e->a, Divisor(*e), 0, true};
+    e = e->a.As<BinaryNode>();
+    if (!e || e->kind != ExprKind::kFloorMod) return digits;
+    if (!Divisor(*e) || Divisor(*e) % digits.low != 0) return digits;
+    digits.x = e->a;
+    digits.high = Divisor(*e);
+    return digits;
+  }
+  if (e && e->kind == ExprKind::kFloorMod && Divisor(*e)) {
+    return {e->a, 1, Divisor(*e), true};
+  }
+  return digits;
+}
+
+struct Merged {
+  int64_t coefficient, low, high;
+};
+
+bool ProductsEqual(int64_t a, int64_t b, int64_t c, int64_t d) {
+  int64_t left, right;
+  return !__builtin_mul_overflow(a, b, &left) &&
+         !__builtin_mul_overflow(c, d, &right) && left == right;
+}
+
+bool HighCovers(const Digits& a, const Digits& b) {
+  return a.high == 0 || (b.high != 0 && a.high % b.high == 0 &&
+                         a.high > b.high);
+}
+
+// The rules above for ka * a + kb * b in this order of a and b.
+bool Merge(const Digits& a, int64_t ka, const Digits& b, int64_t kb,
+           Merged* out) {
+  if (a.low == b.high && ProductsEqual(ka, b.low, kb, a.low)) {
+    *out = {kb, b.low, a.high};
+    return true;
+  }
+  if (a.high == b.high && a.low < b.low && b.low % a.low == 0 &&
+      ProductsEqual(ka, b.low, -kb, a.low)) {
+    *out = {ka, a.low, b.low};
+    return true;
+  }
+  if (a.low == b.low && b.high != 0 && a.high != b.high && HighCovers(a, b) &&
+      ka == -kb) {
+    int64_t coefficient;
+    if (__builtin_mul_overflow(ka, b.high / a.low, &coefficient)) return false;
+    *out = {coefficient, b.high, a.high};
+    return true;
+  }
+  return false;
+}
+
+// The factor k with which all of x stands in `linear` (constants aside), or 0.
+int64_t WholeFactor(const Linear& linear, const Linear& x) {
+  int64_t factor = 0;
+  for (const Term& term : x.terms) {
+    const int at = linear.Find(term.atom);
+    if (at < 0 || linear.terms[at].coefficient % term.coefficient) return 0;
+    const int64_t k = linear.terms[at].coefficient / term.coefficient;
+    if (factor != 0 && k != factor) return 0;
+    factor = k;
+  }
+  return factor;
+}
+
+}  // namespace
+
+void Context::Recombine(Linear* linear, DType dtype) {
+  if (linear->terms.size() < 2) return;
+  for (int round = 0; round < 16 && linear->ok; ++round) {
+    bool any = false;
+    for (const Term& term : linear->terms) {
+      any |= term.atom.kind() == ExprKind::kFloorDiv ||
+             term.atom.kind() == ExprKind::kFloorMod;
+    }
+    if (!any) return;
+    if (!RecombineOnce(linear, dtype) && !RecombineWhole(linear, dtype)) return;
+  }
+}
+
+bool Context::RecombineOnce(Linear* linear, DType dtype) {
+  auto& terms = linear->terms;
+  absl::InlinedVector<Digits, 6> digits;
+  for (const Term& term : terms) digits.push_back(AsDigits(term.atom));
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (size_t j = 0; j < terms.size(); ++j) {
+      if (i == j || (!digits[i].divides && !digits[j].divides)) continue;
+      Merged merged;
+      if (!Merge(digits[i], terms[i].coefficient, digits[j],
+                 terms[j].coefficient, &merged) ||
+          !SameForm(digits[i].x, digits[j].x)) {
+        continue;
+      }
+      Linear x, part;
+      Decompose(digits[i].x, 1, &x);
+      if (merged.high != 0) {
+        ModuloConst(std::move(x), merged.high, dtype, 1, &part);
+        x = std::exchange(part, Linear());
+      }
+      DivideConst(std::move(x), merged.low, dtype, merged.coefficient, &part);
+      Linear result = *linear;
+      result.Remove(static_cast<int>(std::max(i, j)));
+      result.Remove(static_cast<int>(std::min(i, j)));
+      result.Add(part, 1);
+      if (!result.ok) return false;
+      *linear = std::move(result);
+      return true;
+    }
+  }
+  return false;
+}
+
+// k * x - k * c * (x // c) and k * x - k * (x % c), where x is a sum.
+bool Context::RecombineWhole(Linear* linear, DType dtype) {
+  for (size_t i = 0; i < linear->terms.size(); ++i) {
+    const Digits digits = AsDigits(linear->terms[i].atom);
+    if (!digits.divides || (digits.low != 1 && digits.high != 0)) continue;
+    const int64_t coefficient = linear->terms[i].coefficient;
+    Linear x;
+    Decompose(digits.x, 1, &x);
+    if (x.terms.size() == 1 && x.terms[0].coefficient == 1 &&
+        x.constant == 0) {
+      continue;  // RecombineOnce saw it
+    }
+    const int64_t k = WholeFactor(*linear, x);
+    const int64_t c = digits.high ? digits.high : digits.low;
+    if (k == 0 || (digits.high ? !ProductsEqual(k, 1, -1, coefficient)
+                               : !ProductsEqual(k, c, -1, coefficient))) {
+      continue;
+    }
+    Linear result = *linear;
+    result.Remove(static_cast<int>(i));
+    result.Add(x, -k);
+    if (digits.high) {
+      int64_t scale;
+      result.ok &= !__builtin_mul_overflow(k, c, &scale);
+      if (result.ok) DivideConst(std::move(x), c, dtype, scale, &result);
+    } else {
+      ModuloConst(std::move(x), c, dtype, k, &result);
+    }
+    if (!result.ok) return false;
+    *linear = std::move(result);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,156 @@
+// Conditions and choices between values.
+#include <utility>
+
+#include "kiln/ir/arith/context.h"
+#include "kiln/ir/expr/visit.h"
+
+namespace kiln {
+namespace {
+
+constexpr size_t kMaxOperands = 16;
+using Operands = absl::InlinedVector<Expr, 4>;
+
+void Flatten(ExprKind kind, const Expr& e, Operands* operands) {
+  const auto* binary = e.As<BinaryNode>();
+  if (e.kind() != kind || operands->size() >= kMaxOperands) {
+    operands->push_back(e);
+    return;
+  }
+  Flatten(kind, binary->a, operands);
+  Flatten(kind, binary->b, operands);
+}
+
+// Whether evaluating `e` where another condition fails could go wrong.
+bool MayFault(const Expr& e, int depth = 0) {
+  if (depth > 32) return true;
+  if (e.kind() == ExprKind::kLoad) return true;
+  if (const auto* call = e.As<CallNode>()) {
+    if (GetIntrinsicInfo(call->op).purity != Purity::kPure) return true;
+  }
+  const auto* binary = e.As<BinaryNode>();
+  if (binary && (e.kind() == ExprKind::kFloorDiv ||
+                 e.kind() == ExprKind::kFloorMod ||
+                 e.kind() == ExprKind::kTruncDiv ||
+                 e.kind() == ExprKind::kTruncMod)) {
+    const int64_t* divisor = AsInt(binary->b);
+    if (!divisor || *divisor == 0) return true;
+  }
+  bool any = false;
+  ForEachOperand(e, [&](const Expr& operand) {
+    any = any || MayFault(operand, depth + 1);
+  });
+  return any;
+}
+
+Expr Combine(ExprKind kind, const Operands& operands) {
+  Expr result;
+  for (const Expr& operand : operands) {
+    result = result ? Binary(kind, std::move(result), operand) : operand;
+  }
+  return result;
+}
+
+}  // namespace
+
+Expr Context::SimplifyBool(const Expr& e) {
+  if (e.kind() == ExprKind::kNot) return SimplifyNot(e);
+  if (e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr) {
+    return SimplifyJunction(e);
+  }
+  if (IsCompare(e.kind())) return SimplifyCompare(e);
+  Expr result = SimplifyOperands(e);
+  if (facts_.empty()) return result;
+  if (auto known = LookUp(result)) return Bool(*known);
+  return result;
+}
+
+Expr Context::SimplifyNot(const Expr& e) {
+  const Expr value = Simplify(e.As<NotNode>()->value);
+  if (const int64_t* known = AsInt(value)) return Bool(!*known);
+  if (const auto* inner = value.As<NotNode>()) return inner->value;
+  const auto* binary = value.As<BinaryNode>();
+  if (binary && IsCompare(value.kind()) && IsExactInt(binary->a.dtype())) {
+    return SimplifyCompare(
+        Binary(NegatedCompare(value.kind()), binary->a, binary->b));
+  }
+  if (binary &&
+      (value.kind() == ExprKind::kAnd || value.kind() == ExprKind::kOr)) {
+    return Simplify(Binary(
+        value.kind() == ExprKind::kAnd ? ExprKind::kOr : ExprKind::kAnd,
+        Not(binary->a), Not(binary->b)));
+  }
+  return value == e.As<NotNode>()->value ? e : Not(value);
+}
+
+// `a and b`: b is simplified where a holds; then operands that follow from
+// later ones go. `a or b` is the same with the opposite truth.
+Expr Context::SimplifyJunction(const Expr& e) {
+  const ExprKind kind = e.kind();
+  const bool neutral = kind == ExprKind::kAnd;
+  Operands operands, kept;
+  Flatten(kind, e, &operands);
+  const size_t mark = depth();
+  bool may_fault = false;
+  for (const Expr& operand : operands) {
+    Operands parts;
+    Flatten(kind, Simplify(operand), &parts);
+    for (Expr& part : parts) {
+      if (const int64_t* known = AsInt(part)) {
+        if ((*known != 0) == neutral) continue;
+        UndoTo(mark);
+        // What stands before a constant is still evaluated, with no effect.
+        return Bool(!neutral);
+      }
+      Assume(part, neutral);
+      may_fault = may_fault || MayFault(part);
+      kept.push_back(std::move(part));
+    }
+  }
+  UndoTo(mark);
+  if (kept.empty()) return Bool(neutral);
+  for (size_t i = 0; kept.size() > 1 && i < kept.size() && !may_fault;) {
+    for (size_t j = 0; j < kept.size(); ++j) {
+      if (j != i) Assume(kept[j], neutral);
+    }
+    const Expr seen = Simplify(kept[i]);
+    UndoTo(mark);
+    const int64_t* known = AsInt(seen);
+    if (!known) {
+      ++i;
+    } else if ((*known != 0) == neutral) {
+      kept.erase(kept.begin() + i);
+    } else {
+      return Bool(!neutral);
+    }
+  }
+  Expr result = Combine(kind, kept);
+  return SameForm(result, e) ? e : result;
+}
+
+// select and if_then_else. Only the branch that if_then_else takes is
+// evaluated, so its condition may be used there; select evaluates both.
+Expr Context::SimplifyChoice(const Expr& e) {
+  const auto* select = e.As<SelectNode>();
+  const auto* call = e.As<CallNode>();
+  const Expr& condition = select ? select->condition : call->args[0];
+  const Expr& yes = select ? select->true_value : call->args[1];
+  const Expr& no = select ? select->false_value : call->args[2];
+  const Expr simple = Simplify(condition);
+  if (const int64_t* known = AsInt(simple)) return Simplify(*known ? yes : no);
+  const auto branch = [&](const Expr& value, bool truth) {
+    if (select) return Simplify(value);
+    const size_t mark = depth();
+    Assume(simple, truth);
+    Expr result = Simplify(value);
+    UndoTo(mark);
+    return result;
+  };
+  Expr a = branch(yes, true), b = branch(no, false);
+  if (SameForm(a, b) && !MayFault(simple)) return a;
+  if (simple == condition && a == yes && b == no) return e;
+  return select ? Select(simple, std::move(a), std::move(b))
+                : Call(e.dtype(), Intrinsic::kIfThenElse,
+                       {simple, std::move(a), std::move(b)});
+}
+
+}  // namespace kiln
