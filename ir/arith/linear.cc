@@ -13,73 +13,77 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMinInt = std::numeric_limits<int64_t>::min();
 
-bool Same(const Expr& a, const Expr& b, int depth);
+// `exact`: factors have to stand in the same order.
+struct Comparer {
+  bool exact;
 
-bool SameList(const std::vector<Expr>& a, const std::vector<Expr>& b,
-              int depth) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const Expr& x, const Expr& y) {
-                      return Same(x, y, depth);
-                    });
-}
+  bool SameList(const std::vector<Expr>& a, const std::vector<Expr>& b,
+                int depth) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [&](const Expr& x, const Expr& y) {
+                          return Same(x, y, depth);
+                        });
+  }
 
-bool SameProduct(const Expr& a, const Expr& b, int depth) {
-  const Factors left = FactorsOf(a);
-  Factors right = FactorsOf(b);
-  if (left.size() != right.size()) return false;
-  for (const Expr& factor : left) {
-    auto found = std::find_if(
-        right.begin(), right.end(),
-        [&](const Expr& other) { return Same(factor, other, depth); });
-    if (found == right.end()) return false;
-    right.erase(found);
+  bool SameProduct(const Expr& a, const Expr& b, int depth) const {
+    const Factors left = FactorsOf(a);
+    Factors right = FactorsOf(b);
+    if (left.size() != right.size()) return false;
+    for (const Expr& factor : left) {
+      auto found = std::find_if(
+          right.begin(), right.end(),
+          [&](const Expr& other) { return Same(factor, other, depth); });
+      if (found == right.end()) return false;
+      right.erase(found);
+    }
+    return true;
   }
-  return true;
-}
 
-bool SameBinary(const BinaryNode& a, const BinaryNode& b, int depth) {
-  return Same(a.a, b.a, depth) && Same(a.b, b.b, depth);
-}
+  bool SameBinary(const BinaryNode& a, const BinaryNode& b, int depth) const {
+    return Same(a.a, b.a, depth) && Same(a.b, b.b, depth);
+  }
 
-bool SameOther(const Expr& a, const Expr& b, int depth) {
-  if (const auto* x = a.As<IntImmNode>()) {
-    return x->value == b.As<IntImmNode>()->value;
+  bool SameOther(const Expr& a, const Expr& b, int depth) const {
+    if (const auto* x = a.As<IntImmNode>()) {
+      return x->value == b.As<IntImmNode>()->value;
+    }
+    if (const auto* x = a.As<CastNode>()) {
+      return Same(x->value, b.As<CastNode>()->value, depth);
+    }
+    if (const auto* x = a.As<NotNode>()) {
+      return Same(x->value, b.As<NotNode>()->value, depth);
+    }
+    if (const auto* x = a.As<SelectNode>()) {
+      const auto* y = b.As<SelectNode>();
+      return Same(x->condition, y->condition, depth) &&
+             Same(x->true_value, y->true_value, depth) &&
+             Same(x->false_value, y->false_value, depth);
+    }
+    if (const auto* x = a.As<LoadNode>()) {
+      const auto* y = b.As<LoadNode>();
+      return x->buffer == y->buffer && SameList(x->indices, y->indices, depth);
+    }
+    if (const auto* x = a.As<CallNode>()) {
+      const auto* y = b.As<CallNode>();
+      return x->op == y->op &&
+             GetIntrinsicInfo(x->op).purity != Purity::kOpaque &&
+             SameList(x->args, y->args, depth);
+    }
+    return false;  // other kinds are equal only when they are one node
   }
-  if (const auto* x = a.As<CastNode>()) {
-    return Same(x->value, b.As<CastNode>()->value, depth);
-  }
-  if (const auto* x = a.As<NotNode>()) {
-    return Same(x->value, b.As<NotNode>()->value, depth);
-  }
-  if (const auto* x = a.As<SelectNode>()) {
-    const auto* y = b.As<SelectNode>();
-    return Same(x->condition, y->condition, depth) &&
-           Same(x->true_value, y->true_value, depth) &&
-           Same(x->false_value, y->false_value, depth);
-  }
-  if (const auto* x = a.As<LoadNode>()) {
-    const auto* y = b.As<LoadNode>();
-    return x->buffer == y->buffer && SameList(x->indices, y->indices, depth);
-  }
-  if (const auto* x = a.As<CallNode>()) {
-    const auto* y = b.As<CallNode>();
-    return x->op == y->op &&
-           GetIntrinsicInfo(x->op).purity != Purity::kOpaque &&
-           SameList(x->args, y->args, depth);
-  }
-  return false;  // other kinds are equal only when they are one node
-}
 
-bool Same(const Expr& a, const Expr& b, int depth) {
-  if (a == b) return true;
-  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
-  if (a.kind() == ExprKind::kVar || depth >= kMaxDepth) return false;
-  if (const auto* x = a.As<BinaryNode>()) {
-    if (SameBinary(*x, *b.As<BinaryNode>(), depth + 1)) return true;
-    return a.kind() == ExprKind::kMul && SameProduct(a, b, depth + 1);
+  bool Same(const Expr& a, const Expr& b, int depth) const {
+    if (a == b) return true;
+    if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+    if (a.kind() == ExprKind::kVar || depth >= kMaxDepth) return false;
+    if (const auto* x = a.As<BinaryNode>()) {
+      if (SameBinary(*x, *b.As<BinaryNode>(), depth + 1)) return true;
+      return !exact && a.kind() == ExprKind::kMul &&
+             SameProduct(a, b, depth + 1);
+    }
+    return SameOther(a, b, depth + 1);
   }
-  return SameOther(a, b, depth + 1);
-}
+};
 
 void CollectFactors(const Expr& e, Factors* out) {
   const auto* product = e.As<BinaryNode>();
@@ -137,7 +141,13 @@ void Sort(Linear* linear, Less before) {
 
 }  // namespace
 
-bool SameForm(const Expr& a, const Expr& b) { return Same(a, b, 0); }
+bool SameForm(const Expr& a, const Expr& b) {
+  return Comparer{false}.Same(a, b, 0);
+}
+
+bool SameText(const Expr& a, const Expr& b) {
+  return Comparer{true}.Same(a, b, 0);
+}
 
 void Linear::AddConstant(int64_t value) {
   ok &= !__builtin_add_overflow(constant, value, &constant) &&
@@ -194,10 +204,13 @@ void Decompose(const Expr& e, int64_t scale, Linear* out) {
     return Decompose(binary->b, negate ? -scale : scale, out);
   }
   if (binary && e.kind() == ExprKind::kMul) {
-    if (const int64_t* factor = AsInt(binary->b)) {
+    const int64_t* factor = AsInt(binary->b);
+    const Expr& other = factor ? binary->a : binary->b;
+    if (!factor) factor = AsInt(binary->a);
+    if (factor) {
       int64_t product;
       out->ok &= !__builtin_mul_overflow(scale, *factor, &product);
-      if (out->ok) Decompose(binary->a, product, out);
+      if (out->ok) Decompose(other, product, out);
       return;
     }
   }

@@ -18,6 +18,8 @@ namespace kiln {
 // Whether two expressions are equal node by node; products also up to the
 // order of their factors. False beyond a fixed depth unless identical.
 bool SameForm(const Expr& a, const Expr& b);
+// The same with the factors in order.
+bool SameText(const Expr& a, const Expr& b);
 
 struct Term {
   Expr atom;

@@ -20,7 +20,7 @@ Expr Context::SimplifySum(const Expr& e) {
   Linear linear = LinearOf(e);
   Expr result = ToExpr(&linear, e.dtype());
   if (!result) return SimplifyOperands(e);
-  return SameForm(result, e) ? e : result;
+  return SameText(result, e) ? e : result;
 }
 
 Linear Context::LinearOf(const Expr& e) {

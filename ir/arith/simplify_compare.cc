@@ -171,7 +171,7 @@ Expr Context::SimplifyCompare(const Expr& e) {
       }
     }
   }
-  return SameForm(result, e) ? e : result;
+  return SameText(result, e) ? e : result;
 }
 
 ConstBound Context::BoundOfDifference(const Expr& a, const Expr& b) {

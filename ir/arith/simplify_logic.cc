@@ -124,7 +124,7 @@ Expr Context::SimplifyJunction(const Expr& e) {
     }
   }
   Expr result = Combine(kind, kept);
-  return SameForm(result, e) ? e : result;
+  return SameText(result, e) ? e : result;
 }
 
 // select and if_then_else. Only the branch that if_then_else takes is

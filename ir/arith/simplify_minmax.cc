@@ -60,7 +60,7 @@ Expr Context::SimplifyMinMax(const Expr& e) {
     }
   }
   if (constant) result = result ? Binary(e.kind(), result, constant) : constant;
-  return SameForm(result, e) ? e : result;
+  return SameText(result, e) ? e : result;
 }
 
 }  // namespace kiln
