@@ -1,0 +1,154 @@
+#include "kiln/vm/profile/time_evaluator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "kiln/base/check.h"
+#include "kiln/base/status_macros.h"
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kWarmupAllowance = 3;
+constexpr int64_t kMaxCallsPerSample = 1 << 20;
+constexpr int64_t kCacheLine = 64;
+
+double MicrosSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start)
+      .count();
+}
+
+void Flush(const std::vector<absl::Span<const char>>& ranges) {
+  for (absl::Span<const char> range : ranges) {
+    for (size_t i = 0; i < range.size(); i += kCacheLine) {
+#if defined(__x86_64__)
+      __builtin_ia32_clflush(range.data() + i);
+#endif
+    }
+#if defined(__x86_64__)
+    if (!range.empty()) __builtin_ia32_clflush(&range.back());
+    __builtin_ia32_mfence();
+#endif
+  }
+}
+
+// The value at fraction `q` of sorted samples, interpolated.
+double Quantile(const std::vector<double>& sorted, double q) {
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const size_t below = static_cast<size_t>(position);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = position - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
+}
+
+class Evaluator {
+ public:
+  Evaluator(const std::function<absl::Status()>& call,
+            const TimeOptions& options)
+      : call_(call), options_(options) {}
+
+  absl::StatusOr<TimeResult> Run() {
+    KILN_RETURN_IF_ERROR(WarmUp());
+    while (!stopped_ && !Enough()) KILN_RETURN_IF_ERROR(TakeSample());
+    return Result();
+  }
+
+ private:
+  absl::Status WarmUp() {
+    double last_us = 0;
+    for (int i = 0; i < options_.warmup_calls; ++i) {
+      KILN_ASSIGN_OR_RETURN(last_us, Time(1));
+      if (last_us <= kWarmupAllowance * options_.hopeless_us) continue;
+      samples_.push_back(last_us);
+      stopped_ = true;
+      return absl::OkStatus();
+    }
+    if (options_.flush.empty()) return Calibrate(last_us);
+    return absl::OkStatus();
+  }
+
+  // A single call of a small kernel is below what the clock resolves: the
+  // length of the loop is doubled until it can be extrapolated.
+  absl::Status Calibrate(double last_us) {
+    while (last_us * static_cast<double>(loop_) < options_.sample_us) {
+      const double total = last_us * static_cast<double>(loop_);
+      if (total * 4 > options_.sample_us && last_us > 0) {
+        loop_ = static_cast<int64_t>(std::ceil(options_.sample_us / last_us));
+        break;
+      }
+      if (loop_ >= kMaxCallsPerSample) break;
+      loop_ *= 2;
+      KILN_ASSIGN_OR_RETURN(last_us, Time(loop_));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeSample() {
+    Flush(options_.flush);
+    KILN_ASSIGN_OR_RETURN(const double per_call_us, Time(loop_));
+    samples_.push_back(per_call_us);
+    spent_us_ += per_call_us * static_cast<double>(loop_);
+    fastest_us_ = std::min(fastest_us_, per_call_us);
+    stopped_ = fastest_us_ > options_.hopeless_us ||
+               (options_.hopeless && options_.hopeless(Result()));
+    return absl::OkStatus();
+  }
+
+  // Microseconds per call, over `n` calls.
+  absl::StatusOr<double> Time(int64_t n) {
+    const Clock::time_point start = Clock::now();
+    for (int64_t i = 0; i < n; ++i) KILN_RETURN_IF_ERROR(call_());
+    calls_ += n;
+    return MicrosSince(start) / static_cast<double>(n);
+  }
+
+  bool Enough() const {
+    const int count = static_cast<int>(samples_.size());
+    if (count < std::max(options_.min_samples, 1)) return false;
+    return count >= options_.max_samples || spent_us_ >= options_.total_us;
+  }
+
+  TimeResult Result() const {
+    TimeResult result = Summarize(samples_);
+    result.calls_per_sample = loop_;
+    result.calls = calls_;
+    result.stopped_early = stopped_;
+    return result;
+  }
+
+  const std::function<absl::Status()>& call_;
+  const TimeOptions& options_;
+  std::vector<double> samples_;
+  int64_t loop_ = 1;
+  int64_t calls_ = 0;
+  double spent_us_ = 0;
+  double fastest_us_ = std::numeric_limits<double>::infinity();
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+TimeResult Summarize(std::vector<double> samples_us) {
+  KILN_CHECK(!samples_us.empty());
+  std::sort(samples_us.begin(), samples_us.end());
+  TimeResult result;
+  result.min_us = samples_us.front();
+  result.median_us = Quantile(samples_us, 0.5);
+  if (result.median_us > 0) {
+    result.spread = (Quantile(samples_us, 0.75) - Quantile(samples_us, 0.25)) /
+                    result.median_us;
+  }
+  result.samples = static_cast<int>(samples_us.size());
+  return result;
+}
+
+absl::StatusOr<TimeResult> MeasureTime(
+    const std::function<absl::Status()>& call, const TimeOptions& options) {
+  return Evaluator(call, options).Run();
+}
+
+}  // namespace kiln
