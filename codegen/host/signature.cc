@@ -34,18 +34,20 @@ absl::StatusOr<KernelDim> MakeDim(const Buffer& buffer, const Expr& extent,
   if (const int64_t* known = AsInt(extent)) return KernelDim::Constant(*known);
   auto found = scalars.find(extent.As<VarNode>());
   if (found != scalars.end()) return KernelDim::Symbolic(found->second);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "parameter ", buffer->name, " has an extent that is neither a number nor "
-      "a variable; name it as a dimension of its own"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("parameter ", buffer->name,
+                   " has an extent that is neither a number nor "
+                   "a variable; name it as a dimension of its own"));
 }
 
 absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,
                                               const ScalarNumbers& scalars) {
   if (!buffer->strides.empty() ||
       (buffer->elem_offset && !IsZero(buffer->elem_offset))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "parameter ", buffer->name, " has strides or an offset; only compact "
-        "row-major parameters can be called"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter ", buffer->name,
+                     " has strides or an offset; only compact "
+                     "row-major parameters can be called"));
   }
   KernelBuffer result;
   result.name = buffer->name;
@@ -81,9 +83,8 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     KILN_ASSIGN_OR_RETURN(KernelBuffer buffer,
                           MakeKernelBuffer(param.buffer, numbers));
     buffer.written = written.count(param.buffer.get()) > 0;
-    signature.params.push_back(
-        {KernelParam::Kind::kBuffer,
-         static_cast<int>(signature.buffers.size())});
+    signature.params.push_back({KernelParam::Kind::kBuffer,
+                                static_cast<int>(signature.buffers.size())});
     signature.buffers.push_back(std::move(buffer));
   }
   KILN_RETURN_IF_ERROR(CheckSignature(signature));

@@ -64,8 +64,7 @@ class OneDnnContender : public Contender {
                             Matrix(s.m, s.n, Tag::ab));
     dnnl::matmul::primitive_desc plan(desc, engine);
     Memory a(plan.src_desc(), engine, const_cast<float*>(g.a));
-    Memory plain_b(Matrix(s.k, s.n, Tag::ab), engine,
-                   const_cast<float*>(g.b));
+    Memory plain_b(Matrix(s.k, s.n, Tag::ab), engine, const_cast<float*>(g.b));
     Memory b = plain_b;
     if (plan.weights_desc() != plain_b.get_desc()) {
       b = Memory(plan.weights_desc(), engine);

@@ -1,0 +1,217 @@
+// A dimension of the touched region is an index e(v0, v1, ...) and an extent.
+// It is taken apart from the outside in:
+//
+//   v          in [lo, hi]   gives   v in [lo, hi]
+//   v*c + d    in [lo, hi]   gives   v in [ceil((lo-d)/c), floor((hi-d)/c)]
+//   v // c     in [lo, hi]   gives   v in [lo*c, hi*c + c-1]
+//   v*c + w    with w within one period of c gives v, and w where v is fixed
+#include "kiln/schedule/primitive/block_domain.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "kiln/base/check.h"
+
+namespace kiln {
+namespace {
+
+// coefficient * var + rest
+struct Term {
+  Var var;
+  int64_t coefficient;
+};
+
+// Splits a sum into terms over the iterators and a remainder without them;
+// nullopt when an iterator occurs in another way.
+struct Sum {
+  std::vector<Term> terms;
+  Expr rest = Int(0);
+};
+
+class Narrowing {
+ public:
+  Narrowing(const BlockNode& block, IterDomains* domains, Analyzer* analyzer)
+      : block_(block), domains_(*domains), analyzer_(*analyzer) {}
+
+  // Records e in [set.min, set.max] for the iterators in `e`.
+  void Require(const Expr& e, const IntSet& set) {
+    if (!set.IsBounded()) return;
+    if (const auto* var = e.As<VarNode>()) return Intersect(Var(var), set);
+    const auto* binary = e.As<BinaryNode>();
+    const int64_t* divisor = binary ? AsInt(binary->b) : nullptr;
+    if (divisor && *divisor > 0 && binary->kind == ExprKind::kFloorDiv) {
+      return Require(binary->a,
+                     {Mul(set.min, binary->b),
+                      Add(Mul(set.max, binary->b), Int(*divisor - 1))});
+    }
+    if (std::optional<Sum> sum = Split(e)) RequireSum(*sum, set);
+  }
+
+ private:
+  const IterVar* FindIter(const Expr& e) const {
+    for (const IterVar& iter : block_.iters) {
+      if (iter.var == e) return &iter;
+    }
+    return nullptr;
+  }
+
+  bool UsesIter(const Expr& e) const {
+    return UsesVar(e, [&](const VarNode* var) { return FindIter(Var(var)); });
+  }
+
+  bool AddTerms(const Expr& e, int64_t scale, Sum* sum) const {
+    if (!UsesIter(e)) {
+      sum->rest = Add(sum->rest, Mul(e, Int(scale)));
+      return true;
+    }
+    if (const auto* var = e.As<VarNode>()) {
+      sum->terms.push_back({Var(var), scale});
+      return true;
+    }
+    const auto* binary = e.As<BinaryNode>();
+    if (!binary) return false;
+    if (binary->kind == ExprKind::kAdd) {
+      return AddTerms(binary->a, scale, sum) && AddTerms(binary->b, scale, sum);
+    }
+    if (binary->kind == ExprKind::kSub) {
+      return AddTerms(binary->a, scale, sum) &&
+             AddTerms(binary->b, -scale, sum);
+    }
+    const int64_t* factor = AsInt(binary->b);
+    if (binary->kind != ExprKind::kMul || !factor) return false;
+    int64_t product;
+    if (!FoldInt(ExprKind::kMul, scale, *factor, &product)) return false;
+    return AddTerms(binary->a, product, sum);
+  }
+
+  std::optional<Sum> Split(const Expr& e) const {
+    Sum sum;
+    if (!AddTerms(e, 1, &sum) || sum.terms.empty()) return std::nullopt;
+    for (const Term& term : sum.terms) {
+      if (term.coefficient <= 0) return std::nullopt;
+    }
+    std::stable_sort(sum.terms.begin(), sum.terms.end(),
+                     [](const Term& a, const Term& b) {
+                       return a.coefficient > b.coefficient;
+                     });
+    return sum;
+  }
+
+  // The largest term first: what the smaller ones add at most widens its set.
+  void RequireSum(const Sum& sum, const IntSet& set) {
+    const Term& largest = sum.terms[0];
+    Expr low = Sub(set.min, sum.rest), high = Sub(set.max, sum.rest);
+    Expr smaller_min = Int(0), smaller_max = Int(0);
+    for (size_t i = 1; i < sum.terms.size(); ++i) {
+      const IterVar* iter = FindIter(sum.terms[i].var);
+      const Expr scale = Int(sum.terms[i].coefficient);
+      const Range& domain = iter->domain;
+      smaller_min = Add(smaller_min, Mul(domain.min, scale));
+      smaller_max = Add(
+          smaller_max, Mul(Sub(Add(domain.min, domain.extent), Int(1)), scale));
+    }
+    const Expr scale = Int(largest.coefficient);
+    const Expr up = Int(largest.coefficient - 1);
+    IntSet quotient{FloorDiv(Add(Sub(low, smaller_max), up), scale),
+                    FloorDiv(Sub(high, smaller_min), scale)};
+    quotient = {analyzer_.Simplify(quotient.min),
+                analyzer_.Simplify(quotient.max)};
+    Intersect(largest.var, quotient);
+    const bool fixed = analyzer_.CanProveEqual(quotient.min, quotient.max);
+    if (sum.terms.size() == 2 && fixed) {
+      const Expr taken = Mul(quotient.min, scale);
+      RequireSum({{sum.terms[1]}, Int(0)}, {Sub(low, taken), Sub(high, taken)});
+    }
+  }
+
+  void Intersect(const Var& var, const IntSet& set) {
+    const IterVar* iter = FindIter(var);
+    if (!iter) return;
+    IntSet& domain = domains_[iter - block_.iters.data()];
+    if (!domain.IsBounded()) {
+      domain = {analyzer_.Simplify(set.min), analyzer_.Simplify(set.max)};
+      return;
+    }
+    domain = {analyzer_.Simplify(Max(domain.min, set.min)),
+              analyzer_.Simplify(Min(domain.max, set.max))};
+  }
+
+  const BlockNode& block_;
+  IterDomains& domains_;
+  Analyzer& analyzer_;
+};
+
+// The values that `iter` runs through: what is required of it, or its whole
+// domain where nothing is, or where the domain is known to be smaller.
+Range RunOf(const IterVar& iter, const IntSet& required, Analyzer* analyzer) {
+  if (!required.IsBounded()) return iter.domain;
+  const Expr last = Sub(Add(iter.domain.min, iter.domain.extent), Int(1));
+  const bool too_wide =
+      analyzer->CanProveLessEqual(required.min, iter.domain.min) &&
+      analyzer->CanProveLessEqual(last, required.max);
+  if (too_wide) return iter.domain;
+  return {analyzer->Simplify(required.min),
+          analyzer->Simplify(Add(Sub(required.max, required.min), Int(1)))};
+}
+
+// value in the domain of `iter`, as far as it is not known anyway.
+Expr Within(const IterVar& iter, const Expr& value, Analyzer* analyzer) {
+  Expr result = Bool(true);
+  const Expr not_below = LE(iter.domain.min, value);
+  if (!analyzer->CanProve(not_below)) result = analyzer->Simplify(not_below);
+  const Expr end = analyzer->Simplify(Add(iter.domain.min, iter.domain.extent));
+  const Expr below = LT(value, end);
+  if (analyzer->CanProve(below)) return result;
+  return AsInt(result) ? analyzer->Simplify(below)
+                       : And(result, analyzer->Simplify(below));
+}
+
+}  // namespace
+
+void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
+                   const std::vector<IntSet>& required, IterDomains* domains,
+                   Analyzer* analyzer) {
+  KILN_CHECK_EQ(touched.region.size(), required.size());
+  Narrowing narrowing(block, domains, analyzer);
+  for (size_t i = 0; i < required.size(); ++i) {
+    if (!required[i].IsBounded()) continue;
+    const Range& range = touched.region[i];
+    // [index, index + extent) meets [lo, hi] for index in [lo-extent+1, hi].
+    const Expr reach = Sub(range.extent, Int(1));
+    narrowing.Require(range.min,
+                      {Sub(required[i].min, reach), required[i].max});
+  }
+}
+
+Stmt LoopsOver(const Block& block, const IterDomains& domains, bool unit_loops,
+               Analyzer* analyzer, FunctionRef<LoopId()> new_id) {
+  std::vector<std::pair<Var, Expr>> loops;
+  std::vector<Expr> values;
+  for (size_t i = 0; i < block->iters.size(); ++i) {
+    const Range run = RunOf(block->iters[i], domains[i], analyzer);
+    if (!unit_loops && IsOne(run.extent)) {
+      values.push_back(run.min);
+      continue;
+    }
+    Var var("ax" + std::to_string(loops.size()));
+    loops.emplace_back(var, run.extent);
+    analyzer->Bind(var, Range{Int(0), run.extent});
+    values.push_back(IsZero(run.min) ? Expr(var) : Add(run.min, var));
+  }
+  Expr predicate = Bool(true);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Expr within = Within(block->iters[i], values[i], analyzer);
+    if (AsInt(within)) continue;
+    predicate = AsInt(predicate) ? within : And(predicate, within);
+  }
+  std::vector<LoopId> ids;
+  for (size_t i = 0; i < loops.size(); ++i) ids.push_back(new_id());
+  Stmt stmt = MakeRealize(std::move(values), predicate, block);
+  for (size_t i = loops.size(); i-- > 0;) {
+    stmt = MakeFor(ids[i], loops[i].first, loops[i].second, stmt);
+  }
+  return stmt;
+}
+
+}  // namespace kiln

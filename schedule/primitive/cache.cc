@@ -1,0 +1,451 @@
+// The copy goes where its source is complete and nobody has read it yet: in the
+// innermost sequence that holds the writer and one of the readers, before that
+// reader. Loops around that sequence bound what one copy has to move.
+#include "kiln/schedule/primitive/cache.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/storage_scope.h"
+
+namespace kiln {
+namespace {
+
+// One call.
+struct Staging {
+  std::string_view primitive;
+  Path block;
+  Path scope;     // ends in the enclosing block
+  Buffer buffer;  // the tensor to stage
+  const BlockNode& scope_block() const { return *scope.realize()->block; }
+};
+
+// Where the copy goes: into the sequence that is the body of `parent` (a loop
+// or the enclosing block), before its child `position`.
+struct Place {
+  Stmt parent;
+  size_t depth = 0;  // loops between the enclosing block and the sequence
+  int position = 0;
+};
+
+std::vector<Stmt> StmtsOf(const Stmt& body) {
+  const auto* seq = body.As<SeqNode>();
+  return seq ? seq->stmts : std::vector<Stmt>{body};
+}
+
+bool HoldsBlock(const Stmt& s, const std::vector<BlockId>& ids) {
+  bool found = false;
+  ForEachBlock(s, [&](const BlockRealizeNode& realize) {
+    found = found || std::count(ids.begin(), ids.end(), realize.block->id) > 0;
+  });
+  return found;
+}
+
+// Descends from `parent` into the loop that holds both, as long as there is
+// one.
+Place FindPlace(Stmt parent, const Stmt& body, size_t depth, BlockId source,
+                const std::vector<BlockId>& readers) {
+  const std::vector<Stmt> stmts = StmtsOf(body);
+  for (const Stmt& s : stmts) {
+    const auto* loop = s.As<ForNode>();
+    if (loop && HoldsBlock(s, {source}) && HoldsBlock(s, readers)) {
+      return FindPlace(s, loop->body, depth + 1, source, readers);
+    }
+  }
+  Place place{std::move(parent), depth, static_cast<int>(stmts.size())};
+  bool seen_source = false;
+  for (size_t i = 0; i < stmts.size(); ++i) {
+    if (seen_source && HoldsBlock(stmts[i], readers)) {
+      place.position = static_cast<int>(i);
+      break;
+    }
+    seen_source = seen_source || HoldsBlock(stmts[i], {source});
+  }
+  return place;
+}
+
+absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
+                                const std::string& scope, bool is_read,
+                                std::string_view primitive) {
+  Staging staging{primitive, {}, {}, nullptr};
+  KILN_ASSIGN_OR_RETURN(staging.block, RequireBlock(f, id, primitive));
+  KILN_RETURN_IF_ERROR(CheckStorageScope(scope, primitive));
+  if (!staging.block.scope()) {
+    return Refusal(primitive, "the root block has no enclosing block",
+                   "name a block inside of it");
+  }
+  const BlockNode& block = *staging.block.realize()->block;
+  const auto& regions = is_read ? block.reads : block.writes;
+  if (index < 0 || index >= static_cast<int>(regions.size())) {
+    return BadArgument(
+        primitive,
+        absl::StrCat(Describe(block), is_read ? " reads " : " writes ",
+                     regions.size(), " tensors, so that there is no number ",
+                     index));
+  }
+  staging.buffer = regions[index].buffer;
+  staging.scope = staging.block.Prefix(staging.block.ScopeIndex() + 1);
+  return staging;
+}
+
+// Like `buffer`, in other memory.
+Buffer MakeCache(const Buffer& buffer, const std::string& scope,
+                 std::vector<Expr> shape) {
+  return MakeBuffer(absl::StrCat(buffer->name, "_", scope), buffer->dtype,
+                    std::move(shape), scope);
+}
+
+// What a copy moves: a box of the tensor, and the buffer for it.
+struct Copy {
+  std::vector<Range> box;  // of the tensor
+  Buffer cache;
+  bool is_whole = true;  // the cache has the tensor's shape and indices
+};
+
+// for ax0...: with block: cache[v] = source[v], or the other way round.
+Stmt MakeCopy(const Staging& staging, const Copy& copy, bool into_cache,
+              Function* f, BlockId* copy_id) {
+  std::vector<Var> loops;
+  std::vector<Expr> values, cache_indices, tensor_indices;
+  BlockFields block;
+  for (size_t i = 0; i < copy.box.size(); ++i) {
+    const Range& range = copy.box[i];
+    Var loop(absl::StrCat("ax", i)), iter(absl::StrCat("v", i));
+    loops.push_back(loop);
+    const bool shifted = copy.is_whole && !IsZero(range.min);
+    values.push_back(shifted ? Add(range.min, loop) : Expr(loop));
+    const Expr extent = copy.is_whole ? staging.buffer->shape[i] : range.extent;
+    block.iters.push_back({iter, {Int(0), extent}, IterType::kSpatial});
+    cache_indices.push_back(iter);
+    tensor_indices.push_back(
+        copy.is_whole || IsZero(range.min) ? Expr(iter) : Add(range.min, iter));
+  }
+  const Buffer& from = into_cache ? staging.buffer : copy.cache;
+  const Buffer& to = into_cache ? copy.cache : staging.buffer;
+  const auto& from_indices = into_cache ? tensor_indices : cache_indices;
+  const auto& to_indices = into_cache ? cache_indices : tensor_indices;
+  block.id = *copy_id = f->NewId();
+  block.name = copy.cache->name;
+  block.reads = {{from, PointRegion(from_indices)}};
+  block.writes = {{to, PointRegion(to_indices)}};
+  block.body = MakeStore(to, Load(from, from_indices), to_indices);
+  Stmt stmt = MakeRealize(values, Bool(true), MakeBlock(std::move(block)));
+  std::vector<LoopId> ids;
+  for (size_t i = 0; i < loops.size(); ++i) ids.push_back(f->NewId());
+  for (size_t i = loops.size(); i-- > 0;) {
+    stmt = MakeFor(ids[i], loops[i], copy.box[i].extent, stmt);
+  }
+  return stmt;
+}
+
+// The box that `block` writes of the tensor in one iteration of the loops down
+// to `depth`.
+absl::StatusOr<std::vector<Range>> WrittenBox(const Staging& staging,
+                                              const ScopeBlock& block,
+                                              size_t depth) {
+  Analyzer analyzer;
+  for (const ForNode* loop : block.loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  for (const BufferRegion& region : block.block().writes) {
+    if (region.buffer != staging.buffer) continue;
+    const std::vector<IntSet> sets =
+        TouchedBox(block, region, depth, &analyzer);
+    std::vector<Range> box;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      std::optional<Range> range = ToRange(sets[i], &analyzer);
+      box.push_back(range ? *range : Range{Int(0), staging.buffer->shape[i]});
+    }
+    return box;
+  }
+  return Refusal(staging.primitive,
+                 absl::StrCat(Describe(block.block()), " does not write ",
+                              staging.buffer->name));
+}
+
+bool IsWhole(const Buffer& buffer, const std::vector<Range>& box) {
+  Analyzer analyzer;
+  for (size_t i = 0; i < box.size(); ++i) {
+    if (!IsZero(box[i].min) ||
+        !analyzer.CanProveEqual(box[i].extent, buffer->shape[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A box at the level of the enclosing block gets a buffer of its own size when
+// nobody outside of it looks; inside of loops indices stay as they are.
+Copy MakePlan(const Staging& staging, const Place& place,
+              std::vector<Range> box, const std::string& scope) {
+  Copy copy;
+  copy.is_whole = place.depth > 0 || IsWhole(staging.buffer, box);
+  std::vector<Expr> shape = staging.buffer->shape;
+  if (!copy.is_whole) {
+    for (size_t i = 0; i < box.size(); ++i) shape[i] = box[i].extent;
+  }
+  copy.box = std::move(box);
+  copy.cache = MakeCache(staging.buffer, scope, std::move(shape));
+  return copy;
+}
+
+// The enclosing block with `copy` at its place and the new buffer.
+Block InsertCopy(const BlockNode& scope, const Place& place, const Stmt& copy,
+                 const Buffer& cache) {
+  auto insert = [&](const Stmt& body) {
+    std::vector<Stmt> stmts = StmtsOf(body);
+    stmts.insert(stmts.begin() + place.position, copy);
+    return MakeSeq(std::move(stmts));
+  };
+  BlockFields fields = scope.fields();
+  if (place.depth == 0) {
+    fields.body = insert(scope.body);
+  } else {
+    fields.body = Rewrite(scope.body, [&](const Stmt& s) -> Stmt {
+      if (s.As<BlockRealizeNode>()) return s;
+      if (s != place.parent) return nullptr;
+      ForFields loop = s.As<ForNode>()->fields();
+      loop.body = insert(loop.body);
+      return MakeFor(std::move(loop));
+    });
+  }
+  fields.alloc_buffers.push_back(cache);
+  return MakeBlock(std::move(fields));
+}
+
+// Indices into the cache for indices into the tensor.
+std::vector<Expr> Shifted(const Copy& copy, std::vector<Expr> indices) {
+  if (copy.is_whole) return indices;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!IsZero(copy.box[i].min)) {
+      indices[i] = Sub(indices[i], copy.box[i].min);
+    }
+  }
+  return indices;
+}
+
+BufferRegion Shifted(const Copy& copy, BufferRegion region) {
+  region.buffer = copy.cache;
+  if (copy.is_whole) return region;
+  for (size_t i = 0; i < region.region.size(); ++i) {
+    if (!IsZero(copy.box[i].min)) {
+      region.region[i].min = Sub(region.region[i].min, copy.box[i].min);
+    }
+  }
+  return region;
+}
+
+// Redirects accesses of the tensor to the cache: loads and read regions, and
+// with `writes` also stores and written regions.
+class Redirect {
+ public:
+  Redirect(const Buffer& tensor, const Copy& copy, bool writes)
+      : tensor_(tensor), copy_(copy), writes_(writes) {}
+
+  Stmt operator()(const Stmt& s) const {
+    Stmt own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
+    if (const auto* store = own.As<StoreNode>()) return Store(own, *store);
+    if (const auto* realize = own.As<BlockRealizeNode>()) {
+      own = WithBlock(*realize, Regions(*realize->block));
+    }
+    return MapChildren(own, *this);
+  }
+
+ private:
+  Expr Loads(const Expr& e) const {
+    Expr below = MapOperands(e, [&](const Expr& x) { return Loads(x); });
+    const auto* load = below.As<LoadNode>();
+    if (!load || load->buffer != tensor_) return below;
+    return Load(copy_.cache, Shifted(copy_, load->indices));
+  }
+
+  Stmt Store(const Stmt& s, const StoreNode& store) const {
+    if (!writes_ || store.buffer != tensor_) return s;
+    return MakeStore(copy_.cache, store.value, Shifted(copy_, store.indices));
+  }
+
+  Block Regions(const BlockNode& block) const {
+    BlockFields fields = block.fields();
+    for (BufferRegion& region : fields.reads) {
+      if (region.buffer == tensor_) region = Shifted(copy_, region);
+    }
+    for (BufferRegion& region : fields.writes) {
+      if (writes_ && region.buffer == tensor_) region = Shifted(copy_, region);
+    }
+    for (MatchBufferRegion& match : fields.match_buffers) {
+      if (match.source.buffer == tensor_) {
+        match.source = Shifted(copy_, match.source);
+      }
+    }
+    return MakeBlock(std::move(fields));
+  }
+
+  const Buffer& tensor_;
+  const Copy& copy_;
+  bool writes_;
+};
+
+// Redirects the blocks named; blocks without accesses stay shared.
+Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
+                    const Redirect& redirect) {
+  return Rewrite(body, [&](const Stmt& s) -> Stmt {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (!realize) return nullptr;
+    const bool named =
+        std::count(blocks.begin(), blocks.end(), realize->block->id) > 0;
+    return named ? redirect(s) : nullptr;
+  });
+}
+
+absl::Status CheckOneWriter(const Staging& staging, const Scope& scope,
+                            const std::vector<int>& writers) {
+  if (writers.size() < 2) return absl::OkStatus();
+  return Refusal(
+      staging.primitive,
+      absl::StrCat(staging.buffer->name, " is written by ",
+                   Describe(scope.blocks[writers[0]].block()), " and by ",
+                   Describe(scope.blocks[writers[1]].block()),
+                   "; one writer is wanted"));
+}
+
+absl::Status CheckReadersFollow(const Staging& staging, const Scope& scope,
+                                int writer) {
+  for (int reader : scope.Readers(staging.buffer)) {
+    if (reader >= writer) continue;
+    return Refusal(
+        staging.primitive,
+        absl::StrCat(Describe(scope.blocks[reader].block()), " reads ",
+                     staging.buffer->name, " before ",
+                     Describe(scope.blocks[writer].block()), " writes it"));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<BlockId> Ids(const Scope& scope, const std::vector<int>& blocks,
+                         int without) {
+  std::vector<BlockId> ids;
+  for (int block : blocks) {
+    if (block != without) ids.push_back(scope.blocks[block].block().id);
+  }
+  return ids;
+}
+
+CacheResult Finish(const Staging& staging, Function f, Block scope,
+                   BlockId copy_id) {
+  Stmt realize = WithBlock(*staging.scope.realize(), std::move(scope));
+  return {ReplaceAt(std::move(f), staging.scope, std::move(realize)), copy_id};
+}
+
+// The place of the copy and what it moves, for a tensor that `writer` (-1: no
+// block of the scope) writes.
+absl::StatusOr<std::pair<Place, Copy>> PlanRead(
+    const Staging& staging, const Scope& scope, int writer,
+    const std::vector<BlockId>& readers, const std::string& memory) {
+  Place place{staging.scope.back()};
+  if (writer < 0) {
+    std::vector<Range> box = FullRegion(staging.buffer).region;
+    for (const BufferRegion& region : staging.scope_block().reads) {
+      if (region.buffer == staging.buffer) box = region.region;
+    }
+    Copy copy = MakePlan(staging, place, std::move(box), memory);
+    return std::make_pair(place, std::move(copy));
+  }
+  place = FindPlace(place.parent, staging.scope_block().body, 0,
+                    scope.blocks[writer].block().id, readers);
+  KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
+                        WrittenBox(staging, scope.blocks[writer], place.depth));
+  Copy copy = MakePlan(staging, place, std::move(box), memory);
+  return std::make_pair(place, std::move(copy));
+}
+
+absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
+  for (int reader : scope.Readers(staging.buffer)) {
+    if (Reason reason = WhyNotCovered(scope, reader)) {
+      return Refusal(staging.primitive,
+                     absl::StrCat(Describe(scope.blocks[reader].block()),
+                                  " reads what is not written yet: ", *reason));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
+                                      int index, const std::string& memory,
+                                      const std::vector<BlockId>& consumers) {
+  KILN_ASSIGN_OR_RETURN(Staging staging,
+                        Prepare(f, block, index, memory, true, "cache_read"));
+  const Scope scope(staging.scope_block());
+  const std::vector<int> writers = scope.Writers(staging.buffer);
+  KILN_RETURN_IF_ERROR(CheckOneWriter(staging, scope, writers));
+  const int writer = writers.empty() ? -1 : writers[0];
+  if (writer >= 0) {
+    KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
+    KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));
+  }
+  const std::vector<BlockId> readers =
+      consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
+                        : consumers;
+  std::pair<Place, Copy> plan;
+  KILN_ASSIGN_OR_RETURN(plan,
+                        PlanRead(staging, scope, writer, readers, memory));
+  Function result = f;
+  BlockId copy_id;
+  Stmt copy = MakeCopy(staging, plan.second, true, &result, &copy_id);
+  Block with_copy =
+      InsertCopy(staging.scope_block(), plan.first, copy, plan.second.cache);
+  BlockFields fields = with_copy->fields();
+  fields.body = RedirectBlocks(fields.body, readers,
+                               Redirect(staging.buffer, plan.second, false));
+  return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
+                copy_id);
+}
+
+absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
+                                       int index, const std::string& memory,
+                                       const std::vector<BlockId>& consumers) {
+  KILN_ASSIGN_OR_RETURN(Staging staging,
+                        Prepare(f, block, index, memory, false, "cache_write"));
+  const Scope scope(staging.scope_block());
+  KILN_RETURN_IF_ERROR(
+      CheckOneWriter(staging, scope, scope.Writers(staging.buffer)));
+  const int writer = scope.IndexOf(block);
+  KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
+  std::vector<BlockId> readers =
+      Ids(scope, scope.Readers(staging.buffer), writer);
+  for (BlockId consumer : consumers) {
+    readers.erase(std::remove(readers.begin(), readers.end(), consumer),
+                  readers.end());
+  }
+  Place place{staging.scope.back(), 0,
+              static_cast<int>(StmtsOf(staging.scope_block().body).size())};
+  if (!readers.empty()) {
+    place =
+        FindPlace(place.parent, staging.scope_block().body, 0, block, readers);
+  }
+  KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
+                        WrittenBox(staging, scope.blocks[writer], place.depth));
+  const Copy plan = MakePlan(staging, place, std::move(box), memory);
+  Function result = f;
+  BlockId copy_id;
+  Stmt copy = MakeCopy(staging, plan, false, &result, &copy_id);
+  BlockFields fields =
+      InsertCopy(staging.scope_block(), place, copy, plan.cache)->fields();
+  fields.body = RedirectBlocks(fields.body, consumers,
+                               Redirect(staging.buffer, plan, false));
+  fields.body = RedirectBlocks(fields.body, {block},
+                               Redirect(staging.buffer, plan, true));
+  return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
+                copy_id);
+}
+
+}  // namespace kiln

@@ -1,0 +1,378 @@
+// Both directions are one movement: ask which box of a buffer the blocks that
+// stay need or leave in one iteration of the loop, run the moved block over
+// just the iterations that touch that box, and put it between its producers
+// and its consumers. What came out is judged once more at the end: every read
+// of the moved block and of its consumers has to be covered.
+#include "kiln/schedule/primitive/compute_at.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/block_domain.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kForward = "compute_at";
+constexpr std::string_view kReverse = "reverse_compute_at";
+
+// One call: what moves where.
+struct Move {
+  std::string_view primitive;
+  bool is_reverse;
+  Path block, loop;
+  ComputeAtOptions options;
+  const BlockNode& moved() const { return *block.realize()->block; }
+  const BlockNode& scope() const { return *block.scope()->block; }
+  std::string name() const { return Describe(moved()); }
+};
+
+bool StandsUnder(const ScopeBlock& block, LoopId loop) {
+  return std::any_of(block.loops.begin(), block.loops.end(),
+                     [&](const ForNode* l) { return l->id == loop; });
+}
+
+absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
+                             ComputeAtOptions options, bool is_reverse) {
+  Move move{is_reverse ? kReverse : kForward, is_reverse, {}, {}, options};
+  KILN_ASSIGN_OR_RETURN(move.block, RequireBlock(f, block, move.primitive));
+  KILN_ASSIGN_OR_RETURN(move.loop, RequireLoop(f, loop, move.primitive));
+  if (!move.block.scope()) {
+    return Refusal(move.primitive, "the root block cannot move");
+  }
+  if (move.loop.scope() != move.block.scope()) {
+    return Refusal(move.primitive, absl::StrCat(move.name(), " and ",
+                                                Describe(*move.loop.loop()),
+                                                " stand in different blocks"));
+  }
+  const std::vector<LoopId> above = LoopIdsAbove(move.block);
+  if (std::find(above.begin(), above.end(), loop) != above.end()) {
+    return Refusal(move.primitive,
+                   absl::StrCat(Describe(*move.loop.loop()), " is a loop of ",
+                                move.name(), " already"),
+                   "name a loop of the blocks that use or make its tensors");
+  }
+  return move;
+}
+
+absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
+  if (!scope.only_loops_and_blocks) {
+    return Refusal(move.primitive,
+                   "the enclosing block holds statements other than loops and "
+                   "blocks");
+  }
+  if (Reason reason = WhyNotCompleteOrReduction(scope, block)) {
+    return Refusal(
+        move.primitive,
+        absl::StrCat(move.name(),
+                     " is neither complete nor a reduction: ", *reason));
+  }
+  if (!move.is_reverse && scope.IsOutput(block)) {
+    return Refusal(move.primitive,
+                   absl::StrCat(move.name(),
+                                " writes an output of the "
+                                "enclosing block"),
+                   "move its producers with reverse_compute_at instead");
+  }
+  return absl::OkStatus();
+}
+
+// The moved block's consumers (or, in reverse, producers) stand under the
+// loop.
+absl::Status CheckPartners(const Move& move, const Scope& scope,
+                           const std::vector<int>& partners) {
+  const LoopId loop = move.loop.loop()->id;
+  const char* role = move.is_reverse ? "producer" : "consumer";
+  if (partners.empty()) {
+    return Refusal(move.primitive, absl::StrCat(move.name(), " has no ", role,
+                                                " in the enclosing block"));
+  }
+  for (int partner : partners) {
+    if (StandsUnder(scope.blocks[partner], loop)) continue;
+    return Refusal(
+        move.primitive,
+        absl::StrCat("the ", role, " ", Describe(scope.blocks[partner].block()),
+                     " does not stand under ", Describe(*move.loop.loop())),
+        "choose a loop that all of them share");
+  }
+  return absl::OkStatus();
+}
+
+// Writers of what the moved block reads all come before it now; if one came
+// after, moving could change which value is read.
+absl::Status CheckInputs(const Move& move, const Scope& scope, int block) {
+  for (const BufferRegion& read : move.moved().reads) {
+    for (int writer : scope.Writers(read.buffer)) {
+      if (writer <= block) continue;
+      return Refusal(move.primitive,
+                     absl::StrCat(Describe(scope.blocks[writer].block()),
+                                  " overwrites ", read.buffer->name, " after ",
+                                  move.name(), " has read it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+Analyzer BindLoopsTo(const Path& loop) {
+  Analyzer analyzer;
+  for (const ForNode* above : LoopsAbove(loop)) {
+    analyzer.Bind(above->var, {above->min, above->extent});
+  }
+  const ForNode* last = loop.loop();
+  analyzer.Bind(last->var, {last->min, last->extent});
+  return analyzer;
+}
+
+// The position of `loop` among the loops of `block`, plus one.
+size_t DepthBelow(const ScopeBlock& block, LoopId loop) {
+  for (size_t i = 0; i < block.loops.size(); ++i) {
+    if (block.loops[i]->id == loop) return i + 1;
+  }
+  return block.loops.size();
+}
+
+void UnionInto(std::vector<IntSet>* box, const std::vector<IntSet>& other,
+               Analyzer* analyzer) {
+  if (box->empty()) {
+    *box = other;
+    return;
+  }
+  for (size_t i = 0; i < box->size(); ++i) {
+    (*box)[i] = UnionSet((*box)[i], other[i], analyzer);
+  }
+}
+
+// The box of `buffer` that the partners touch in one iteration of the loop.
+std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
+                                const std::vector<int>& partners,
+                                const Buffer& buffer, Analyzer* analyzer) {
+  std::vector<IntSet> box;
+  for (int partner : partners) {
+    const ScopeBlock& block = scope.blocks[partner];
+    const auto& regions =
+        move.is_reverse ? block.block().writes : block.block().reads;
+    const size_t depth = DepthBelow(block, move.loop.loop()->id);
+    for (const BufferRegion& region : regions) {
+      if (region.buffer != buffer) continue;
+      UnionInto(&box, TouchedBox(block, region, depth, analyzer), analyzer);
+    }
+  }
+  return box;
+}
+
+IterDomains DomainsOf(const Move& move, const Scope& scope,
+                      const std::vector<int>& partners, Analyzer* analyzer) {
+  const BlockNode& block = move.moved();
+  IterDomains domains(block.iters.size());
+  for (const BufferRegion& region :
+       move.is_reverse ? block.reads : block.writes) {
+    const std::vector<IntSet> box =
+        RequiredBox(move, scope, partners, region.buffer, analyzer);
+    if (!box.empty()) {
+      NarrowDomains(block, region, box, &domains, analyzer);
+    }
+  }
+  return domains;
+}
+
+// A predicate that only keeps iterators in their domains holds by itself in
+// the new loops. Any other is part of the meaning and must not be lost.
+absl::Status CheckPredicate(const Move& move) {
+  const BlockRealizeNode& realize = *move.block.realize();
+  if (AsInt(realize.predicate)) return absl::OkStatus();
+  Analyzer analyzer;
+  for (const ForNode* loop : LoopsAbove(move.block)) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  std::vector<Analyzer::Assumption> held;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const Range& domain = realize.block->iters[i].domain;
+    held.push_back(analyzer.Assume(LE(domain.min, realize.values[i])));
+    held.push_back(
+        analyzer.Assume(LT(realize.values[i], Add(domain.min, domain.extent))));
+  }
+  const bool implied = analyzer.CanProve(realize.predicate);
+  while (!held.empty()) held.pop_back();
+  if (implied) return absl::OkStatus();
+  return Refusal(move.primitive,
+                 absl::StrCat(move.name(),
+                              " runs under a condition that its "
+                              "iterators' domains do not imply"));
+}
+
+// Names a block of the enclosing scope that statement `s` holds, by id.
+bool Holds(const Stmt& s, const std::vector<BlockId>& ids) {
+  bool found = false;
+  ForEachBlock(s, [&](const BlockRealizeNode& realize) {
+    found = found || std::count(ids.begin(), ids.end(), realize.block->id) > 0;
+  });
+  return found;
+}
+
+std::vector<Stmt> ChildrenOf(const ForNode& loop) {
+  const auto* seq = loop.body.As<SeqNode>();
+  return seq ? seq->stmts : std::vector<Stmt>{loop.body};
+}
+
+std::vector<BlockId> IdsOf(const Scope& scope, const std::vector<int>& blocks) {
+  std::vector<BlockId> ids;
+  for (int block : blocks) ids.push_back(scope.blocks[block].block().id);
+  return ids;
+}
+
+// Where among `children` the moved block goes.
+absl::StatusOr<int> Position(const Move& move,
+                             const std::vector<Stmt>& children,
+                             const std::vector<BlockId>& producers,
+                             const std::vector<BlockId>& consumers) {
+  int first = 0, last = static_cast<int>(children.size());
+  for (int i = 0; i < static_cast<int>(children.size()); ++i) {
+    if (Holds(children[i], producers)) first = i + 1;
+    if (Holds(children[i], consumers)) last = std::min(last, i);
+  }
+  if (first > last) {
+    return Refusal(move.primitive,
+                   absl::StrCat("under ", Describe(*move.loop.loop()),
+                                " no position comes after the producers of ",
+                                move.name(), " and before its consumers"));
+  }
+  if (move.options.index == -1) return last;
+  if (move.options.index == -2) return first;
+  if (move.options.index < first || move.options.index > last) {
+    return Refusal(move.primitive,
+                   absl::StrCat("position ", move.options.index,
+                                " is not between ", first, " and ", last));
+  }
+  return move.options.index;
+}
+
+// `f` without the block at its old place.
+absl::StatusOr<Function> TakeAway(const Move& move, const Function& f) {
+  std::optional<Removal> removal = RemoveAt(move.block);
+  if (!removal) {
+    return Refusal(move.primitive, absl::StrCat(move.name(),
+                                                " is all that the enclosing "
+                                                "block does"));
+  }
+  return ReplaceAt(f, removal->path, removal->replacement);
+}
+
+absl::StatusOr<Function> Insert(const Move& move, Function f, Stmt stmt,
+                                const std::vector<BlockId>& producers,
+                                const std::vector<BlockId>& consumers) {
+  KILN_ASSIGN_OR_RETURN(Path loop,
+                        RequireLoop(f, move.loop.loop()->id, move.primitive));
+  std::vector<Stmt> children = ChildrenOf(*loop.loop());
+  KILN_ASSIGN_OR_RETURN(int position,
+                        Position(move, children, producers, consumers));
+  children.insert(children.begin() + position, std::move(stmt));
+  ForFields fields = loop.loop()->fields();
+  fields.body = MakeSeq(std::move(children));
+  return ReplaceAt(std::move(f), loop, MakeFor(std::move(fields)));
+}
+
+// A loop that `producer` and `consumer` share and that runs through reduce
+// iterators of the producer.
+const ForNode* SharedReduceLoop(const ScopeBlock& producer,
+                                const ScopeBlock& consumer) {
+  for (const ForNode* loop : producer.loops) {
+    if (!StandsUnder(consumer, loop->id)) return nullptr;
+    for (size_t i = 0; i < producer.realize->values.size(); ++i) {
+      if (producer.block().iters[i].type != IterType::kSpatial &&
+          UsesVar(producer.realize->values[i], loop->var)) {
+        return loop;
+      }
+    }
+  }
+  return nullptr;
+}
+
+absl::Status CheckComplete(const Move& move, const Scope& scope, int producer,
+                           int consumer) {
+  const ForNode* loop =
+      SharedReduceLoop(scope.blocks[producer], scope.blocks[consumer]);
+  if (!loop) return absl::OkStatus();
+  return Refusal(
+      move.primitive,
+      absl::StrCat(Describe(*loop), " reduces ",
+                   Describe(scope.blocks[producer].block()), ", so that ",
+                   Describe(scope.blocks[consumer].block()),
+                   " under it would read a part of the sum"),
+      "choose a loop outside of the reduction");
+}
+
+// Everything that the moved block and its consumers read is there and final.
+absl::Status CheckResult(const Move& move, const Function& f, BlockId id) {
+  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
+  const Scope scope(*path.scope()->block);
+  const int block = scope.IndexOf(id);
+  std::vector<int> readers = scope.Consumers(block);
+  for (int consumer : readers) {
+    KILN_RETURN_IF_ERROR(CheckComplete(move, scope, block, consumer));
+  }
+  for (int producer : scope.Producers(block)) {
+    KILN_RETURN_IF_ERROR(CheckComplete(move, scope, producer, block));
+  }
+  readers.push_back(block);
+  for (int reader : readers) {
+    if (Reason reason = WhyNotCovered(scope, reader)) {
+      return Refusal(
+          move.primitive,
+          absl::StrCat("afterwards ", Describe(scope.blocks[reader].block()),
+                       " would read what is not written yet: ", *reason));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
+                               LoopId loop_id, ComputeAtOptions options,
+                               bool is_reverse) {
+  KILN_ASSIGN_OR_RETURN(Move move,
+                        Prepare(f, block_id, loop_id, options, is_reverse));
+  const Scope scope(move.scope());
+  const int block = scope.IndexOf(block_id);
+  KILN_RETURN_IF_ERROR(CheckMoved(move, scope, block));
+  const std::vector<int> producers = scope.Producers(block);
+  const std::vector<int> consumers = scope.Consumers(block);
+  const std::vector<int>& partners = is_reverse ? producers : consumers;
+  KILN_RETURN_IF_ERROR(CheckPartners(move, scope, partners));
+  KILN_RETURN_IF_ERROR(CheckInputs(move, scope, block));
+  KILN_RETURN_IF_ERROR(CheckPredicate(move));
+
+  Analyzer analyzer = BindLoopsTo(move.loop);
+  const IterDomains domains = DomainsOf(move, scope, partners, &analyzer);
+  Function result = f;
+  const Stmt loops = LoopsOver(move.block.realize()->block, domains,
+                               options.preserve_unit_loops, &analyzer,
+                               [&] { return result.NewId(); });
+  KILN_ASSIGN_OR_RETURN(result, TakeAway(move, result));
+  KILN_ASSIGN_OR_RETURN(
+      result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
+                     IdsOf(scope, consumers)));
+  KILN_RETURN_IF_ERROR(CheckResult(move, result, block_id));
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Function> ComputeAt(const Function& f, BlockId block,
+                                   LoopId loop, ComputeAtOptions options) {
+  return Apply(f, block, loop, options, /*is_reverse=*/false);
+}
+
+absl::StatusOr<Function> ReverseComputeAt(const Function& f, BlockId block,
+                                          LoopId loop,
+                                          ComputeAtOptions options) {
+  return Apply(f, block, loop, options, /*is_reverse=*/true);
+}
+
+}  // namespace kiln
