@@ -18,7 +18,6 @@ bool IsSum(const Expr& e) {
 
 Expr Context::SimplifySum(const Expr& e) {
   Linear linear = LinearOf(e);
-  if (Spells(e, &linear)) return e;
   Expr result = ToExpr(&linear, e.dtype());
   if (!result) return SimplifyOperands(e);
   return SameText(result, e) ? e : result;
@@ -152,22 +151,22 @@ void Context::LinearizeDivision(const Expr& e, int64_t scale, Linear* out) {
     return Decompose(simple, scale, out);
   }
   Linear x = LinearOf(division->a);
-  int64_t c = divisor.constant, sign = 1;
+  int64_t c = divisor.constant;
   if (c < 0) {  // x // -c = -x // c, x % -c = -(-x % c)
     Linear negated;
     negated.Add(x, -1);
     x = std::move(negated);
     c = -c;
-    if (!quotient) sign = -1;
+    if (!quotient) scale = -scale;
   }
   Linear result;
   if (quotient) {
-    DivideConst(std::move(x), c, e.dtype(), 1, &result);
+    DivideConst(std::move(x), c, e.dtype(), scale, &result);
   } else {
-    ModuloConst(std::move(x), c, e.dtype(), sign, &result);
+    ModuloConst(std::move(x), c, e.dtype(), scale, &result);
   }
-  if (result.ok) return out->Add(result, scale);
-  Decompose(SimplifyOperands(e), scale, out);
+  if (result.ok) return out->Add(result, 1);
+  out->Add(SimplifyOperands(e), scale);
 }
 
 }  // namespace kiln

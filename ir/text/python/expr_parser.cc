@@ -326,6 +326,7 @@ absl::StatusOr<Expr> ExprParser::Parenthesis() {
     return Comprehension("(", Pack(std::move(inner)), begin);
   }
   KILN_RETURN_IF_ERROR(cursor_.ExpectOp(")", "to close the parenthesis"));
+  if (inner.kind == ExprKind::kTuple) inner.begin = begin;
   return inner;
 }
 

@@ -1,0 +1,280 @@
+#include "kiln/ir/text/reader/access_region.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln::script {
+namespace {
+
+// The integers from min to max, both included. Null bounds: anything.
+struct IntSet {
+  Expr min, max;
+  bool IsBounded() const { return min && max; }
+};
+
+struct Touched {
+  Buffer buffer;
+  std::vector<IntSet> box;
+};
+
+class Collector {
+ public:
+  explicit Collector(const std::unordered_map<const VarNode*, Buffer>& data_of)
+      : data_of_(data_of) {}
+
+  void Walk(const BlockFields& block);
+  std::vector<BufferRegion> Reads(bool without_written) const;
+  std::vector<BufferRegion> Writes() const { return Regions(writes_); }
+
+ private:
+  void Walk(const Stmt& s);
+  void Walk(const Expr& e);
+  void WalkRealize(const BlockRealizeNode& realize);
+  void Touch(std::vector<Touched>& list, const Buffer& buffer,
+             const std::vector<Range>& region);
+  void TouchSource(std::vector<Touched>& list, const Buffer& buffer,
+                   const std::vector<Range>& region);
+  std::vector<Range> RegionOf(const std::vector<Expr>& indices) const;
+  IntSet SetOf(const Range& range);
+  IntSet OverLoops(IntSet set);
+  bool Relax(const Var& var, const Range& domain, IntSet& set);
+  IntSet Union(const IntSet& a, const IntSet& b);
+  std::vector<BufferRegion> Regions(const std::vector<Touched>& list) const;
+
+  const std::unordered_map<const VarNode*, Buffer>& data_of_;
+  std::unordered_set<const BufferNode*> local_;
+  std::unordered_map<const BufferNode*, MatchBufferRegion> matched_;
+  struct Domain {
+    Var var;
+    Range range;
+  };
+  std::vector<Domain> loops_;  // around the current place, outermost first
+  VarMap lets_;
+  mutable Analyzer analyzer_;
+  std::vector<Touched> reads_, writes_;
+};
+
+// A vector of indices as the box that holds it.
+Range RangeOfIndex(const Expr& index) {
+  if (const auto* ramp = index.As<RampNode>()) {
+    const int64_t* stride = AsInt(ramp->stride);
+    if (stride != nullptr && *stride > 0) {
+      return {ramp->base, Int(*stride * (ramp->lanes - 1) + 1)};
+    }
+    if (stride != nullptr && *stride < 0) {
+      const int64_t reach = *stride * (ramp->lanes - 1);
+      return {Add(ramp->base, Int(reach)), Int(1 - reach)};
+    }
+  }
+  if (const auto* splat = index.As<BroadcastNode>()) {
+    return {splat->value, Int(1)};
+  }
+  return {index, Int(1)};
+}
+
+std::vector<Range> Collector::RegionOf(const std::vector<Expr>& indices) const {
+  std::vector<Range> region;
+  for (const Expr& index : indices) region.push_back(RangeOfIndex(index));
+  return region;
+}
+
+IntSet Collector::SetOf(const Range& range) {
+  const Expr min = lets_.empty() ? range.min : Substitute(range.min, lets_);
+  const Expr extent =
+      lets_.empty() ? range.extent : Substitute(range.extent, lets_);
+  if (!min.dtype().is_scalar()) return IntSet{};
+  if (IsOne(extent)) return OverLoops({min, min});
+  return OverLoops({min, analyzer_.Simplify(Sub(Add(min, extent), Int(1)))});
+}
+
+IntSet Collector::OverLoops(IntSet set) {
+  for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
+    if (!Relax(loop->var, loop->range, set)) return IntSet{};
+  }
+  return set;
+}
+
+// Lets `var` run over `domain`. A bound that moves by a constant with each
+// round has its extremes at the ends; of any other nothing is known.
+bool Collector::Relax(const Var& var, const Range& domain, IntSet& set) {
+  const Expr last = Sub(Add(domain.min, domain.extent), Int(1));
+  auto at = [&](const Expr& e, bool want_least) -> Expr {
+    if (!UsesVar(e, var)) return e;
+    const Expr next = Substitute(e, var, Add(var, Int(1)));
+    const Expr step = analyzer_.Simplify(Sub(next, e));
+    const int64_t* known = AsInt(step);
+    if (known == nullptr) return nullptr;
+    const Expr& end = (*known >= 0) == want_least ? domain.min : last;
+    return analyzer_.Simplify(Substitute(e, var, end));
+  };
+  set = {at(set.min, true), at(set.max, false)};
+  return set.IsBounded();
+}
+
+IntSet Collector::Union(const IntSet& a, const IntSet& b) {
+  if (!a.IsBounded() || !b.IsBounded()) return IntSet{};
+  auto pick = [&](const Expr& low, const Expr& high, bool want_low) -> Expr {
+    if (SameExpr(low, high)) return low;
+    if (analyzer_.CanProveLessEqual(low, high)) return want_low ? low : high;
+    if (analyzer_.CanProveLessEqual(high, low)) return want_low ? high : low;
+    return nullptr;
+  };
+  IntSet both = {pick(a.min, b.min, true), pick(a.max, b.max, false)};
+  return both.IsBounded() ? both : IntSet{};
+}
+
+void Collector::Touch(std::vector<Touched>& list, const Buffer& buffer,
+                      const std::vector<Range>& region) {
+  if (local_.count(buffer.get())) return;
+  if (auto match = matched_.find(buffer.get()); match != matched_.end()) {
+    return TouchSource(list, buffer, region);
+  }
+  std::vector<IntSet> box;
+  for (const Range& range : region) box.push_back(SetOf(range));
+  auto known = std::find_if(list.begin(), list.end(), [&](const Touched& t) {
+    return t.buffer == buffer;
+  });
+  if (known == list.end()) {
+    list.push_back({buffer, std::move(box)});
+    return;
+  }
+  for (size_t i = 0; i < box.size(); ++i) {
+    known->box[i] = Union(known->box[i], box[i]);
+  }
+}
+
+// The innermost dimensions of the source are those of the matched buffer where
+// shapes agree; anything else touches the whole source.
+void Collector::TouchSource(std::vector<Touched>& list, const Buffer& buffer,
+                            const std::vector<Range>& region) {
+  const BufferRegion& source = matched_.at(buffer.get()).source;
+  std::vector<Range> mapped = source.region;
+  const size_t skipped = mapped.size() - std::min(mapped.size(), region.size());
+  bool aligned = mapped.size() >= region.size();
+  for (size_t i = 0; aligned && i < region.size(); ++i) {
+    aligned = SameExpr(mapped[skipped + i].extent, buffer->shape[i]);
+  }
+  for (size_t i = 0; aligned && i < region.size(); ++i) {
+    Range& outer = mapped[skipped + i];
+    outer = {Add(outer.min, region[i].min), region[i].extent};
+  }
+  Touch(list, source.buffer, mapped);
+}
+
+void Collector::Walk(const Expr& e) {
+  Visit(e, [&](const Expr& part) {
+    if (const auto* load = part.As<LoadNode>()) {
+      Touch(reads_, load->buffer, RegionOf(load->indices));
+    } else if (const auto* var = part.As<VarNode>()) {
+      auto owner = data_of_.find(var);
+      if (owner != data_of_.end()) {
+        Touch(reads_, owner->second, FullRegion(owner->second).region);
+        Touch(writes_, owner->second, FullRegion(owner->second).region);
+      }
+    } else if (const auto* let = part.As<LetNode>()) {
+      lets_[let->var.get()] = let->value;
+    }
+    return true;
+  });
+}
+
+void Collector::WalkRealize(const BlockRealizeNode& realize) {
+  const BlockNode& block = *realize.block;
+  Walk(realize.predicate);
+  VarMap values = lets_;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    Walk(realize.values[i]);
+    values[block.iters[i].var.get()] = realize.values[i];
+  }
+  auto at_values = [&](const Expr& e) { return Substitute(e, values); };
+  for (const BufferRegion& read : block.reads) {
+    Touch(reads_, read.buffer, MapRegion(read, at_values).region);
+  }
+  for (const BufferRegion& write : block.writes) {
+    Touch(writes_, write.buffer, MapRegion(write, at_values).region);
+  }
+}
+
+void Collector::Walk(const Stmt& s) {
+  if (const auto* realize = s.As<BlockRealizeNode>()) {
+    return WalkRealize(*realize);
+  }
+  if (const auto* store = s.As<StoreNode>()) {
+    Touch(writes_, store->buffer, RegionOf(store->indices));
+  }
+  if (const auto* allocate = s.As<AllocateNode>()) {
+    local_.insert(allocate->buffer.get());
+  }
+  if (const auto* loop = s.As<ForNode>()) {
+    Walk(loop->min);
+    Walk(loop->extent);
+    loops_.push_back({loop->var, Range{loop->min, loop->extent}});
+  } else {
+    ForEachExpr(s, [&](const Expr& e) { Walk(e); });
+  }
+  if (const auto* let = s.As<LetStmtNode>()) {
+    lets_[let->var.get()] = Substitute(let->value, lets_);
+  }
+  ForEachChild(s, [&](const Stmt& child) { Walk(child); });
+  if (s.kind() == StmtKind::kFor) loops_.pop_back();
+}
+
+void Collector::Walk(const BlockFields& block) {
+  for (const Buffer& buffer : block.alloc_buffers) local_.insert(buffer.get());
+  for (const MatchBufferRegion& match : block.match_buffers) {
+    matched_.emplace(match.buffer.get(), match);
+  }
+  if (block.init) Walk(block.init);
+  Walk(block.body);
+}
+
+std::vector<BufferRegion> Collector::Regions(
+    const std::vector<Touched>& list) const {
+  std::vector<BufferRegion> regions;
+  for (const Touched& touched : list) {
+    BufferRegion region{touched.buffer, {}};
+    for (size_t i = 0; i < touched.box.size(); ++i) {
+      const IntSet& set = touched.box[i];
+      Range range{Int(0), touched.buffer->shape[i]};
+      if (set.IsBounded()) {
+        range = {set.min, Int(1)};
+        if (!SameExpr(set.min, set.max)) {
+          range.extent = analyzer_.Simplify(Add(Sub(set.max, set.min), Int(1)));
+        }
+      }
+      region.region.push_back(std::move(range));
+    }
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+std::vector<BufferRegion> Collector::Reads(bool without_written) const {
+  std::vector<Touched> kept;
+  for (const Touched& read : reads_) {
+    const bool written = std::any_of(
+        writes_.begin(), writes_.end(),
+        [&](const Touched& write) { return write.buffer == read.buffer; });
+    if (!written || !without_written) kept.push_back(read);
+  }
+  return Regions(kept);
+}
+
+}  // namespace
+
+AccessRegions InferAccessRegions(
+    const BlockFields& block,
+    const std::unordered_map<const VarNode*, Buffer>& data_of) {
+  Collector collector(data_of);
+  collector.Walk(block);
+  return {collector.Reads(static_cast<bool>(block.init)), collector.Writes()};
+}
+
+}  // namespace kiln::script

@@ -1,0 +1,29 @@
+// What a block reads and writes, where its text does not say.
+#ifndef KILN_IR_TEXT_READER_ACCESS_REGION_H_
+#define KILN_IR_TEXT_READER_ACCESS_REGION_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "kiln/ir/tensor/stmt.h"
+
+namespace kiln::script {
+
+struct AccessRegions {
+  std::vector<BufferRegion> reads, writes;
+};
+
+// The union, for each buffer, of the boxes that the init and the body of
+// `block` touch while the loops inside it run; in order of first use. Of a
+// nested block count the regions that it states. Buffers that the block or
+// something in it allocates are left out; a matched buffer counts as its
+// source. Where there is an init, the buffers that the block writes do not
+// count as read. An address (`data_of` says whose) may touch all of its
+// buffer, both ways.
+AccessRegions InferAccessRegions(
+    const BlockFields& block,
+    const std::unordered_map<const VarNode*, Buffer>& data_of);
+
+}  // namespace kiln::script
+
+#endif  // KILN_IR_TEXT_READER_ACCESS_REGION_H_

@@ -1,0 +1,471 @@
+#include "kiln/ir/text/reader/expr_reader.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/text/python/literal.h"
+
+namespace kiln::script {
+
+std::string TensorName(const py::Expr& expr) {
+  const std::string name = py::DottedName(expr);
+  for (std::string_view prefix :
+       {"T.", "tir.", "tirx.", "tvm.tir.", "tvm.tirx.", "tvm.script.tir."}) {
+    if (name.compare(0, prefix.size(), prefix) == 0) {
+      return name.substr(prefix.size());
+    }
+  }
+  return "";
+}
+
+absl::StatusOr<Value> ExprReader::Read(const py::Expr& e) {
+  return Dispatch(e);
+}
+
+absl::StatusOr<Expr> ExprReader::Settled(const py::Expr& e) {
+  KILN_ASSIGN_OR_RETURN(Value value, Read(e));
+  return Settle(value);
+}
+
+absl::StatusOr<Expr> ExprReader::Index(const py::Expr& e) {
+  KILN_ASSIGN_OR_RETURN(Value value, Read(e));
+  KILN_ASSIGN_OR_PLACE(Expr index, context_, e.begin, AsIndex(value));
+  return index;
+}
+
+absl::StatusOr<Expr> ExprReader::Condition(const py::Expr& e) {
+  KILN_ASSIGN_OR_RETURN(Value value, Read(e));
+  KILN_ASSIGN_OR_PLACE(Expr condition, context_, e.begin, AsCondition(value));
+  return condition;
+}
+
+absl::StatusOr<Expr> ExprReader::As(const py::Expr& e, DType dtype) {
+  KILN_ASSIGN_OR_RETURN(Value value, Read(e));
+  KILN_ASSIGN_OR_PLACE(Expr converted, context_, e.begin,
+                       ConvertTo(value, dtype));
+  return converted;
+}
+
+const py::Expr& ExprReader::Resolve(const py::Expr& e) const {
+  if (e.kind != py::ExprKind::kName) return e;
+  const Binding* binding = context_.scope.Find(e.text);
+  const py::Expr* constant = binding ? std::get_if<py::Expr>(binding) : nullptr;
+  return constant ? *constant : e;
+}
+
+absl::StatusOr<Value> ExprReader::Dispatch(const py::Expr& e) {
+  switch (e.kind) {
+    case py::ExprKind::kName:
+      return Name(e);
+    case py::ExprKind::kInt: {
+      KILN_ASSIGN_OR_RETURN(int64_t value,
+                            py::IntegerValue(context_.source, e));
+      return Value{Int(value), true};
+    }
+    case py::ExprKind::kFloat: {
+      KILN_ASSIGN_OR_RETURN(double value, py::FloatValue(context_.source, e));
+      return Value{Float(value, DType::Float(64)), true};
+    }
+    case py::ExprKind::kTrue:
+      return Value{Bool(true)};
+    case py::ExprKind::kFalse:
+      return Value{Bool(false)};
+    case py::ExprKind::kString:
+      return Value{Str(e.text)};
+    case py::ExprKind::kAttribute:
+      return BufferAttribute(e);
+    case py::ExprKind::kCall:
+      return Call(e);
+    case py::ExprKind::kSubscript:
+      return Subscript(e);
+    case py::ExprKind::kUnary:
+    case py::ExprKind::kBinary:
+      return Operator(e);
+    case py::ExprKind::kCompare:
+      return Comparison(e);
+    case py::ExprKind::kBoolean:
+      return Boolean(e);
+    case py::ExprKind::kConditional:
+      return Choice(e, e.items[1], e.items[0], e.items[2], /*lazy=*/true);
+    case py::ExprKind::kNone:
+    case py::ExprKind::kEllipsis:
+    case py::ExprKind::kKeyword:
+    case py::ExprKind::kStarred:
+    case py::ExprKind::kSlice:
+    case py::ExprKind::kOmitted:
+    case py::ExprKind::kTuple:
+    case py::ExprKind::kList:
+    case py::ExprKind::kSet:
+    case py::ExprKind::kDict:
+    case py::ExprKind::kLambda:
+    case py::ExprKind::kComprehension:
+      break;
+  }
+  return context_.Error(e.begin,
+                        absl::StrCat(std::string(py::DescribeKind(e.kind)),
+                                     " has no value in a program"));
+}
+
+absl::StatusOr<Value> ExprReader::Name(const py::Expr& e) {
+  const Binding* binding = context_.scope.Find(e.text);
+  if (binding == nullptr) {
+    return context_.Error(e.begin,
+                          absl::StrCat("`", e.text, "` is not defined",
+                                       context_.scope.Suggestion(e.text)));
+  }
+  if (const Value* value = std::get_if<Value>(binding)) return *value;
+  if (const py::Expr* constant = std::get_if<py::Expr>(binding)) {
+    if (constant->kind == py::ExprKind::kString) {
+      return Value{Str(constant->text)};
+    }
+    return context_.Error(
+        e.begin, absl::StrCat("`", e.text, "` is ",
+                              std::string(py::DescribeKind(constant->kind)),
+                              ", which has no value in a program"));
+  }
+  const Buffer& buffer = std::get<Buffer>(*binding);
+  if (buffer->shape.empty()) return Value{Load(buffer, {})};
+  return context_.Error(e.begin, absl::StrCat("the buffer `", e.text,
+                                              "` needs ", buffer->shape.size(),
+                                              " indices: ", e.text, "[...]"));
+}
+
+// A.data, A.elem_offset, A.dtype; A.shape[0] is read by ArrayElement.
+absl::StatusOr<Value> ExprReader::BufferAttribute(const py::Expr& e) {
+  KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(e.items[0]));
+  if (e.text == "elem_offset") {
+    return Value{buffer->elem_offset ? buffer->elem_offset : Int(0)};
+  }
+  if (e.text == "data" && buffer->data) return Value{buffer->data};
+  if (e.text == "dtype") return Value{Str(buffer->dtype.ToString())};
+  return context_.Error(e.begin,
+                        absl::StrCat("a buffer has no `", e.text,
+                                     "`; it has data, elem_offset, dtype, "
+                                     "shape[i] and strides[i]"));
+}
+
+absl::StatusOr<Value> ExprReader::ArrayElement(const py::Expr& e) {
+  const py::Expr& array = e.items[0];
+  KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(array.items[0]));
+  if (array.text != "shape" && array.text != "strides") {
+    return context_.Error(
+        array.begin,
+        absl::StrCat("`.", array.text, "` of a buffer takes no index"));
+  }
+  const bool strides = array.text == "strides";
+  const auto& list = strides ? buffer->strides : buffer->shape;
+  KILN_ASSIGN_OR_RETURN(int64_t index,
+                        py::IntegerValue(context_.source, e.items[1]));
+  if (index < 0) index += static_cast<int64_t>(list.size());
+  if (e.items.size() != 2 || index < 0 ||
+      index >= static_cast<int64_t>(list.size())) {
+    return context_.Error(
+        e.begin,
+        absl::StrCat("`", buffer->name, "` has ", list.size(),
+                     strides && list.empty() ? " explicit strides (it is dense)"
+                                             : " dimensions"));
+  }
+  return Value{list[index]};
+}
+
+absl::StatusOr<Value> ExprReader::Subscript(const py::Expr& e) {
+  if (e.items[0].kind == py::ExprKind::kAttribute) return ArrayElement(e);
+  KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(e.items[0]));
+  KILN_ASSIGN_OR_RETURN(std::vector<Expr> indices, Indices(buffer, e));
+  return Value{Load(buffer, std::move(indices))};
+}
+
+absl::StatusOr<Buffer> ExprReader::BufferNamed(const py::Expr& e) {
+  if (e.kind != py::ExprKind::kName) {
+    return context_.Error(
+        e.begin, absl::StrCat("the name of a buffer is needed here, not ",
+                              std::string(py::DescribeKind(e.kind))));
+  }
+  const Binding* binding = context_.scope.Find(e.text);
+  if (binding == nullptr) {
+    return context_.Error(e.begin,
+                          absl::StrCat("`", e.text, "` is not defined",
+                                       context_.scope.Suggestion(e.text)));
+  }
+  if (const Buffer* buffer = std::get_if<Buffer>(binding)) return *buffer;
+  return context_.Error(e.begin,
+                        absl::StrCat("`", e.text, "` is not a buffer"));
+}
+
+// The items of a subscript; A[(i, j)] and A[()] count as their tuple.
+static std::vector<const py::Expr*> SubscriptItems(const py::Expr& e) {
+  std::vector<const py::Expr*> items;
+  const bool tuple =
+      e.items.size() == 2 && e.items[1].kind == py::ExprKind::kTuple;
+  const py::Expr& owner = tuple ? e.items[1] : e;
+  for (size_t i = tuple ? 0 : 1; i < owner.items.size(); ++i) {
+    items.push_back(&owner.items[i]);
+  }
+  return items;
+}
+
+absl::StatusOr<std::vector<Expr>> ExprReader::Indices(
+    const Buffer& buffer, const py::Expr& subscript) {
+  const std::vector<const py::Expr*> items = SubscriptItems(subscript);
+  if (items.size() != buffer->shape.size()) {
+    return context_.Error(
+        subscript.begin,
+        absl::StrCat("`", buffer->name, "` has ", buffer->shape.size(),
+                     buffer->shape.size() == 1 ? " dimension" : " dimensions",
+                     ", but ", items.size(),
+                     items.size() == 1 ? " index is" : " indices are",
+                     " given"));
+  }
+  std::vector<Expr> indices;
+  for (const py::Expr* item : items) {
+    const bool slice = item->kind == py::ExprKind::kSlice;
+    KILN_ASSIGN_OR_RETURN(Expr index, slice ? Slice(*item) : Index(*item));
+    if (!index.dtype().is_scalar() && item != items.back()) {
+      return context_.Error(item->begin, "only the last index can be a vector");
+    }
+    indices.push_back(std::move(index));
+  }
+  return indices;
+}
+
+// lo:hi or lo:hi:step as a vector of indices.
+absl::StatusOr<Expr> ExprReader::Slice(const py::Expr& slice) {
+  const bool open = slice.items[0].kind == py::ExprKind::kOmitted ||
+                    slice.items[1].kind == py::ExprKind::kOmitted;
+  if (open) {
+    return context_.Error(slice.begin,
+                          "a vector access needs both bounds: lo:hi");
+  }
+  KILN_ASSIGN_OR_RETURN(Expr begin, Index(slice.items[0]));
+  KILN_ASSIGN_OR_RETURN(Expr end, Index(slice.items[1]));
+  int64_t step = 1;
+  if (slice.items[2].kind != py::ExprKind::kOmitted) {
+    KILN_ASSIGN_OR_RETURN(step,
+                          py::IntegerValue(context_.source, slice.items[2]));
+  }
+  const Expr extent = Analyzer().Simplify(Sub(end, begin));
+  const int64_t* known = AsInt(extent);
+  const int64_t lanes = known && step > 0 ? (*known + step - 1) / step : 0;
+  if (lanes < 1 || lanes > 4096) {
+    return context_.Error(slice.begin,
+                          "the length of a vector access must be a constant "
+                          "from 1 to 4096");
+  }
+  if (lanes == 1) return begin;
+  return Ramp(begin, Int(step), static_cast<int>(lanes));
+}
+
+absl::StatusOr<Range> ExprReader::RangeOf(const py::Expr& e,
+                                          const Expr& extent) {
+  if (e.kind != py::ExprKind::kSlice) {
+    KILN_ASSIGN_OR_RETURN(Expr index, Index(e));
+    return Range{index, Int(1)};
+  }
+  if (e.items[2].kind != py::ExprKind::kOmitted) {
+    return context_.Error(e.begin, "a region is dense: it has no step");
+  }
+  Expr begin = Int(0), end = extent;
+  if (e.items[0].kind != py::ExprKind::kOmitted) {
+    KILN_ASSIGN_OR_RETURN(begin, Index(e.items[0]));
+  }
+  if (e.items[1].kind != py::ExprKind::kOmitted) {
+    KILN_ASSIGN_OR_RETURN(end, Index(e.items[1]));
+  }
+  if (IsZero(begin)) return Range{begin, end};
+  return Range{begin, Analyzer().Simplify(Sub(end, begin))};
+}
+
+absl::StatusOr<BufferRegion> ExprReader::Region(const py::Expr& e) {
+  if (e.kind == py::ExprKind::kName) {
+    KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(e));
+    return FullRegion(buffer);
+  }
+  if (e.kind != py::ExprKind::kSubscript) {
+    return context_.Error(e.begin, "a region is needed here: A[i, lo:hi]");
+  }
+  BufferRegion region;
+  KILN_ASSIGN_OR_RETURN(region.buffer, BufferNamed(e.items[0]));
+  const auto& shape = region.buffer->shape;
+  const std::vector<const py::Expr*> items = SubscriptItems(e);
+  if (items.size() > shape.size()) {
+    return context_.Error(e.begin,
+                          absl::StrCat("`", region.buffer->name, "` has only ",
+                                       shape.size(), " dimensions"));
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    Range range{Int(0), shape[i]};
+    if (i < items.size()) {
+      KILN_ASSIGN_OR_RETURN(range, RangeOf(*items[i], shape[i]));
+    }
+    region.region.push_back(std::move(range));
+  }
+  return region;
+}
+
+absl::StatusOr<Value> ExprReader::Operator(const py::Expr& e) {
+  if (e.kind == py::ExprKind::kUnary) {
+    if (py::IsIntegerLiteral(e)) {
+      KILN_ASSIGN_OR_RETURN(int64_t value,
+                            py::IntegerValue(context_.source, e));
+      return Value{Int(value), true};
+    }
+    KILN_ASSIGN_OR_RETURN(Value operand, Read(e.items[0]));
+    KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
+                         ApplyUnary(e.text, operand));
+    return result;
+  }
+  KILN_ASSIGN_OR_RETURN(Value a, Read(e.items[0]));
+  KILN_ASSIGN_OR_RETURN(Value b, Read(e.items[1]));
+  KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
+                       ApplyBinary(e.text, a, b));
+  return result;
+}
+
+absl::StatusOr<Value> ExprReader::Comparison(const py::Expr& e) {
+  Expr all;
+  KILN_ASSIGN_OR_RETURN(Value left, Read(e.items[0]));
+  for (size_t i = 0; i < e.names.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(Value right, Read(e.items[i + 1]));
+    KILN_ASSIGN_OR_PLACE(Value pair, context_, e.begin,
+                         ApplyBinary(e.names[i], left, right));
+    all = all ? And(all, pair.expr) : pair.expr;
+    left = right;
+  }
+  return Value{all};
+}
+
+absl::StatusOr<Value> ExprReader::Boolean(const py::Expr& e) {
+  Expr all;
+  for (const py::Expr& item : e.items) {
+    KILN_ASSIGN_OR_RETURN(Expr next, Condition(item));
+    if (all && all.dtype() != next.dtype()) {
+      return context_.Error(item.begin, "these conditions differ in lanes");
+    }
+    all = !all ? next : e.text == "and" ? And(all, next) : Or(all, next);
+  }
+  return Value{all};
+}
+
+absl::StatusOr<Value> ExprReader::Choice(const py::Expr& at,
+                                         const py::Expr& condition,
+                                         const py::Expr& yes,
+                                         const py::Expr& no, bool lazy) {
+  KILN_ASSIGN_OR_RETURN(Expr test, Condition(condition));
+  KILN_ASSIGN_OR_RETURN(Value a, Read(yes));
+  KILN_ASSIGN_OR_RETURN(Value b, Read(no));
+  KILN_ASSIGN_OR_PLACE(auto values, context_, at.begin, Unify(a, b));
+  if (!lazy) return Value{Select(test, values.first, values.second)};
+  const DType dtype = values.first.dtype();
+  return Value{kiln::Call(dtype, Intrinsic::kIfThenElse,
+                          {test, values.first, values.second})};
+}
+
+absl::StatusOr<std::vector<Expr>> ExprReader::Shape(const py::Expr& e) {
+  const py::Expr& shape = Resolve(e);
+  std::vector<Expr> extents;
+  if (shape.kind != py::ExprKind::kTuple && shape.kind != py::ExprKind::kList) {
+    KILN_ASSIGN_OR_RETURN(Expr extent, Extent(shape));
+    extents.push_back(std::move(extent));
+    return extents;
+  }
+  for (const py::Expr& item : shape.items) {
+    KILN_ASSIGN_OR_RETURN(Expr extent, Extent(item));
+    extents.push_back(std::move(extent));
+  }
+  return extents;
+}
+
+// "n" names a symbolic dimension where it first appears.
+absl::StatusOr<Expr> ExprReader::Extent(const py::Expr& e) {
+  if (e.kind != py::ExprKind::kString) return Index(e);
+  if (const Binding* binding = context_.scope.Find(e.text)) {
+    if (const Value* value = std::get_if<Value>(binding)) {
+      KILN_ASSIGN_OR_PLACE(Expr extent, context_, e.begin, AsIndex(*value));
+      return extent;
+    }
+  }
+  Var var(e.text);
+  context_.scope.Bind(e.text, Value{var});
+  return var;
+}
+
+absl::StatusOr<std::string> ExprReader::String(const py::Expr& e) {
+  const py::Expr& resolved = Resolve(e);
+  if (resolved.kind == py::ExprKind::kString) return resolved.text;
+  return context_.Error(e.begin,
+                        absl::StrCat("a string is needed here, not ",
+                                     std::string(py::DescribeKind(e.kind))));
+}
+
+absl::StatusOr<DType> ExprReader::Type(const py::Expr& e) {
+  std::string name = TensorName(e);
+  const py::Expr* inner = &e;
+  // T.handle().ty and T.float32().dtype
+  if (e.kind == py::ExprKind::kAttribute &&
+      (e.text == "ty" || e.text == "dtype") &&
+      e.items[0].kind == py::ExprKind::kCall) {
+    inner = &e.items[0];
+  }
+  if (inner->kind == py::ExprKind::kCall && inner->items.size() == 1) {
+    name = TensorName(inner->items[0]);
+  }
+  if (e.kind == py::ExprKind::kAttribute && e.text == "dtype" &&
+      e.items[0].kind == py::ExprKind::kName) {
+    KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(e.items[0]));
+    return buffer->dtype;
+  }
+  if (name.empty()) {
+    KILN_ASSIGN_OR_RETURN(name, String(e));
+  }
+  if (name == "" || name == "void") return DType::Void();
+  std::optional<DType> dtype = DType::FromString(name);
+  if (!dtype) {
+    return context_.Error(
+        e.begin, absl::StrCat("`", name,
+                              "` is no element type; there are float16, "
+                              "bfloat16, float32, float64, int8 to int64, "
+                              "uint8 to uint64, bool and handle"));
+  }
+  return *dtype;
+}
+
+absl::StatusOr<AttrMap> ExprReader::AttributeMap(const py::Expr& e) {
+  if (e.kind != py::ExprKind::kDict) {
+    return context_.Error(e.begin, "a dict is needed here: {\"key\": value}");
+  }
+  AttrMap map;
+  for (size_t i = 0; i + 1 < e.items.size(); i += 2) {
+    KILN_ASSIGN_OR_RETURN(std::string key, String(e.items[i]));
+    KILN_ASSIGN_OR_RETURN(Attr value, Attribute(e.items[i + 1]));
+    if (!map.emplace(key, std::move(value)).second) {
+      return context_.Error(e.items[i].begin,
+                            absl::StrCat("`", key, "` stands twice"));
+    }
+  }
+  return map;
+}
+
+absl::StatusOr<Attr> ExprReader::Attribute(const py::Expr& e) {
+  const py::Expr& value = Resolve(e);
+  if (value.kind == py::ExprKind::kNone) return Attr();
+  if (value.kind == py::ExprKind::kString) return Attr(value.text);
+  if (value.kind == py::ExprKind::kDict) {
+    KILN_ASSIGN_OR_RETURN(AttrMap map, AttributeMap(value));
+    return Attr(std::move(map));
+  }
+  if (value.kind == py::ExprKind::kList || value.kind == py::ExprKind::kTuple) {
+    AttrList list;
+    for (const py::Expr& item : value.items) {
+      KILN_ASSIGN_OR_RETURN(Attr element, Attribute(item));
+      list.push_back(std::move(element));
+    }
+    return Attr(std::move(list));
+  }
+  KILN_ASSIGN_OR_RETURN(Value number, Read(value));
+  return Attr(number.expr);  // a plain float stays a float64
+}
+
+}  // namespace kiln::script

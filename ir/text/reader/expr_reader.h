@@ -1,0 +1,87 @@
+// Reads the expressions of a program.
+#ifndef KILN_IR_TEXT_READER_EXPR_READER_H_
+#define KILN_IR_TEXT_READER_EXPR_READER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/expr/expr.h"
+#include "kiln/ir/tensor/stmt.h"
+#include "kiln/ir/text/python/ast.h"
+#include "kiln/ir/text/reader/context.h"
+#include "kiln/ir/text/reader/value.h"
+
+namespace kiln::script {
+
+class ExprReader {
+ public:
+  explicit ExprReader(Context& context) : context_(context) {}
+
+  absl::StatusOr<Value> Read(const py::Expr& e);
+  // As `Read`, with a type for a number that has none.
+  absl::StatusOr<Expr> Settled(const py::Expr& e);
+  // Where an index, an extent or a bound is needed: int64.
+  absl::StatusOr<Expr> Index(const py::Expr& e);
+  absl::StatusOr<Expr> Condition(const py::Expr& e);
+  absl::StatusOr<Expr> As(const py::Expr& e, DType dtype);
+
+  // A tuple or list of extents; one extent alone is a shape of one.
+  absl::StatusOr<std::vector<Expr>> Shape(const py::Expr& e);
+  // A buffer by its name.
+  absl::StatusOr<Buffer> BufferNamed(const py::Expr& e);
+  // buffer[i, lo:hi] as a box; the bare name is the whole of the buffer.
+  absl::StatusOr<BufferRegion> Region(const py::Expr& e);
+  // The indices of a load or store; slices become vectors.
+  absl::StatusOr<std::vector<Expr>> Indices(const Buffer& buffer,
+                                            const py::Expr& subscript);
+  // "float32" as a string, a name bound to one, or T.float32.
+  absl::StatusOr<DType> Type(const py::Expr& e);
+  absl::StatusOr<std::string> String(const py::Expr& e);
+  // An attribute value: constants, strings, lists and dicts of them, None.
+  absl::StatusOr<Attr> Attribute(const py::Expr& e);
+  absl::StatusOr<AttrMap> AttributeMap(const py::Expr& e);
+
+  // A literal, or what a constant of the script around stands for.
+  const py::Expr& Resolve(const py::Expr& e) const;
+
+ private:
+  absl::StatusOr<Value> Dispatch(const py::Expr& e);
+  absl::StatusOr<Value> Name(const py::Expr& e);
+  absl::StatusOr<Value> BufferAttribute(const py::Expr& e);
+  absl::StatusOr<Value> Subscript(const py::Expr& e);
+  absl::StatusOr<Value> ArrayElement(const py::Expr& e);
+  absl::StatusOr<Value> Operator(const py::Expr& e);
+  absl::StatusOr<Value> Comparison(const py::Expr& e);
+  absl::StatusOr<Value> Boolean(const py::Expr& e);
+  absl::StatusOr<Value> Choice(const py::Expr& at, const py::Expr& condition,
+                               const py::Expr& yes, const py::Expr& no,
+                               bool lazy);
+  absl::StatusOr<Expr> Extent(const py::Expr& e);
+  absl::StatusOr<Expr> Slice(const py::Expr& slice);
+  absl::StatusOr<Range> RangeOf(const py::Expr& e, const Expr& extent);
+
+  // call_reader.cc
+  absl::StatusOr<Value> Call(const py::Expr& e);
+  absl::StatusOr<Value> TypedConstant(const py::Expr& e, DType dtype);
+  absl::StatusOr<Value> ConstantOf(const py::Expr& e, DType dtype);
+  absl::StatusOr<Value> SpecialCall(const py::Expr& e, const std::string& name,
+                                    bool& known);
+  absl::StatusOr<Value> BinaryCall(const py::Expr& e, const std::string& name,
+                                   bool& known);
+  absl::StatusOr<Value> CastCall(const py::Expr& e);
+  absl::StatusOr<Value> LetCall(const py::Expr& e);
+  absl::StatusOr<Value> VectorCall(const py::Expr& e, bool ramp);
+  absl::StatusOr<Value> TypedCall(const py::Expr& e, Intrinsic op);
+  absl::StatusOr<Value> LimitCall(const py::Expr& e, Intrinsic op);
+  absl::StatusOr<Value> MathCall(const py::Expr& e, Intrinsic op);
+  absl::StatusOr<Value> IntrinsicCall(const py::Expr& e, Intrinsic op);
+  absl::StatusOr<Value> UnknownCall(const py::Expr& e, const std::string& name);
+  absl::StatusOr<Expr> Argument(const py::Expr& e);
+
+  Context& context_;
+};
+
+}  // namespace kiln::script
+
+#endif  // KILN_IR_TEXT_READER_EXPR_READER_H_

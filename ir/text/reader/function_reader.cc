@@ -1,0 +1,188 @@
+#include "kiln/ir/text/reader/function_reader.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/reader/context.h"
+#include "kiln/ir/text/reader/stmt_reader.h"
+
+namespace kiln::script {
+namespace {
+
+// Notes the buffers whose address or offset the function mentions.
+void FindMentions(const py::Expr& e, Context& context) {
+  if (e.kind == py::ExprKind::kAttribute &&
+      e.items[0].kind == py::ExprKind::kName) {
+    if (e.text == "data") context.named_data.insert(e.items[0].text);
+    if (e.text == "elem_offset") context.named_offset.insert(e.items[0].text);
+  }
+  for (const py::Expr& item : e.items) FindMentions(item, context);
+}
+
+void FindMentions(const std::vector<py::Stmt>& stmts, Context& context) {
+  for (const py::Stmt& s : stmts) {
+    if (s.value) FindMentions(*s.value, context);
+    for (const py::Expr& e : s.values) FindMentions(e, context);
+    for (const py::Expr& e : s.targets) FindMentions(e, context);
+    FindMentions(s.body, context);
+    FindMentions(s.orelse, context);
+  }
+}
+
+// Whether `value` declares a variable: T.int64() and the like.
+bool DeclaresIndex(const py::Expr& value) {
+  if (value.kind != py::ExprKind::kCall || value.items.size() != 1) {
+    return false;
+  }
+  std::optional<DType> dtype = DType::FromString(TensorName(value.items[0]));
+  return dtype && dtype->is_int();
+}
+
+// Parameters may use symbolic extents that the body declares: n = T.int64().
+void DeclareExtent(const py::Expr& target, const py::Expr& value,
+                   Context& context) {
+  if (target.kind == py::ExprKind::kTuple &&
+      value.kind == py::ExprKind::kTuple &&
+      target.items.size() == value.items.size()) {
+    for (size_t i = 0; i < target.items.size(); ++i) {
+      DeclareExtent(target.items[i], value.items[i], context);
+    }
+  } else if (target.kind == py::ExprKind::kName && DeclaresIndex(value)) {
+    context.scope.Bind(target.text, Value{Var(target.text)});
+  }
+}
+
+class FunctionReader {
+ public:
+  FunctionReader(const py::Source& source, const Surroundings& around)
+      : context_(source), stmts_(context_) {
+    context_.scope = around.constants;
+    for (const std::string& name : around.dimensions) {
+      context_.scope.Bind(name, Value{Var(name)});
+    }
+  }
+
+  absl::StatusOr<Function> Read(const py::Stmt& def);
+
+ private:
+  absl::Status Decorator(const py::Expr& decorator);
+  absl::Status Parameter(const py::Parameter& parameter);
+  absl::StatusOr<DType> ParameterType(const py::Parameter& parameter);
+  Stmt UnderRoot(Stmt body);
+
+  Context context_;
+  StmtReader stmts_;
+};
+
+absl::Status FunctionReader::Decorator(const py::Expr& decorator) {
+  if (decorator.kind != py::ExprKind::kCall) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(
+      auto args,
+      py::Arguments::Bind(context_.source, decorator,
+                          {"func", "private", "s_tir", "check_well_formed",
+                           "persistent", "is_stir"}));
+  if (const py::Expr* is_private = args.Get("private")) {
+    context_.function.is_private = is_private->kind == py::ExprKind::kTrue;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DType> FunctionReader::ParameterType(
+    const py::Parameter& parameter) {
+  const py::Expr& annotation = *parameter.annotation;
+  const py::Expr& type =
+      annotation.kind == py::ExprKind::kCall ? annotation.items[0] : annotation;
+  const std::string name = TensorName(type);
+  std::optional<DType> dtype = DType::FromString(name);
+  if (name == "Ptr") dtype = DType::Handle();
+  if (!dtype || !dtype->is_scalar()) {
+    return context_.Error(
+        annotation.begin,
+        absl::StrCat("the parameter `", parameter.name,
+                     "` is a T.Buffer(shape, dtype), a T.handle, or a scalar "
+                     "such as T.int64"));
+  }
+  return *dtype;
+}
+
+absl::Status FunctionReader::Parameter(const py::Parameter& parameter) {
+  if (!parameter.annotation) {
+    return context_.Error(parameter.begin,
+                          absl::StrCat("the parameter `", parameter.name,
+                                       "` needs a type: ", parameter.name,
+                                       ": T.Buffer((128, 128), \"float32\")"));
+  }
+  for (const Param& other : context_.function.params) {
+    const bool same = other.buffer ? other.buffer->name == parameter.name
+                                   : other.var.name() == parameter.name;
+    if (same) {
+      return context_.Error(parameter.begin, "two parameters have this name");
+    }
+  }
+  Param param;
+  if (BufferReader::IsBufferAnnotation(*parameter.annotation)) {
+    KILN_ASSIGN_OR_RETURN(
+        param.buffer,
+        stmts_.buffers().Annotation(parameter.name, *parameter.annotation));
+    param.var = Var(parameter.name + "_handle", DType::Handle());
+    context_.scope.Bind(parameter.name, param.buffer);
+  } else {
+    KILN_ASSIGN_OR_RETURN(DType dtype, ParameterType(parameter));
+    param.var = Var(parameter.name, dtype.is_int() ? DType::Index() : dtype);
+    context_.scope.Bind(parameter.name, Value{param.var});
+  }
+  context_.function.params.push_back(std::move(param));
+  return absl::OkStatus();
+}
+
+Stmt FunctionReader::UnderRoot(Stmt body) {
+  std::vector<Buffer>& allocated = context_.blocks.back().fields.alloc_buffers;
+  const auto* realize = body.As<BlockRealizeNode>();
+  const bool is_root = realize && realize->block->iters.empty() &&
+                       realize->block->name == "root";
+  if (is_root && allocated.empty()) return body;
+  bool has_blocks = false;
+  Visit(body, [&](const Stmt& s) {
+    has_blocks = has_blocks || s.kind() == StmtKind::kBlockRealize;
+    return !has_blocks;
+  });
+  if (!has_blocks && allocated.empty()) return body;
+  return MakeRoot(context_.function.NewId(), std::move(allocated),
+                  std::move(body));
+}
+
+absl::StatusOr<Function> FunctionReader::Read(const py::Stmt& def) {
+  context_.function.name = def.name;
+  for (const py::Expr& decorator : def.decorators) {
+    KILN_RETURN_IF_ERROR(Decorator(decorator));
+  }
+  FindMentions(def.body, context_);
+  ScopeLevel level(context_.scope);
+  for (const py::Stmt& s : def.body) {
+    if (s.kind == py::StmtKind::kAssign) {
+      DeclareExtent(s.targets[0], *s.value, context_);
+    }
+  }
+  for (const py::Parameter& parameter : def.parameters) {
+    KILN_RETURN_IF_ERROR(Parameter(parameter));
+  }
+  context_.blocks.emplace_back();
+  KILN_ASSIGN_OR_RETURN(Stmt body, stmts_.Body(def.body));
+  context_.function.body = UnderRoot(std::move(body));
+  return std::move(context_.function);
+}
+
+}  // namespace
+
+absl::StatusOr<Function> ReadFunction(const py::Source& source,
+                                      const Surroundings& around,
+                                      const py::Stmt& def) {
+  return FunctionReader(source, around).Read(def);
+}
+
+}  // namespace kiln::script

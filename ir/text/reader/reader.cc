@@ -1,0 +1,219 @@
+#include "kiln/ir/text/reader/reader.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/text/python/ast.h"
+#include "kiln/ir/text/python/parser.h"
+#include "kiln/ir/text/reader/context.h"
+#include "kiln/ir/text/reader/expr_reader.h"
+#include "kiln/ir/text/reader/function_reader.h"
+#include "kiln/ir/text/reader/scope.h"
+
+namespace kiln {
+namespace {
+
+using script::Value;
+namespace py = python;
+
+// The last part of a decorator's name: "prim_func" for @T.prim_func(...).
+std::string DecoratorName(const py::Expr& decorator) {
+  const bool call = decorator.kind == py::ExprKind::kCall;
+  const std::string name =
+      py::DottedName(call ? decorator.items[0] : decorator);
+  return name.substr(name.rfind('.') + 1);
+}
+
+bool IsDecorated(const py::Stmt& s, std::string_view name) {
+  for (const py::Expr& decorator : s.decorators) {
+    if (DecoratorName(decorator) == name) return true;
+  }
+  return false;
+}
+
+bool IsTensorFunction(const py::Stmt& s) {
+  return s.kind == py::StmtKind::kFunction && IsDecorated(s, "prim_func");
+}
+
+bool IsGraphFunction(const py::Stmt& s) {
+  return s.kind == py::StmtKind::kFunction && IsDecorated(s, "function");
+}
+
+// The lines of a statement, moved to the left margin.
+std::string Dedented(const py::Source& source, const py::Stmt& s) {
+  const int indent = s.begin.column - 1;
+  std::string text;
+  for (int line = s.begin.line; line <= s.last_line; ++line) {
+    std::string_view content = source.Line(line);
+    int blanks = 0;
+    while (blanks < indent && blanks < static_cast<int>(content.size()) &&
+           (content[blanks] == ' ' || content[blanks] == '\t')) {
+      ++blanks;
+    }
+    absl::StrAppend(&text, std::string(content.substr(blanks)), "\n");
+  }
+  return text;
+}
+
+// TypeVar("n"), T.int64() or T.var("int64"): a symbolic dimension.
+bool IsDimension(const py::Expr& value) {
+  if (value.kind != py::ExprKind::kCall) return false;
+  const std::string name = script::TensorName(value.items[0]);
+  return name == "var" || value.items[0].IsName("TypeVar") ||
+         (value.items.size() == 1 && (name == "int64" || name == "int32"));
+}
+
+class ModuleReader {
+ public:
+  explicit ModuleReader(const py::Source& source) : source_(source) {}
+
+  absl::StatusOr<Module> Read(const std::vector<py::Stmt>& file);
+
+ private:
+  absl::Status Class(const py::Stmt& s);
+  absl::Status Function(const py::Stmt& s);
+  absl::Status Member(const py::Stmt& s);
+  void Constant(const py::Stmt& s);
+  absl::Status ModuleAttrs(const py::Expr& call);
+  absl::Status CheckName(const py::Stmt& s) const;
+
+  const py::Source& source_;
+  script::Surroundings around_;
+  Module module_;
+};
+
+// name = 128 and the like. What is not a constant is left alone: the script
+// may hold any code.
+void ModuleReader::Constant(const py::Stmt& s) {
+  if (s.kind != py::StmtKind::kAssign) return;
+  if (s.targets.size() != 1 || s.targets[0].kind != py::ExprKind::kName) return;
+  const py::Expr& value = *s.value;
+  if (IsDimension(value)) {
+    around_.dimensions.insert(s.targets[0].text);
+    return;
+  }
+  if (value.kind == py::ExprKind::kString ||
+      value.kind == py::ExprKind::kTuple || value.kind == py::ExprKind::kList) {
+    around_.constants.Bind(s.targets[0].text, value);
+    return;
+  }
+  script::Context context(source_);
+  context.scope = around_.constants;
+  absl::StatusOr<Value> number = script::ExprReader(context).Read(value);
+  if (number.ok() && number->weak) {
+    around_.constants.Bind(s.targets[0].text, *std::move(number));
+  }
+}
+
+absl::Status ModuleReader::CheckName(const py::Stmt& s) const {
+  bool taken = module_.Find(s.name) != nullptr;
+  for (const GraphFunction& other : module_.graph_functions) {
+    taken = taken || other.name == s.name;
+  }
+  if (!taken) return absl::OkStatus();
+  return source_.Error(s.begin, absl::StrCat("the module has two functions "
+                                             "named `",
+                                             s.name, "`"));
+}
+
+absl::Status ModuleReader::Function(const py::Stmt& s) {
+  KILN_RETURN_IF_ERROR(CheckName(s));
+  if (IsGraphFunction(s)) {
+    module_.graph_functions.push_back({s.name, Dedented(source_, s)});
+    return absl::OkStatus();
+  }
+  KILN_ASSIGN_OR_RETURN(kiln::Function function,
+                        script::ReadFunction(source_, around_, s));
+  module_.functions.push_back(std::move(function));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ModuleAttrs(const py::Expr& call) {
+  if (call.items.size() != 2) {
+    return source_.Error(call.begin, "I.module_attrs takes one dict");
+  }
+  script::Context context(source_);
+  context.scope = around_.constants;
+  KILN_ASSIGN_OR_RETURN(
+      module_.attrs, script::ExprReader(context).AttributeMap(call.items[1]));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::Member(const py::Stmt& s) {
+  if (IsTensorFunction(s) || IsGraphFunction(s)) return Function(s);
+  if (s.kind == py::StmtKind::kFunction) {
+    return source_.Error(s.begin,
+                         absl::StrCat("`", s.name,
+                                      "` is no function of a module; decorate "
+                                      "it with @T.prim_func or @R.function"));
+  }
+  if (s.kind == py::StmtKind::kExpr && s.value->kind == py::ExprKind::kCall) {
+    const std::string name = DecoratorName(*s.value);
+    if (name == "module_attrs") return ModuleAttrs(*s.value);
+  }
+  Constant(s);
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::Class(const py::Stmt& s) {
+  module_.name = s.name;
+  for (const py::Stmt& member : s.body) KILN_RETURN_IF_ERROR(Member(member));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Module> ModuleReader::Read(const std::vector<py::Stmt>& file) {
+  const py::Stmt* module = nullptr;
+  bool bare = false;
+  for (const py::Stmt& s : file) {
+    if (s.kind == py::StmtKind::kClass && IsDecorated(s, "ir_module")) {
+      if (module != nullptr) {
+        return source_.Error(
+            s.begin, absl::StrCat("there are two modules here, `", module->name,
+                                  "` and `", s.name, "`; keep one to a text"));
+      }
+      module = &s;
+    }
+    bare = bare || IsTensorFunction(s) || IsGraphFunction(s);
+  }
+  if (module == nullptr && !bare) {
+    return source_.Error({},
+                         "there is no program here: a class decorated "
+                         "with @I.ir_module, or a function decorated with "
+                         "@T.prim_func");
+  }
+  for (const py::Stmt& s : file) {
+    if (&s == module) {
+      KILN_RETURN_IF_ERROR(Class(s));
+    } else if (IsTensorFunction(s) || IsGraphFunction(s)) {
+      KILN_RETURN_IF_ERROR(Function(s));
+    } else {
+      Constant(s);
+    }
+  }
+  return std::move(module_);
+}
+
+}  // namespace
+
+absl::StatusOr<Module> ParseModule(const python::Source& source) {
+  KILN_ASSIGN_OR_RETURN(std::vector<py::Stmt> file, py::ParseFile(source));
+  return ModuleReader(source).Read(file);
+}
+
+absl::StatusOr<Module> ParseModule(std::string name, std::string text) {
+  return ParseModule(python::Source(std::move(name), std::move(text)));
+}
+
+absl::StatusOr<Function> ParseFunction(std::string name, std::string text) {
+  const python::Source source(std::move(name), std::move(text));
+  KILN_ASSIGN_OR_RETURN(Module module, ParseModule(source));
+  if (module.functions.size() == 1) return std::move(module.functions[0]);
+  return source.Error({}, absl::StrCat("one tensor function is wanted here, "
+                                       "there are ",
+                                       module.functions.size()));
+}
+
+}  // namespace kiln

@@ -1,0 +1,343 @@
+#include "kiln/ir/text/reader/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kMmRelu[] = R"(
+@tvm.script.ir_module
+class MyModule:
+    @T.prim_func
+    def mm_relu(A: T.Buffer((128, 128), "float32"),
+                B: T.Buffer((128, 128), "float32"),
+                C: T.Buffer((128, 128), "float32")):
+        T.func_attr({"global_symbol": "mm_relu", "tir.noalias": True})
+        Y = T.alloc_buffer((128, 128), dtype="float32")
+        for i, j, k in T.grid(128, 128, 128):
+            with T.block("Y"):
+                vi = T.axis.spatial(128, i)
+                vj = T.axis.spatial(128, j)
+                vk = T.axis.reduce(128, k)
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(128, 128):
+            with T.block("C"):
+                vi = T.axis.spatial(128, i)
+                vj = T.axis.spatial(128, j)
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+)";
+
+// The same in the newest spelling, as the printer of the peer writes it.
+constexpr char kMmReluPrinted[] = R"(
+# from tvm.script import ir as I
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def mm_relu(A: T.Buffer((128, 128), "float32"), B: T.Buffer((128, 128), "float32"), C: T.Buffer((128, 128), "float32")):
+        T.func_attr({"global_symbol": "mm_relu", "tir.noalias": T.bool(True)})
+        # with T.sblock("root"):
+        Y = T.sblock_alloc_buffer((128, 128))
+        for i, j, k in T.grid(128, 128, 128):
+            with T.sblock("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                T.reads(A[vi, vk], B[vk, vj])
+                T.writes(Y[vi, vj])
+                with T.init():
+                    Y[vi, vj] = T.float32(0.0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(T.int64(128), T.int64(128)):
+            with T.sblock("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads(Y[vi, vj])
+                T.writes(C[vi, vj])
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0.0))
+)";
+
+TEST(ReaderTest, AHandWrittenProgramEqualsItsPrintedForm) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module a, ParseModule("a.py", kMmRelu));
+  KILN_ASSERT_OK_AND_ASSIGN(Module b, ParseModule("b.py", kMmReluPrinted));
+  EXPECT_EQ(a.name, "MyModule");
+  ASSERT_EQ(a.functions.size(), 1u);
+  EXPECT_EQ(a.functions[0].root().name, "root");
+  EXPECT_EQ(a.functions[0].root().alloc_buffers.size(), 1u);
+  EXPECT_TRUE(StructurallyEqual(a, b));
+}
+
+// A function around `body`, with some buffers to use.
+std::string Wrap(const std::string& body) {
+  std::string text =
+      "@T.prim_func\n"
+      "def f(A: T.Buffer((16, 16), \"float32\"), B: T.Buffer((16, 16), "
+      "\"float32\"), I: T.Buffer((16,), \"int32\"), n: T.int64):\n";
+  std::string line;
+  for (char c : body + "\n") {
+    line += c;
+    if (c != '\n') continue;
+    text += "    " + line;
+    line.clear();
+  }
+  return text;
+}
+
+const BlockNode* FirstBlock(const Function& f) {
+  const BlockNode* found = nullptr;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (realize && realize->block->name != "root" && !found) {
+      found = realize->block.get();
+    }
+    return true;
+  });
+  return found;
+}
+
+// The extents of the regions: "A[1,16] B[1,1]".
+std::string Extents(const std::vector<BufferRegion>& regions) {
+  std::string out;
+  for (const BufferRegion& region : regions) {
+    absl::StrAppend(&out, out.empty() ? "" : " ", region.buffer->name, "[");
+    for (const Range& range : region.region) {
+      const int64_t* extent = AsInt(range.extent);
+      absl::StrAppend(&out, extent ? absl::StrCat(*extent) : "?", ",");
+    }
+    out.back() = ']';
+  }
+  return out;
+}
+
+TEST(ReaderTest, MissingRegionsAreInferredOverInnerLoops) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i in range(4):
+    with T.block("x"):
+        vi = T.axis.spatial(4, i)
+        for j, k in T.grid(16, 3):
+            A[vi * 4 + k, j] = B[vi, 15 - j] + B[vi + 1, j])")));
+  const BlockNode* block = FirstBlock(f);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(Extents(block->reads), "B[2,16]");
+  EXPECT_EQ(Extents(block->writes), "A[3,16]");
+}
+
+TEST(ReaderTest, AReductionDoesNotReadWhatItUpdates) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i, k in T.grid(16, 16):
+    with T.block("x"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            A[vi, 0] = T.float32(0)
+        A[vi, 0] += B[vi, vk])")));
+  EXPECT_EQ(Extents(FirstBlock(f)->reads), "B[1,1]");
+}
+
+TEST(ReaderTest, NestedBlocksCountByTheRegionsTheyState) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i in range(4):
+    with T.block("outer"):
+        vo = T.axis.spatial(4, i)
+        C = T.alloc_buffer((16,))
+        for j in range(4):
+            with T.block("inner"):
+                vi = T.axis.spatial(16, vo * 4 + j)
+                C[vi] = B[vi, vi]
+        for j in range(4):
+            with T.block("inner2"):
+                vi = T.axis.spatial(16, vo * 4 + j)
+                A[vi, 0] = C[vi])")));
+  EXPECT_EQ(Extents(FirstBlock(f)->reads), "B[4,4]");
+  EXPECT_EQ(Extents(FirstBlock(f)->writes), "A[4,1]");
+}
+
+TEST(ReaderTest, FlatLoopsHaveNoRootBlock) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i in T.parallel(16):
+    acc = T.allocate([16], "float32", "global")
+    acc_1 = T.Buffer((16,), data=acc)
+    for j in range(16):
+        acc_1[j] = T.float32(0)
+    A[i, 0] = acc_1[0])")));
+  EXPECT_EQ(f.body.kind(), StmtKind::kFor);
+}
+
+TEST(ReaderTest, SymbolicExtentsAreOneVariableThroughout) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", R"(
+@T.prim_func
+def f(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (1, n), "float32")
+    Y = T.match_buffer(y, (1, n), "float32")
+    for i, j in T.grid(1, n):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+)"));
+  EXPECT_EQ(SymbolicDims(f).size(), 1u);
+  ASSERT_EQ(f.params.size(), 2u);
+  EXPECT_EQ(f.params[0].var.name(), "x");
+  EXPECT_EQ(f.params[0].buffer->name, "X");
+  KILN_ASSERT_OK_AND_ASSIGN(Function g, ParseFunction("g.py", R"(
+@T.prim_func
+def f(X: T.Buffer((1, "n"), "float32"), Y: T.Buffer((1, n), "float32")):
+    n = T.int32()
+    for i, j in T.grid(1, n):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(X[vi, vj])
+            T.writes(Y[vi, vj])
+            Y[vi, vj] = T.max(X[vi, vj], 0)
+)"));
+  EXPECT_TRUE(StructurallyEqual(f, g));
+}
+
+TEST(ReaderTest, GraphFunctionsAreKeptByNameAsText) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module m, ParseModule("m.py", R"(
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((1, 784), "float32")):
+        with R.dataflow():
+            out = R.call_tir("f", (x,))
+            R.output(out)
+        return out
+)"));
+  ASSERT_EQ(m.graph_functions.size(), 1u);
+  EXPECT_EQ(m.graph_functions[0].name, "main");
+  EXPECT_EQ(m.graph_functions[0].source,
+            "@R.function\n"
+            "def main(x: R.Tensor((1, 784), \"float32\")):\n"
+            "    with R.dataflow():\n"
+            "        out = R.call_tir(\"f\", (x,))\n"
+            "        R.output(out)\n"
+            "    return out\n");
+}
+
+TEST(ReaderTest, ConstantsOfTheScriptAreKnownInTheProgram) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", R"(
+import numpy as np
+M = 4
+N = M * 2 + 1
+shape, dtype = (M, N), "float32"
+dtype = "float16"
+x_np = np.zeros((M, N))
+@T.prim_func
+def f(A: T.Buffer((M, N), dtype)):
+    for i, j in T.grid(M, N):
+        A[i, j] = 1.5
+)"));
+  EXPECT_EQ(f.params[0].buffer->dtype, DType::Float(16));
+  EXPECT_TRUE(IsConst(f.params[0].buffer->shape[1], 9));
+}
+
+TEST(ReaderTest, OldBufferAnnotationsAreRead) {
+  KILN_EXPECT_OK(ParseFunction("f.py", R"(
+@T.prim_func
+def f(A: T.Buffer[(128, 128), "float32"], B: T.Buffer[128, "int8"]) -> None:
+    T.evaluate(0)
+)"));
+}
+
+struct BadProgram {
+  std::string body, place, message;
+};
+
+TEST(ReaderTest, RefusesWithThePlaceAndAWayOut) {
+  const std::vector<BadProgram> cases = {
+      {"A[i, 0] = 1.0", ":3:7:", "`i` is not defined"},
+      {"A[0] = 1.0", ":3:5:", "has 2 dimensions, but 1 index is given"},
+      {"for row in range(4):\n    A[rwo, 0] = 1.0",
+       ":4:11:", "did you mean `row`?"},
+      {"A[0, 0] = I[0]", ":3:5:", "T.Cast(\"float32\", ...)"},
+      {"A[0, 1.5] = 0.0", ":3:10:", "an index is an integer"},
+      {"A[0, 0] = T.expp(B[0, 0])", ":3:15:", "did you mean `T.exp`?"},
+      {"A[0, 0] = T.exp(B[0, 0], 1)", ":3:15:", "takes 1 arguments, not 2"},
+      {"A[0, 0] = T.Cast(\"float31\", I[0])", ":3:22:", "no element type"},
+      {"A[0, 0] = B", ":3:15:", "needs 2 indices"},
+      {"I[0] = I[0] / 2", ":3:17:", "write `//`"},
+      {"I[0] = I[0] // 0", ":3:17:", "division by zero"},
+      {"A[0, 0] = B[0, 0] // 2.0", ":3:23:", "T.floor(a / b)"},
+      {"I[0] = 1.5", ":3:5:", "a float does not fit int32"},
+      {"I[0] = 3000000000", ":3:5:", "does not fit int32"},
+      {"I[0] = 99999999999999999999", ":3:12:", "does not fit"},
+      {"if n:\n    A[0, 0] = 0.0", ":3:8:", "compare it"},
+      {"while n < 3:\n    pass", ":3:5:", "for i in range(n)"},
+      {"return A", ":3:5:", "returns nothing"},
+      {"for i in [1, 2]:\n    pass", ":3:14:", "runs over range(n)"},
+      {"for i, j in T.grid(4):\n    pass", ":3:9:", "2 names for 1 loop"},
+      {"for i in T.thread_binding(4):\n    pass", ":3:14:", "thread="},
+      {"for i in T.serial(4, step=2):\n    pass",
+       ":3:26:", "has no parameter `step`"},
+      {"C = T.alloc_buffer((4000000000, 4000000000))",
+       ":3:24:", "more bytes than an int64"},
+      {"C = T.alloc_buffer((4, -1))", ":3:24:", "negative extent"},
+      {"C = T.alloc_buffer((4,), \"int12\")", ":3:30:", "no element type"},
+      {"with T.init():\n    pass", ":3:10:", "only inside"},
+      {"T.reads(A[0, 0])", ":3:5:", "only inside"},
+      {"vi = T.axis.spatial(4, 0)", ":3:10:", "only inside"},
+      {"with T.blok(\"x\"):\n    pass", ":3:10:", "`with` opens"},
+      {"with T.block(\"x\"):\n    v = T.axis.remap(\"S\", [n])",
+       ":4:32:", "remap takes loop variables"},
+      {"with T.block(\"x\"):\n    v = T.axis.foo(4, 0)",
+       ":4:13:", "there is no axis `foo`"},
+      {"for i in range(4):\n    with T.block(\"x\"):\n        a, b = "
+       "T.axis.remap(\"SS\", [i])",
+       ":5:20:", "2 names, 2 kinds and 1 loops"},
+      {"X = T.match_buffer(n, (4,))\nY = T.match_buffer(n, (4,))",
+       ":4:24:", "T.handle that is not matched"},
+      {"A[0, 0] = 1 + \"x\"", ":3:17:", "do not go together"},
+      {"x = lambda a: a", ":3:9:", "a lambda has no value"},
+      {"np.zeros(3)", ":3:5:", "drops it"},
+      {"A[0, 0] = np.exp(1.0)", ":3:15:", "begin with `T.`"},
+      {"assert n > 3", ":3:5:", "cannot fail at run time"},
+      {"A.shape = 3", ":3:5:", "names here"},
+      {"T.func_attr(3)", ":3:17:", "a dict is needed"},
+      {"A[0:16, 0:4] = 1.0", ":3:7:", "only the last index"},
+      {"A[0, 0] = T.int8(300)", ":3:22:", "does not fit int8"},
+  };
+  for (const BadProgram& bad : cases) {
+    const std::string text = Wrap(bad.body);
+    EXPECT_THAT(ParseModule("f.py", text),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("f.py" + bad.place),
+                               HasSubstr(bad.message), HasSubstr("\n"))))
+        << bad.body;
+  }
+}
+
+TEST(ReaderTest, RefusesTextsWithoutAProgram) {
+  EXPECT_THAT(ParseModule("m.py", "x = 1\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("there is no program here")));
+  const std::string module =
+      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f():\n"
+      "        T.evaluate(0)\n";
+  EXPECT_THAT(
+      ParseModule("m.py", module + module),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("two modules")));
+  EXPECT_THAT(ParseModule("m.py", module + "    @T.prim_func\n    def f():\n"
+                                           "        T.evaluate(0)\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("two functions named `f`")));
+  EXPECT_THAT(
+      ParseModule("m.py", module + "    def g():\n        pass\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("decorate it")));
+  EXPECT_THAT(
+      ParseModule("m.py", "@T.prim_func\ndef f(A, B):\n    pass\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("needs a type")));
+}
+
+}  // namespace
+}  // namespace kiln

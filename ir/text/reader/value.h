@@ -1,0 +1,56 @@
+// Values of script expressions, and how their types come together.
+//
+// A number that is written plainly has no type of its own: it is "weak" and
+// takes the type of what it meets. A weak integer alone is an index (int64).
+#ifndef KILN_IR_TEXT_READER_VALUE_H_
+#define KILN_IR_TEXT_READER_VALUE_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/expr/expr.h"
+
+namespace kiln::script {
+
+struct Value {
+  Expr expr;
+  bool weak = false;  // then an IntImm of int64 or a FloatImm of float64
+};
+
+// These say in words what is wrong where they fail; the caller adds the place.
+// An `ok` with a null expression does not happen.
+
+// `value` as an expression of `dtype`: a weak one becomes a constant of that
+// type; integers of any width convert to any other; nothing else does.
+absl::StatusOr<Expr> ConvertTo(const Value& value, DType dtype);
+
+// A weak value gets its own type: int64, float32.
+Expr Settle(const Value& value);
+
+// Both operands in one type: a weak one takes the type of the other, the
+// narrower integer or float widens, an integer becomes a float.
+absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b);
+
+// A binary operator of the script: + - * / // % ** << >> & | ^ == != < <= > >=.
+// Two weak operands give a weak result.
+absl::StatusOr<Value> ApplyBinary(std::string_view op, const Value& a,
+                                  const Value& b);
+
+// Minimum or maximum (`kind` kMin or kMax).
+absl::StatusOr<Value> ApplyMinMax(ExprKind kind, const Value& a,
+                                  const Value& b);
+
+// - + ~ not.
+absl::StatusOr<Value> ApplyUnary(std::string_view op, const Value& a);
+
+// `value` where a truth value is needed.
+absl::StatusOr<Expr> AsCondition(const Value& value);
+
+// `value` where an index or an extent is needed: int64, perhaps a vector.
+absl::StatusOr<Expr> AsIndex(const Value& value);
+
+}  // namespace kiln::script
+
+#endif  // KILN_IR_TEXT_READER_VALUE_H_
