@@ -155,8 +155,9 @@ ConstBound Context::BoundOf(const Linear& linear, int eliminations) {
   if (IsFinite(bound) && constraints_.empty()) return bound;
   Visit visit(this);
   if (!visit.ok()) return bound;
+  if (eliminations == kEliminations) eliminations_left_ = kMaxEliminations;
   bound = Intersect(bound, BoundByFactor(linear, eliminations));
-  if (constraints_.empty()) return bound;
+  if (constraints_.empty() || eliminations < 0) return bound;
   return Intersect(bound, BoundByConstraints(linear, eliminations));
 }
 
@@ -186,7 +187,10 @@ ConstBound Context::BoundByFactor(const Linear& linear, int eliminations) {
       }
     }
     if (quotient.ok) {
-      return Times(BoundOfAtom(factor), BoundOf(quotient, eliminations));
+      Linear alone;
+      alone.Add(factor, 1);
+      return Times(BoundOf(alone, eliminations - 1),
+                   BoundOf(quotient, eliminations));
     }
   }
   return {};
@@ -205,7 +209,8 @@ ConstBound Context::BoundByConstraints(const Linear& linear,
       if (factor == ConstBound::kNegInf) continue;
       Linear rest = linear;
       rest.Add(known, -factor);
-      if (!rest.ok) continue;
+      if (!rest.ok || rest.terms.size() > linear.terms.size() + 1) continue;
+      if (--eliminations_left_ < 0) return bound;
       const ConstBound rest_bound = eliminations > 0
                                         ? BoundOf(rest, eliminations - 1)
                                         : BoundOfTerms(rest);

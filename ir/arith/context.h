@@ -33,6 +33,9 @@ class Context {
   void Assume(const Expr& condition, bool value);
   void UndoTo(size_t depth);
 
+  static constexpr int kEliminations = 2;
+  static constexpr int kMaxEliminations = 128;
+
   // --- Queries on any expression.
   Expr Simplify(const Expr& e);
   ConstBound BoundOf(const Expr& e);
@@ -46,8 +49,8 @@ class Context {
   // scale * e, simplified, on top of `out`.
   void Linearize(const Expr& e, int64_t scale, Linear* out);
   Linear LinearOf(const Expr& e);
-  // Bounds of a normal form.
-  ConstBound BoundOf(const Linear& linear, int eliminations = 2);
+  // Bounds of a normal form. Constraints are used `eliminations` deep.
+  ConstBound BoundOf(const Linear& linear, int eliminations = kEliminations);
 
  private:
   struct VarInfo {
@@ -138,9 +141,10 @@ class Context {
   void DivideSymbolic(const BinaryNode& e, int64_t scale, Linear* out);
 
   // recombine.cc: (x // 4) * 4 + x % 4 becomes x, and the like.
-  void Recombine(Linear* linear, DType dtype);
+  bool Recombine(Linear* linear, DType dtype);  // true if it changed
   bool RecombineOnce(Linear* linear, DType dtype);
   bool RecombineWhole(Linear* linear, DType dtype);
+  bool RecombineSymbolic(Linear* linear, DType dtype);
 
   // simplify_minmax.cc
   Expr SimplifyMinMax(const Expr& e);
@@ -148,6 +152,7 @@ class Context {
   // simplify_compare.cc
   Expr SimplifyCompare(const Expr& e);
   Expr SimplifyLess(Linear difference, DType dtype);
+  bool LiftDivision(Linear* difference);
   Expr SimplifyEqual(Linear difference, DType dtype, bool equal);
   std::optional<bool> DecideLess(const Linear& difference);
   std::optional<bool> DecideEqual(const Linear& difference);
@@ -169,6 +174,7 @@ class Context {
   std::vector<Undo> undo_;
   int level_ = 0;
   int work_ = 0;
+  int eliminations_left_ = 0;
 };
 
 // The difference whose sign decides a comparison: `a < b` is d < 0 with

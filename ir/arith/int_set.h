@@ -26,6 +26,11 @@ using Domains = std::unordered_map<const VarNode*, Range>;
 // normal form makes it (exact for affine expressions with each variable once).
 IntSet EvalSet(const Expr& e, const Domains& domains, Analyzer* analyzer);
 
+// The same where `predicate` holds (null or true: everywhere). Its conjuncts
+// `a < b`, `a <= b` ... tighten the set.
+IntSet EvalSet(const Expr& e, const Domains& domains, const Expr& predicate,
+               Analyzer* analyzer);
+
 // The smallest set that holds both.
 IntSet UnionSet(const IntSet& a, const IntSet& b, Analyzer* analyzer);
 // The set as min and extent; nullopt when unbounded.

@@ -114,6 +114,13 @@ Expr Multiple(const Term& term, int64_t coefficient, DType dtype) {
                           : Mul(term.atom, Int(coefficient, dtype));
 }
 
+bool IsMultiple(const Expr& e, const Term& term, int64_t coefficient) {
+  if (coefficient == 1) return SameText(e, term.atom);
+  const auto* product = e.As<BinaryNode>();
+  return product && e.kind() == ExprKind::kMul &&
+         IsConst(product->b, coefficient) && SameText(product->a, term.atom);
+}
+
 Expr Append(Expr sum, const Term& term, DType dtype) {
   if (!sum) return Multiple(term, term.coefficient, dtype);
   if (term.coefficient > 0) {
@@ -259,6 +266,31 @@ Expr ToExpr(Linear* linear, DType dtype) {
   if (constant > 0) return Add(std::move(sum), Int(constant, dtype));
   if (constant < 0) return Sub(std::move(sum), Int(-constant, dtype));
   return sum;
+}
+
+bool Spells(const Expr& e, Linear* linear) {
+  if (!linear->ok || linear->terms.empty()) return false;
+  SortTerms(linear);
+  const Expr* rest = &e;
+  const auto take = [&](int64_t sign) -> const Expr* {
+    const ExprKind kind = sign > 0 ? ExprKind::kAdd : ExprKind::kSub;
+    const auto* sum = rest->As<BinaryNode>();
+    if (!sum || rest->kind() != kind) return nullptr;
+    rest = &sum->a;
+    return &sum->b;
+  };
+  if (linear->constant != 0) {
+    const Expr* last = take(linear->constant);
+    if (!last || !IsConst(*last, std::abs(linear->constant))) return false;
+  }
+  for (size_t i = linear->terms.size(); i-- > 1;) {
+    const Term& term = linear->terms[i];
+    const Expr* last = take(term.coefficient);
+    if (!last || !IsMultiple(*last, term, std::abs(term.coefficient))) {
+      return false;
+    }
+  }
+  return IsMultiple(*rest, linear->terms[0], linear->terms[0].coefficient);
 }
 
 Factors FactorsOf(const Expr& atom) {

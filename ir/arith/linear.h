@@ -63,6 +63,10 @@ Linear SplitMultiples(Linear* x, int64_t c);
 // not fit `dtype`.
 Expr ToExpr(Linear* linear, DType dtype);
 
+// Whether `e` is what ToExpr makes of `linear`, found out without making it.
+// Sorts. May be false for unusual forms.
+bool Spells(const Expr& e, Linear* linear);
+
 // The factors of a product of atoms; `atom` itself when it is none.
 using Factors = absl::InlinedVector<Expr, 4>;
 Factors FactorsOf(const Expr& atom);

@@ -97,17 +97,23 @@ int64_t WholeFactor(const Linear& linear, const Linear& x) {
 
 }  // namespace
 
-void Context::Recombine(Linear* linear, DType dtype) {
-  if (linear->terms.size() < 2) return;
+bool Context::Recombine(Linear* linear, DType dtype) {
+  bool changed = false;
   for (int round = 0; round < 16 && linear->ok; ++round) {
+    if (linear->terms.size() < 2) return changed;
     bool any = false;
     for (const Term& term : linear->terms) {
       any |= term.atom.kind() == ExprKind::kFloorDiv ||
              term.atom.kind() == ExprKind::kFloorMod;
     }
-    if (!any) return;
-    if (!RecombineOnce(linear, dtype) && !RecombineWhole(linear, dtype)) return;
+    if (!any) return changed;
+    if (!RecombineOnce(linear, dtype) && !RecombineWhole(linear, dtype) &&
+        !RecombineSymbolic(linear, dtype)) {
+      return changed;
+    }
+    changed = true;
   }
+  return changed;
 }
 
 bool Context::RecombineOnce(Linear* linear, DType dtype) {
@@ -170,6 +176,30 @@ bool Context::RecombineWhole(Linear* linear, DType dtype) {
     } else {
       ModuloConst(std::move(x), c, dtype, k, &result);
     }
+    if (!result.ok) return false;
+    *linear = std::move(result);
+    return true;
+  }
+  return false;
+}
+
+// k * (x // d) * d + k * (x % d), where d is not constant, is k * x.
+bool Context::RecombineSymbolic(Linear* linear, DType dtype) {
+  for (size_t i = 0; i < linear->terms.size(); ++i) {
+    const Expr atom = linear->terms[i].atom;
+    const auto* mod = atom.As<BinaryNode>();
+    if (!mod || mod->kind != ExprKind::kFloorMod || AsInt(mod->b)) continue;
+    const int64_t k = linear->terms[i].coefficient;
+    Linear quotient, divisor, product, x;
+    quotient.Add(FloorDiv(mod->a, mod->b), 1);
+    Decompose(mod->b, 1, &divisor);
+    Multiply(quotient, divisor, dtype, 1, &product);
+    if (!product.ok || WholeFactor(*linear, product) != k) continue;
+    Decompose(mod->a, 1, &x);
+    Linear result = *linear;
+    result.Remove(static_cast<int>(i));
+    result.Add(product, -k);
+    result.Add(x, k);
     if (!result.ok) return false;
     *linear = std::move(result);
     return true;

@@ -18,6 +18,7 @@ bool IsSum(const Expr& e) {
 
 Expr Context::SimplifySum(const Expr& e) {
   Linear linear = LinearOf(e);
+  if (Spells(e, &linear)) return e;
   Expr result = ToExpr(&linear, e.dtype());
   if (!result) return SimplifyOperands(e);
   return SameText(result, e) ? e : result;
@@ -151,22 +152,22 @@ void Context::LinearizeDivision(const Expr& e, int64_t scale, Linear* out) {
     return Decompose(simple, scale, out);
   }
   Linear x = LinearOf(division->a);
-  int64_t c = divisor.constant;
+  int64_t c = divisor.constant, sign = 1;
   if (c < 0) {  // x // -c = -x // c, x % -c = -(-x % c)
     Linear negated;
     negated.Add(x, -1);
     x = std::move(negated);
     c = -c;
-    if (!quotient) scale = -scale;
+    if (!quotient) sign = -1;
   }
   Linear result;
   if (quotient) {
-    DivideConst(std::move(x), c, e.dtype(), scale, &result);
+    DivideConst(std::move(x), c, e.dtype(), 1, &result);
   } else {
-    ModuloConst(std::move(x), c, e.dtype(), scale, &result);
+    ModuloConst(std::move(x), c, e.dtype(), sign, &result);
   }
-  if (result.ok) return out->Add(result, 1);
-  out->Add(SimplifyOperands(e), scale);
+  if (result.ok) return out->Add(result, scale);
+  Decompose(SimplifyOperands(e), scale, out);
 }
 
 }  // namespace kiln

@@ -98,12 +98,37 @@ std::optional<bool> Context::DecideEqual(const Linear& difference) {
   return std::nullopt;
 }
 
+// x // c + rest < 0 is x + c * rest < 0; rest - x // c < 0 is
+// c * (rest + 1) - x - 1 < 0.
+bool Context::LiftDivision(Linear* difference) {
+  for (size_t i = 0; i < difference->terms.size(); ++i) {
+    const auto [atom, coefficient] = difference->terms[i];
+    if (coefficient != 1 && coefficient != -1) continue;
+    const auto* division = atom.As<BinaryNode>();
+    if (!division || division->kind != ExprKind::kFloorDiv) continue;
+    const int64_t* c = AsInt(division->b);
+    if (!c || *c <= 0) continue;
+    Linear lifted, rest = *difference;
+    rest.Remove(static_cast<int>(i));
+    if (coefficient < 0) rest.AddConstant(1);
+    Decompose(division->a, coefficient, &lifted);
+    lifted.Add(rest, *c);
+    if (coefficient < 0) lifted.AddConstant(-1);
+    if (!lifted.ok) continue;
+    *difference = std::move(lifted);
+    return true;
+  }
+  return false;
+}
+
 Expr Context::SimplifyLess(Linear difference, DType dtype) {
   for (;;) {
     if (!difference.ok) return nullptr;
     if (auto known = DecideLess(difference)) return Bool(*known);
     Linear removed;
-    if (TakeOutDivisor(&difference, 0, &removed) == 1) break;
+    if (TakeOutDivisor(&difference, 0, &removed) > 1) continue;
+    if (!LiftDivision(&difference)) break;
+    Recombine(&difference, dtype);
   }
   Sides sides = SplitSides(&difference);
   const int64_t c = sides.constant;

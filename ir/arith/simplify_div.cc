@@ -63,6 +63,7 @@ void Context::DivideConst(Linear x, int64_t c, DType dtype, int64_t scale,
     const Linear whole = SplitMultiples(&x, c);
     out->Add(whole, scale);
     if (x.is_constant()) return;  // 0 <= x < c now
+    if (!whole.is_constant() && Recombine(&x, dtype)) continue;
     int64_t quotient;
     if (SingleQuotient(BoundOf(x), c, &quotient)) {
       return out->AddConstant(quotient, scale);
@@ -98,8 +99,9 @@ void Context::ModuloConst(Linear x, int64_t c, DType dtype, int64_t scale,
     Visit visit(this);
     out->ok &= x.ok && visit.ok();
     if (!out->ok || c == 1) return;
-    SplitMultiples(&x, c);
+    const Linear whole = SplitMultiples(&x, c);
     if (x.is_constant()) return out->AddConstant(x.constant, scale);
+    if (!whole.is_constant() && Recombine(&x, dtype)) continue;
     int64_t quotient;
     if (SingleQuotient(BoundOf(x), c, &quotient)) {
       out->Add(x, scale);

@@ -1,0 +1,302 @@
+// Interval arithmetic with symbolic ends. An expression is taken apart into
+// its normal form; each atom that depends on a running variable becomes a set,
+// and the sets add up.
+#include "kiln/ir/arith/int_set.h"
+
+#include <utility>
+
+#include "kiln/ir/arith/linear.h"
+#include "kiln/ir/expr/visit.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+class Evaluator {
+ public:
+  Evaluator(const Domains& domains, Analyzer* analyzer)
+      : domains_(domains), analyzer_(*analyzer) {}
+
+  IntSet Eval(const Expr& e, int depth) {
+    if (depth > kMaxDepth) return {};
+    if (!Varies(e)) return {e, e};
+    if (const auto* var = e.As<VarNode>()) {
+      return EvalVar(domains_.at(var), depth);
+    }
+    if (const auto* binary = e.As<BinaryNode>()) {
+      return EvalBinary(*binary, depth);
+    }
+    if (const auto* select = e.As<SelectNode>()) {
+      return UnionSet(Eval(select->true_value, depth + 1),
+                      Eval(select->false_value, depth + 1), &analyzer_);
+    }
+    const auto* call = e.As<CallNode>();
+    if (call && call->op == Intrinsic::kIfThenElse) {
+      return UnionSet(Eval(call->args[1], depth + 1),
+                      Eval(call->args[2], depth + 1), &analyzer_);
+    }
+    if (const auto* cast = e.As<CastNode>()) return EvalCast(*cast, depth);
+    return {};
+  }
+
+ private:
+  bool Varies(const Expr& e) {
+    return UsesVar(e, [this](const VarNode* v) { return domains_.count(v); });
+  }
+
+  // A domain may depend on variables that run too.
+  IntSet EvalVar(const Range& domain, int depth) {
+    Expr last = analyzer_.Simplify(
+        Sub(Add(domain.min, domain.extent), Int(1, domain.min.dtype())));
+    if (!Varies(domain.min) && !Varies(last)) {
+      return {domain.min, std::move(last)};
+    }
+    return {Eval(domain.min, depth + 1).min, Eval(last, depth + 1).max};
+  }
+
+  IntSet EvalCast(const CastNode& e, int depth) {
+    if (!e.value.dtype().is_int() || !e.dtype.is_int()) return {};
+    if (e.dtype.bits() < e.value.dtype().bits()) return {};
+    const IntSet set = Eval(e.value, depth + 1);
+    return {set.min ? Cast(e.dtype, set.min) : nullptr,
+            set.max ? Cast(e.dtype, set.max) : nullptr};
+  }
+
+  static Expr Apply(ExprKind kind, const Expr& a, const Expr& b) {
+    return a && b ? Binary(kind, a, b) : nullptr;
+  }
+
+  IntSet EvalBinary(const BinaryNode& e, int depth) {
+    switch (e.kind) {
+      case ExprKind::kAdd: {
+        const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
+        return {Apply(e.kind, a.min, b.min), Apply(e.kind, a.max, b.max)};
+      }
+      case ExprKind::kSub: {
+        const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
+        return {Apply(e.kind, a.min, b.max), Apply(e.kind, a.max, b.min)};
+      }
+      case ExprKind::kMul:
+        return EvalProduct(e, depth);
+      case ExprKind::kMin:
+      case ExprKind::kMax:
+        return EvalMinMax(e, depth);
+      case ExprKind::kFloorDiv:
+        return EvalQuotient(e, depth);
+      case ExprKind::kFloorMod:
+        return EvalRemainder(e, depth);
+      default:
+        return Constant(e);
+    }
+  }
+
+  // min(a, b) is unbounded above only when both are.
+  IntSet EvalMinMax(const BinaryNode& e, int depth) {
+    const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
+    const auto either = [&](const Expr& x, const Expr& y) {
+      return x && y ? Binary(e.kind, x, y) : x ? x : y;
+    };
+    if (e.kind == ExprKind::kMin) {
+      return {Apply(e.kind, a.min, b.min), either(a.max, b.max)};
+    }
+    return {either(a.min, b.min), Apply(e.kind, a.max, b.max)};
+  }
+
+  IntSet EvalProduct(const BinaryNode& e, int depth) {
+    if (Varies(e.b) && Varies(e.a)) return Constant(e);
+    const Expr& factor = Varies(e.b) ? e.a : e.b;
+    const IntSet set = Eval(Varies(e.b) ? e.b : e.a, depth + 1);
+    const ConstBound sign = analyzer_.Bound(factor);
+    const Expr low = Apply(e.kind, set.min, factor);
+    const Expr high = Apply(e.kind, set.max, factor);
+    if (sign.min >= 0) return {low, high};
+    if (sign.max <= 0) return {high, low};
+    return Constant(e);
+  }
+
+  IntSet EvalQuotient(const BinaryNode& e, int depth) {
+    if (Varies(e.b) || analyzer_.Bound(e.b).min <= 0) return Constant(e);
+    const IntSet set = Eval(e.a, depth + 1);
+    return {Apply(e.kind, set.min, e.b), Apply(e.kind, set.max, e.b)};
+  }
+
+  // Exact within one period, else all remainders.
+  IntSet EvalRemainder(const BinaryNode& e, int depth) {
+    if (Varies(e.b) || analyzer_.Bound(e.b).min <= 0) return Constant(e);
+    const IntSet set = Eval(e.a, depth + 1);
+    const Expr last = analyzer_.Simplify(Sub(e.b, Int(1, e.dtype)));
+    if (!set.IsBounded()) return {Int(0, e.dtype), last};
+    if (analyzer_.CanProveEqual(FloorDiv(set.min, e.b),
+                                FloorDiv(set.max, e.b))) {
+      return {FloorMod(set.min, e.b), FloorMod(set.max, e.b)};
+    }
+    if (analyzer_.CanProve(LE(Int(0, e.dtype), set.min))) {
+      return {Int(0, e.dtype), analyzer_.Simplify(Min(last, set.max))};
+    }
+    return {Int(0, e.dtype), last};
+  }
+
+  // What constant bounds say, with every running variable in its range.
+  IntSet Constant(const BinaryNode& e) {
+    Analyzer local;
+    for (const auto& [var, range] : domains_) {
+      const ConstBound low = analyzer_.Bound(range.min);
+      const ConstBound high = analyzer_.Bound(
+          Sub(Add(range.min, range.extent), Int(1, range.min.dtype())));
+      if (low.min == ConstBound::kNegInf || high.max == ConstBound::kPosInf) {
+        continue;
+      }
+      local.Bind(Var(var),
+                 Range{Int(low.min, var->dtype),
+                       Sub(Int(high.max, var->dtype),
+                           Int(low.min - 1, var->dtype))});
+    }
+    const ConstBound bound = local.Bound(Expr(&e));
+    return {bound.min == ConstBound::kNegInf ? nullptr : Int(bound.min, e.dtype),
+            bound.max == ConstBound::kPosInf ? nullptr
+                                             : Int(bound.max, e.dtype)};
+  }
+
+  const Domains& domains_;
+  Analyzer& analyzer_;
+};
+
+IntSet Simplified(IntSet set, Analyzer* analyzer) {
+  const bool point = set.min == set.max;
+  if (set.min) set.min = analyzer->Simplify(set.min);
+  if (set.max) set.max = point ? set.min : analyzer->Simplify(set.max);
+  return set;
+}
+
+// The normal form first: (i + j) - i has to lose i.
+IntSet EvalWith(const Expr& e, const Domains& domains, Analyzer* analyzer) {
+  if (!e.dtype().is_int() || !e.dtype().is_scalar()) return {};
+  const Expr simple = analyzer->Simplify(e);
+  return Simplified(Evaluator(domains, analyzer).Eval(simple, 0), analyzer);
+}
+
+bool IsTrue(const Expr& predicate) {
+  return !predicate || IsConst(predicate, 1);
+}
+
+// Parts of a predicate: sums of running variables below or above a bound.
+void CollectConjuncts(const Expr& predicate, std::vector<Expr>* out) {
+  const auto* binary = predicate.As<BinaryNode>();
+  if (binary && predicate.kind() == ExprKind::kAnd && out->size() < 64) {
+    CollectConjuncts(binary->a, out);
+    CollectConjuncts(binary->b, out);
+  } else {
+    out->push_back(predicate);
+  }
+}
+
+// `conjunct` says that slack >= 0, so e + k * slack bounds e from above and
+// e - k * slack from below, for any k >= 0. Worth trying are the k that cancel
+// a term. `side` is 1 for above and -1 for below; *moved is the expression
+// that bounds so far, and *end its largest (smallest) value.
+void TightenSide(int side, const Linear& slack, const Domains& domains,
+                 Analyzer* analyzer, DType dtype, Expr* moved, Expr* end) {
+  for (const Term& term : slack.terms) {
+    Linear sum;
+    Decompose(analyzer->Simplify(*moved), 1, &sum);
+    const int at = sum.ok ? sum.Find(term.atom) : -1;
+    if (at < 0 || sum.terms[at].coefficient % term.coefficient != 0) continue;
+    const int64_t k = -sum.terms[at].coefficient / term.coefficient;
+    if ((k > 0) != (side > 0)) continue;
+    sum.Add(slack, k);
+    const Expr next = ToExpr(&sum, dtype);
+    if (!next) continue;
+    const IntSet set = EvalWith(next, domains, analyzer);
+    const Expr& reached = side > 0 ? set.max : set.min;
+    if (!reached) continue;
+    const bool tighter = !*end ||
+                         (side > 0
+                                 ? analyzer->CanProveLessEqual(reached, *end)
+                                 : analyzer->CanProveLessEqual(*end, reached));
+    if (!tighter) continue;
+    *moved = next;
+    *end = reached;
+  }
+}
+
+// b - a where `conjunct` says a <= b; null when it is no such condition.
+Expr SlackOf(const Expr& conjunct) {
+  const auto* compare = conjunct.As<BinaryNode>();
+  if (!compare || !compare->a.dtype().is_int() ||
+      !compare->a.dtype().is_scalar()) {
+    return nullptr;
+  }
+  const Expr one = Int(1, compare->a.dtype());
+  switch (conjunct.kind()) {
+    case ExprKind::kLT:
+      return Sub(Sub(compare->b, compare->a), one);
+    case ExprKind::kLE:
+      return Sub(compare->b, compare->a);
+    case ExprKind::kGT:
+      return Sub(Sub(compare->a, compare->b), one);
+    case ExprKind::kGE:
+      return Sub(compare->a, compare->b);
+    default:
+      return nullptr;
+  }
+}
+
+Expr AddOne(const Expr& e) { return Add(e, Int(1, e.dtype())); }
+
+}  // namespace
+
+IntSet EvalSet(const Expr& e, const Domains& domains, Analyzer* analyzer) {
+  return EvalWith(e, domains, analyzer);
+}
+
+IntSet UnionSet(const IntSet& a, const IntSet& b, Analyzer* analyzer) {
+  IntSet set;
+  if (a.min && b.min) set.min = analyzer->Simplify(Min(a.min, b.min));
+  if (a.max && b.max) set.max = analyzer->Simplify(Max(a.max, b.max));
+  return set;
+}
+
+std::optional<Range> ToRange(const IntSet& set, Analyzer* analyzer) {
+  if (!set.IsBounded()) return std::nullopt;
+  return Range{analyzer->Simplify(set.min),
+               analyzer->Simplify(AddOne(Sub(set.max, set.min)))};
+}
+
+IntSet EvalSet(const Expr& e, const Domains& domains, const Expr& predicate,
+               Analyzer* analyzer) {
+  IntSet set = EvalWith(e, domains, analyzer);
+  if (IsTrue(predicate)) return set;
+  std::vector<Expr> conjuncts;
+  CollectConjuncts(predicate, &conjuncts);
+  Expr above = e, below = e;
+  for (const Expr& conjunct : conjuncts) {
+    const Expr difference = SlackOf(conjunct);
+    if (!difference || difference.dtype() != e.dtype()) continue;
+    Linear slack;
+    Decompose(analyzer->Simplify(difference), 1, &slack);
+    if (!slack.ok) continue;
+    TightenSide(1, slack, domains, analyzer, e.dtype(), &above, &set.max);
+    TightenSide(-1, slack, domains, analyzer, e.dtype(), &below, &set.min);
+  }
+  return set;
+}
+
+std::vector<IntSet> EvalRegion(const std::vector<Range>& region,
+                               const Domains& domains, const Expr& predicate,
+                               Analyzer* analyzer) {
+  std::vector<IntSet> box;
+  box.reserve(region.size());
+  for (const Range& range : region) {
+    IntSet set = EvalSet(range.min, domains, predicate, analyzer);
+    if (!IsOne(range.extent)) {
+      const Expr last = Sub(Add(range.min, range.extent),
+                            Int(1, range.extent.dtype()));
+      set.max = EvalSet(last, domains, predicate, analyzer).max;
+    }
+    box.push_back(std::move(set));
+  }
+  return box;
+}
+
+}  // namespace kiln
