@@ -1,0 +1,50 @@
+// Named workloads: the operators that tuners are compared on, as TE programs
+// over float32, channels last, batch 1.
+//
+// | name | dimensions                          | what                        |
+// |------|-------------------------------------|-----------------------------|
+// | gmm  | N, M, K (or B, N, M, K)             | batched matmul              |
+// | c1d  | L, ci, co, k, s, p                  | 1-D convolution             |
+// | c2d  | H, W, ci, co, k, s, p               | 2-D convolution             |
+// | c3d  | D, H, W, ci, co, k, s, p            | 3-D convolution             |
+// | dep  | H, W, c, k, s, p                    | depthwise convolution       |
+// | grp  | H, W, ci, co, k, s, p, groups       | grouped convolution         |
+// | dil  | H, W, ci, co, k, s, p, dilation     | dilated convolution         |
+// | t2d  | H, W, ci, co, k, s, p               | transposed 2-D convolution  |
+// | cap  | H, W, ci, co, k, s, p (capsule 4)   | capsule convolution         |
+// | nrm  | N, M                                | 2-norm of a matrix          |
+// | sfm  | N, M                                | softmax of rows             |
+// | cbr  | H, W, ci, co, k, s, p               | c2d, bias, batch norm, ReLU |
+// | tbg  | seq, heads, dim                     | transposed batched matmul   |
+//
+// k is the kernel's extent, s the stride, p the padding on each side.
+#ifndef KILN_IR_TE_WORKLOADS_H_
+#define KILN_IR_TE_WORKLOADS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+struct WorkloadInfo {
+  std::string name;        // "gmm"
+  std::string dimensions;  // "N,M,K"
+  // The four shapes of the usual benchmark suite; the first is the default.
+  std::vector<std::vector<int64_t>> shapes;
+};
+
+// All workloads, in the order of the table.
+const std::vector<WorkloadInfo>& Workloads();
+
+// The module with one function "main" for a specification such as
+// "gmm:1024,1024,1024", or "gmm" for the default shape. The error says what
+// is known and what the dimensions are.
+absl::StatusOr<Module> MakeWorkload(std::string_view spec);
+
+}  // namespace kiln
+
+#endif  // KILN_IR_TE_WORKLOADS_H_
