@@ -1,0 +1,211 @@
+// A function becomes a tree of code objects whose variables and buffers are
+// slots of a frame; a run fills the slots of the parameters and runs the tree.
+#include "kiln/ir/interp/interp.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/interp/machine.h"
+#include "kiln/ir/interp/numeric.h"
+#include "kiln/ir/interp/scope.h"
+
+namespace kiln {
+
+using interp_internal::DenseStrides;
+using interp_internal::Frame;
+using interp_internal::MatchCode;
+using interp_internal::Scope;
+using interp_internal::Storage;
+using interp_internal::StmtPtr;
+using interp_internal::Value;
+using interp_internal::View;
+
+namespace {
+
+// A number of the argument list that a pattern of the signature matches.
+struct Symbol {
+  enum Kind { kExtent, kStride, kOffset } kind;
+  size_t param;
+  size_t dim;
+  MatchCode code;
+};
+
+struct ParamInfo {
+  std::string name;
+  bool is_tensor = false;
+  DType dtype;
+  size_t rank = 0;
+  int slot = 0;  // of the value or of the view
+};
+
+}  // namespace
+
+struct Interpreter::Impl {
+  explicit Impl(const Function& f) : function(f), scope(f.name) {}
+
+  void Compile();
+  void AddSymbols(size_t p, bool plain_vars);
+  absl::Status BindScalar(const ParamInfo& info, const Argument& arg,
+                          Frame& frame) const;
+  absl::Status BindTensor(const ParamInfo& info, const Argument& arg,
+                          Frame& frame) const;
+  absl::Status Bind(absl::Span<const Argument> args, Frame& frame) const;
+
+  Function function;
+  Scope scope;
+  std::vector<ParamInfo> params;
+  std::vector<Symbol> symbols;
+  StmtPtr body;
+};
+
+// Patterns that are one variable come first, as they define it.
+void Interpreter::Impl::AddSymbols(size_t p, bool plain_vars) {
+  const BufferNode& buffer = *function.params[p].buffer;
+  auto add = [&](Symbol::Kind kind, const Expr& pattern, size_t d,
+                 const char* what) {
+    if ((pattern.kind() == ExprKind::kVar) != plain_vars) return;
+    symbols.push_back({kind, p, d,
+                       MatchCode(pattern,
+                                 absl::StrCat(what, " ", d, " of argument ",
+                                              buffer.name),
+                                 scope)});
+  };
+  for (size_t d = 0; d < buffer.shape.size(); ++d) {
+    add(Symbol::kExtent, buffer.shape[d], d, "dimension");
+  }
+  for (size_t d = 0; d < buffer.strides.size(); ++d) {
+    add(Symbol::kStride, buffer.strides[d], d, "stride");
+  }
+  if (buffer.elem_offset) {
+    add(Symbol::kOffset, buffer.elem_offset, 0, "offset");
+  }
+}
+
+void Interpreter::Impl::Compile() {
+  for (const Param& param : function.params) {
+    ParamInfo info;
+    const int slot = param.var ? scope.Define(param.var) : 0;
+    if (param.buffer) {
+      info = {param.buffer->name, true, param.buffer->dtype,
+              param.buffer->shape.size(), scope.Define(param.buffer)};
+    } else {
+      info = {param.var.name(), false, param.var.dtype(), 0, slot};
+    }
+    params.push_back(std::move(info));
+  }
+  for (bool plain_vars : {true, false}) {
+    for (size_t p = 0; p < params.size(); ++p) {
+      if (params[p].is_tensor) AddSymbols(p, plain_vars);
+    }
+  }
+  if (!function.body) {
+    return scope.Fail(absl::StatusCode::kInvalidArgument, "no body");
+  }
+  body = interp_internal::CompileStmt(function.body, scope);
+}
+
+absl::Status Interpreter::Impl::BindScalar(const ParamInfo& info,
+                                           const Argument& arg,
+                                           Frame& frame) const {
+  Value& value = frame.slots[info.slot];
+  const auto* i = std::get_if<int64_t>(&arg);
+  const auto* f = std::get_if<double>(&arg);
+  if (i && info.dtype.is_integral()) {
+    value.i = WrapInt(info.dtype, *i);
+  } else if (f && info.dtype.is_float()) {
+    value.f = RoundReal(info.dtype, *f);
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat(function.name, ": argument ", info.name,
+                     " should be a scalar of type ", info.dtype.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Interpreter::Impl::BindTensor(const ParamInfo& info,
+                                           const Argument& arg,
+                                           Frame& frame) const {
+  auto* const* tensor = std::get_if<Tensor*>(&arg);
+  int64_t bytes;
+  if (!tensor || (*tensor)->dtype != info.dtype ||
+      (*tensor)->shape.size() != info.rank) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        function.name, ": argument ", info.name, " should be a tensor of ",
+        info.dtype.ToString(), " with ", info.rank, " dimensions",
+        tensor ? absl::StrCat(", not of ", (*tensor)->dtype.ToString(),
+                              " with ", (*tensor)->shape.size())
+               : ""));
+  }
+  Tensor& t = **tensor;
+  if (!interp_internal::ByteSize(t.shape, t.dtype.bytes(), &bytes) ||
+      bytes != static_cast<int64_t>(t.bytes.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(function.name, ": argument ", info.name,
+                     " does not hold what its shape (",
+                     absl::StrJoin(t.shape, ", "), ") says"));
+  }
+  View& view = frame.views[info.slot];
+  view.storage = std::make_shared<Storage>();
+  view.storage->data = t.bytes.data();
+  view.storage->size = bytes;
+  view.dtype = t.dtype;
+  view.shape = t.shape;
+  view.strides = DenseStrides(t.shape);
+  return absl::OkStatus();
+}
+
+absl::Status Interpreter::Impl::Bind(absl::Span<const Argument> args,
+                                     Frame& frame) const {
+  if (args.size() != params.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(function.name, " takes ", params.size(),
+                     " arguments, not ", args.size()));
+  }
+  for (size_t p = 0; p < params.size(); ++p) {
+    KILN_RETURN_IF_ERROR(params[p].is_tensor
+                             ? BindTensor(params[p], args[p], frame)
+                             : BindScalar(params[p], args[p], frame));
+  }
+  for (const Symbol& symbol : symbols) {
+    const View& view = frame.views[params[symbol.param].slot];
+    int64_t value = 0;
+    if (symbol.kind == Symbol::kExtent) value = view.shape[symbol.dim];
+    if (symbol.kind == Symbol::kStride) value = view.strides[symbol.dim];
+    if (!symbol.code.Match(frame, value)) return frame.status;
+  }
+  return absl::OkStatus();
+}
+
+Interpreter::Interpreter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Interpreter::Interpreter(Interpreter&&) noexcept = default;
+Interpreter& Interpreter::operator=(Interpreter&&) noexcept = default;
+Interpreter::~Interpreter() = default;
+
+absl::StatusOr<Interpreter> Interpreter::Create(const Function& f) {
+  auto impl = std::make_unique<Impl>(f);
+  impl->Compile();
+  if (!impl->scope.status().ok()) return impl->scope.status();
+  return Interpreter(std::move(impl));
+}
+
+absl::Status Interpreter::Run(absl::Span<const Argument> args,
+                              const InterpOptions& options) const {
+  interp_internal::Run run{&options, options.max_steps, impl_->function.name};
+  Frame frame;
+  frame.run = &run;
+  frame.slots.resize(impl_->scope.value_count() + 1);
+  frame.views.resize(impl_->scope.view_count() + 1);
+  KILN_RETURN_IF_ERROR(impl_->Bind(args, frame));
+  impl_->body->Run(frame);
+  return frame.status;
+}
+
+absl::Status Interpret(const Function& f, std::vector<Tensor>& args,
+                       const InterpOptions& options) {
+  KILN_ASSIGN_OR_RETURN(Interpreter interpreter, Interpreter::Create(f));
+  std::vector<Argument> arguments;
+  for (Tensor& tensor : args) arguments.push_back(&tensor);
+  return interpreter.Run(arguments, options);
+}
+
+}  // namespace kiln

@@ -1,0 +1,351 @@
+#include "kiln/ir/interp/interp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "kiln/base/status_matchers.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const DType kF32 = DType::Float(32);
+
+Tensor Iota(DType dtype, std::vector<int64_t> shape, double scale = 1) {
+  Tensor t(dtype, std::move(shape));
+  for (int64_t i = 0; i < t.size(); ++i) t.Set(i, scale * i);
+  return t;
+}
+
+Function MakeFunction(std::vector<Buffer> params, Stmt body,
+                      std::vector<Buffer> allocs = {}) {
+  Function f;
+  f.name = "main";
+  for (const Buffer& buffer : params) {
+    f.params.push_back({Var(buffer->name, DType::Handle()), buffer});
+  }
+  f.body = MakeRoot(f.NewId(), std::move(allocs), std::move(body));
+  return f;
+}
+
+// for i, j, k: block C over k with init.
+Function Matmul(int64_t n, int64_t m, int64_t k, DType dtype = kF32) {
+  Buffer a = MakeBuffer("A", dtype, {Int(n), Int(k)});
+  Buffer b = MakeBuffer("B", dtype, {Int(k), Int(m)});
+  Buffer c = MakeBuffer("C", dtype, {Int(n), Int(m)});
+  BlockFields block;
+  block.name = "C";
+  Var vi("vi"), vj("vj"), vk("vk"), i("i"), j("j"), l("k");
+  block.iters = {{vi, {Int(0), Int(n)}, IterType::kSpatial},
+                 {vj, {Int(0), Int(m)}, IterType::kSpatial},
+                 {vk, {Int(0), Int(k)}, IterType::kReduce}};
+  block.init = MakeStore(c, Constant(0, dtype), {vi, vj});
+  block.body = MakeStore(
+      c, Add(Load(c, {vi, vj}), Mul(Load(a, {vi, vk}), Load(b, {vk, vj}))),
+      {vi, vj});
+  Stmt s = MakeRealize({i, j, l}, Bool(true), MakeBlock(block));
+  s = MakeFor(12, l, Int(k), s);
+  s = MakeFor(11, j, Int(m), s);
+  return MakeFunction({a, b, c}, MakeFor(10, i, Int(n), s));
+}
+
+TEST(InterpTest, MatmulComputesWhatAHandWrittenLoopDoes) {
+  std::vector<Tensor> args = {Iota(kF32, {3, 5}), Iota(kF32, {5, 4}, 0.5),
+                              Tensor(kF32, {3, 4})};
+  KILN_EXPECT_OK(Interpret(Matmul(3, 4, 5), args));
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 5; ++k) sum += (i * 5 + k) * 0.5f * (k * 4 + j);
+      EXPECT_EQ(args[2].GetReal(i * 4 + j), sum);
+    }
+  }
+}
+
+TEST(InterpTest, HalfRoundsAfterEveryOperation) {
+  const DType half = DType::Float(16);
+  std::vector<Tensor> args = {Tensor(half, {1, 2}), Tensor(half, {2, 1}),
+                              Tensor(half, {1, 1})};
+  args[0].Set(0, 2048);
+  args[0].Set(1, 1);
+  args[1].Set(0, 1);
+  args[1].Set(1, 1);
+  KILN_EXPECT_OK(Interpret(Matmul(1, 1, 2, half), args));
+  EXPECT_EQ(args[2].GetReal(0), 2048);
+}
+
+TEST(InterpTest, Int8Wraps) {
+  const DType i8 = DType::Int(8);
+  std::vector<Tensor> args = {Tensor(i8, {1, 2}), Tensor(i8, {2, 1}),
+                              Tensor(i8, {1, 1})};
+  for (int i : {0, 1}) args[0].Set(i, 100), args[1].Set(i, 1);
+  KILN_EXPECT_OK(Interpret(Matmul(1, 1, 2, i8), args));
+  EXPECT_EQ(args[2].GetInt(0), -56);
+}
+
+TEST(InterpTest, WrongShapesAreRefused) {
+  std::vector<Tensor> args = {Tensor(kF32, {3, 5}), Tensor(kF32, {6, 4}),
+                              Tensor(kF32, {3, 4})};
+  EXPECT_THAT(Interpret(Matmul(3, 4, 5), args),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("dimension 0 of argument B is 6 but should "
+                                 "be 5")));
+  args[1] = Tensor(DType::Int(32), {5, 4});
+  EXPECT_THAT(Interpret(Matmul(3, 4, 5), args),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("float32")));
+  args.pop_back();
+  EXPECT_THAT(Interpret(Matmul(3, 4, 5), args),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("takes 3 arguments")));
+}
+
+TEST(InterpTest, TheBudgetStopsARunawayProgram) {
+  std::vector<Tensor> args = {Tensor(kF32, {30, 50}), Tensor(kF32, {50, 40}),
+                              Tensor(kF32, {30, 40})};
+  EXPECT_THAT(Interpret(Matmul(30, 40, 50), args, {.max_steps = 1000}),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("1000 steps")));
+}
+
+// B[i] = value(i) for i in [0, n), without blocks.
+Function Map(DType dtype, int64_t n, const Buffer& a,
+             std::function<Expr(const Var&)> value) {
+  Var i("i");
+  Buffer b = MakeBuffer("B", dtype, {Int(n)});
+  return MakeFunction({a, b},
+                      MakeFor(5, i, Int(n), MakeStore(b, value(i), {i})));
+}
+
+TEST(InterpTest, OutOfBoundsNamesBufferIndicesAndLoop) {
+  Buffer a = MakeBuffer("A", kF32, {Int(4)});
+  Function f = Map(kF32, 4, a, [&](const Var& i) {
+    return Load(a, {Add(i, Int(2))});
+  });
+  std::vector<Tensor> args = {Tensor(kF32, {4}), Tensor(kF32, {4})};
+  EXPECT_THAT(Interpret(f, args),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       AllOf(HasSubstr("A[4] is out of bounds"),
+                             HasSubstr("i = 2"), HasSubstr("main"))));
+}
+
+TEST(InterpTest, IfThenElseIsLazyAndSelectIsNot) {
+  Buffer a = MakeBuffer("A", kF32, {Int(4)});
+  auto guarded = [&](bool lazy) {
+    return Map(kF32, 6, a, [&](const Var& i) {
+      Expr inside = LT(i, Int(4)), value = Load(a, {i}), zero = Float(0);
+      return lazy ? Call(kF32, Intrinsic::kIfThenElse, {inside, value, zero})
+                  : Select(inside, value, zero);
+    });
+  };
+  std::vector<Tensor> args = {Iota(kF32, {4}), Tensor(kF32, {6})};
+  KILN_EXPECT_OK(Interpret(guarded(true), args));
+  EXPECT_EQ(args[1].GetReal(3), 3);
+  EXPECT_EQ(args[1].GetReal(5), 0);
+  EXPECT_THAT(Interpret(guarded(false), args),
+              StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("A[4]")));
+}
+
+TEST(InterpTest, DivisionByZeroIsAnError) {
+  Buffer a = MakeBuffer("A", DType::Int(32), {Int(2)});
+  Function f = Map(DType::Int(32), 2, a, [&](const Var& i) {
+    return FloorDiv(Int(7, DType::Int(32)), Load(a, {i}));
+  });
+  std::vector<Tensor> args = {Iota(DType::Int(32), {2}),
+                              Tensor(DType::Int(32), {2})};
+  EXPECT_THAT(Interpret(f, args), StatusIs(absl::StatusCode::kInvalidArgument,
+                                           HasSubstr("division of 7 by 0")));
+}
+
+TEST(InterpTest, IndexOverflowIsAnErrorAndDataOverflowIsNot) {
+  const DType i64 = DType::Int(64);
+  Buffer a = MakeBuffer("A", i64, {Int(2)});
+  const Expr big = Int(int64_t{1} << 62);
+  Function data = Map(i64, 2, a, [&](const Var& i) {
+    return Mul(Load(a, {i}), big);
+  });
+  std::vector<Tensor> args = {Iota(i64, {2}, 4), Tensor(i64, {2})};
+  KILN_EXPECT_OK(Interpret(data, args));
+  EXPECT_EQ(args[1].GetInt(1), 0);
+  Function index = Map(i64, 4, a, [&](const Var& i) { return Mul(i, big); });
+  args[1] = Tensor(i64, {4});
+  EXPECT_THAT(Interpret(index, args),
+              StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("overflows")));
+}
+
+TEST(InterpTest, ReadingWhatNothingWroteIsAnErrorUnlessAllowed) {
+  Buffer a = MakeBuffer("A", kF32, {Int(2)});
+  Buffer t = MakeBuffer("T", kF32, {Int(2)});
+  Function f = MakeFunction({a}, MakeStore(a, Load(t, {Int(1)}), {Int(0)}),
+                            {t});
+  std::vector<Tensor> args = {Tensor(kF32, {2})};
+  EXPECT_THAT(Interpret(f, args),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("T[1] is read but was never written")));
+  KILN_EXPECT_OK(Interpret(f, args, {.check_uninitialized = false}));
+}
+
+TEST(InterpTest, UnknownExternAndUndefinedVariablesAreRefused) {
+  Buffer a = MakeBuffer("A", kF32, {Int(2)});
+  Expr call = Call(DType::Int(32), Intrinsic::kCallExtern, {Str("do_it")});
+  EXPECT_THAT(
+      Interpreter::Create(MakeFunction({a}, MakeEvaluate(call))).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("\"do_it\"")));
+  Stmt store = MakeStore(a, Float(0), {Var("nowhere")});
+  EXPECT_THAT(
+      Interpreter::Create(MakeFunction({a}, store)).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nowhere")));
+}
+
+TEST(InterpTest, SymbolicDimensionsAreBoundAndChecked) {
+  Var n("n");
+  Buffer a = MakeBuffer("A", kF32, {n, Mul(n, Int(2))});
+  Buffer b = MakeBuffer("B", kF32, {n});
+  Var i("i");
+  Function f = MakeFunction(
+      {a, b},
+      MakeFor(5, i, n, MakeStore(b, Load(a, {i, Sub(Mul(n, Int(2)), Int(1))}),
+                                 {i})));
+  std::vector<Tensor> args = {Iota(kF32, {3, 6}), Tensor(kF32, {3})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  EXPECT_EQ(args[1].GetReal(2), 17);
+  args[0] = Tensor(kF32, {3, 7});
+  EXPECT_THAT(Interpret(f, args), StatusIs(absl::StatusCode::kInvalidArgument,
+                                           HasSubstr("but should be 6")));
+}
+
+TEST(InterpTest, MatchBufferIsAViewWithTheStridesOfItsSource) {
+  Buffer a = MakeBuffer("A", kF32, {Int(4), Int(6)});
+  Var s("s"), offset("offset"), vi("vi"), i("i"), j("j");
+  Buffer view = EditBuffer(MakeBuffer("V", kF32, {Int(3)}), [&](auto& node) {
+    node.strides = {s};
+    node.elem_offset = offset;
+  });
+  BlockFields block;
+  block.name = "B";
+  block.iters = {{vi, {Int(0), Int(4)}, IterType::kSpatial}};
+  block.match_buffers = {
+      {view, {a, {{vi, Int(1)}, {Int(2), Int(3)}}}}};
+  block.body = MakeFor(
+      8, j, Int(3),
+      MakeStore(view, Cast(kF32, Add(Mul(offset, Int(10)), Add(s, j))), {j}));
+  Function f = MakeFunction(
+      {a}, MakeFor(7, i, Int(4), MakeRealize({i}, Bool(true),
+                                             MakeBlock(block))));
+  std::vector<Tensor> args = {Tensor(kF32, {4, 6})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  EXPECT_EQ(args[0].GetReal(2 * 6 + 1), 0);
+  EXPECT_EQ(args[0].GetReal(2 * 6 + 4), (2 * 6 + 2) * 10 + 1 + 2);
+}
+
+TEST(InterpTest, VectorsLoadAllLanesBeforeTheyStore) {
+  // A[0:4] = A[1:5] * 2 by broadcast
+  Buffer a = MakeBuffer("A", kF32, {Int(5)});
+  Expr value = Mul(Load(a, {Ramp(Int(1), Int(1), 4)}),
+                   Broadcast(Float(2), 4));
+  Function f = MakeFunction({a}, MakeStore(a, value, {Ramp(Int(0), Int(1), 4)}));
+  std::vector<Tensor> args = {Iota(kF32, {5})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(args[0].GetReal(i), 2 * (i + 1));
+}
+
+TEST(InterpTest, ABlockIteratorOutsideItsDomainIsAnError) {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  BlockFields block;
+  block.name = "A";
+  Var vi("vi"), i("i");
+  block.iters = {{vi, {Int(0), Int(4)}, IterType::kSpatial}};
+  block.body = MakeStore(a, Float(1), {vi});
+  auto with = [&](Expr predicate) {
+    return MakeFunction(
+        {a}, MakeFor(7, i, Int(8), MakeRealize({i}, predicate,
+                                               MakeBlock(block))));
+  };
+  std::vector<Tensor> args = {Tensor(kF32, {8})};
+  EXPECT_THAT(Interpret(with(Bool(true)), args),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       AllOf(HasSubstr("iterator vi is 4"),
+                             HasSubstr("block \"A\""))));
+  KILN_EXPECT_OK(Interpret(with(LT(i, Int(4))), args));
+}
+
+// Every thread writes its element of shared memory, waits, and reads that of
+// its mirror image. `sync` is the barrier statement.
+Function Mirror(int64_t n, Stmt (*sync)(const Var& t)) {
+  Buffer a = MakeBuffer("A", kF32, {Int(n)}), b = MakeBuffer("B", kF32, {Int(n)});
+  Buffer shared = MakeBuffer("S", kF32, {Int(n)}, "shared");
+  Var t("t");
+  Stmt body = MakeSeq(
+      {MakeStore(shared, Load(a, {t}), {t}), sync(t),
+       MakeStore(b, Load(shared, {Sub(Int(n - 1), t)}), {t})});
+  ForFields loop;
+  loop.id = 9;
+  loop.var = t;
+  loop.min = Int(0);
+  loop.extent = Int(n);
+  loop.for_kind = ForKind::kThreadBinding;
+  loop.thread_tag = "threadIdx.x";
+  loop.body = MakeAllocate(shared, body);
+  return MakeFunction({a, b}, MakeFor(loop));
+}
+
+Stmt Barrier() {
+  return MakeEvaluate(
+      Call(DType::Int(32), Intrinsic::kStorageSync, {Str("shared")}));
+}
+
+TEST(InterpTest, ThreadsMeetAtBarriers) {
+  std::vector<Tensor> args = {Iota(kF32, {64}), Tensor(kF32, {64})};
+  KILN_EXPECT_OK(
+      Interpret(Mirror(64, [](const Var&) { return Barrier(); }), args));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(args[1].GetReal(i), 63 - i);
+}
+
+TEST(InterpTest, ABarrierThatSomeThreadsSkipIsAnError) {
+  std::vector<Tensor> args = {Iota(kF32, {8}), Tensor(kF32, {8})};
+  auto half = [](const Var& t) { return MakeIf(LT(t, Int(4)), Barrier()); };
+  EXPECT_THAT(Interpret(Mirror(8, half), args),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("barrier")));
+}
+
+TEST(InterpTest, AFailingThreadStopsTheBlock) {
+  std::vector<Tensor> args = {Iota(kF32, {8}), Tensor(kF32, {8})};
+  Function f = Mirror(8, [](const Var&) { return Barrier(); });
+  EXPECT_THAT(Interpret(f, args, {.max_steps = 4}),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("4")));
+}
+
+TEST(InterpTest, ReversedParallelLoopsShowACarriedDependence) {
+  Buffer a = MakeBuffer("A", kF32, {Int(4)});
+  Var i("i");
+  Stmt store = MakeStore(a, Add(Load(a, {i}), Float(1)), {Add(i, Int(1))});
+  Function f = MakeFunction(
+      {a}, MakeFor(5, i, Int(3), store, ForKind::kParallel));
+  std::vector<Tensor> forward = {Tensor(kF32, {4})}, back = forward;
+  KILN_EXPECT_OK(Interpret(f, forward));
+  KILN_EXPECT_OK(Interpret(f, back, {.reverse_parallel = true}));
+  EXPECT_EQ(forward[0].GetReal(3), 3);
+  EXPECT_EQ(back[0].GetReal(3), 1);
+}
+
+TEST(InterpTest, MathMatchesTheLibraryToTheLastBitOfFloat) {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  Function f = Map(kF32, 8, a, [&](const Var& i) {
+    return Call(kF32, Intrinsic::kExp, {Load(a, {i})});
+  });
+  std::vector<Tensor> args = {Iota(kF32, {8}, 0.3), Tensor(kF32, {8})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(args[1].GetReal(i),
+              static_cast<float>(std::exp(args[0].GetReal(i))));
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,235 @@
+#include "kiln/ir/interp/scope.h"
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/interp/threads.h"
+
+namespace kiln::interp_internal {
+
+int Scope::Define(const Var& var) {
+  const int slot = value_count_;
+  value_count_ += var.dtype().lanes();
+  vars_[var.get()] = slot;
+  return slot;
+}
+
+int Scope::Define(const Buffer& buffer) {
+  const int slot = view_count_++;
+  buffers_[buffer.get()] = slot;
+  if (buffer->data) data_.emplace(buffer->data.get(), slot);
+  return slot;
+}
+
+int Scope::Slot(const Var& var) {
+  auto found = vars_.find(var.get());
+  if (found != vars_.end()) return found->second;
+  Fail(absl::StatusCode::kInvalidArgument,
+       absl::StrCat("variable ", var.name(), " is not defined here"));
+  return 0;
+}
+
+int Scope::Slot(const Buffer& buffer) {
+  auto found = buffers_.find(buffer.get());
+  if (found != buffers_.end()) return found->second;
+  Fail(absl::StatusCode::kInvalidArgument,
+       absl::StrCat("buffer ", buffer->name, " is not defined here"));
+  return 0;
+}
+
+int Scope::DataSlot(const Var& data) const {
+  auto found = data_.find(data.get());
+  return found == data_.end() ? -1 : found->second;
+}
+
+void Scope::Enter(std::string block,
+                  std::vector<std::pair<std::string, int>> vars) {
+  places_.push_back({place_, std::move(block), std::move(vars)});
+  place_ = &places_.back();
+}
+
+void Scope::Fail(absl::StatusCode code, const std::string& message) {
+  if (!status_.ok()) return;
+  std::string where = function_;
+  for (const Place* at = place_; at; at = at->parent) {
+    if (at->block.empty()) continue;
+    absl::StrAppend(&where, ": block \"", at->block, "\"");
+    break;
+  }
+  status_ = absl::Status(code, absl::StrCat(where, ": ", message));
+}
+
+BufferCode::BufferCode(const Buffer& buffer, Scope& scope)
+    : buffer_(buffer),
+      place_(scope.place()),
+      shape_(CompileList(buffer->shape, scope)),
+      strides_(CompileList(buffer->strides, scope)) {
+  if (buffer->elem_offset) offset_ = CompileExpr(buffer->elem_offset, scope);
+  slot_ = scope.Define(buffer);
+}
+
+bool BufferCode::Evaluate(Frame& frame, View* view) const {
+  view->dtype = buffer_->dtype;
+  view->shape.clear();
+  for (const ExprPtr& e : shape_) view->shape.push_back(e->Int(frame, 0));
+  view->strides.clear();
+  for (const ExprPtr& e : strides_) view->strides.push_back(e->Int(frame, 0));
+  view->offset = offset_ ? offset_->Int(frame, 0) : 0;
+  int64_t bytes;
+  if (!frame.failed && !ByteSize(view->shape, view->dtype.bytes(), &bytes)) {
+    frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+               absl::StrCat("the shape of buffer ", buffer_->name,
+                            " is negative or too large"));
+  }
+  if (strides_.empty()) view->strides = DenseStrides(view->shape);
+  return !frame.failed;
+}
+
+namespace {
+
+// The elements up to the furthest one of the view, for strides of any order;
+// 0 for an empty view.
+int64_t CountElements(const View& view) {
+  int64_t count = view.offset + 1;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    if (view.shape[d] == 0) return 0;
+    count += (view.shape[d] - 1) * view.strides[d];
+  }
+  return count;
+}
+
+}  // namespace
+
+void BufferCode::Allocate(Frame& frame) const {
+  View view;
+  if (!Evaluate(frame, &view)) return;
+  int64_t bytes;
+  if (!ByteSize({CountElements(view)}, view.dtype.bytes(), &bytes)) {
+    return frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+                      absl::StrCat("buffer ", buffer_->name, " is too large"));
+  }
+  std::shared_ptr<Storage> own;
+  const bool shared =
+      frame.group && buffer_->scope.compare(0, 6, "shared") == 0;
+  std::shared_ptr<Storage>& storage =
+      shared ? SharedStorage(frame, this) : own;
+  if (!storage) {
+    storage = MakeStorage(bytes, frame.run->options->check_uninitialized);
+  }
+  view.storage = storage;
+  frame.views[slot_] = std::move(view);
+}
+
+MatchCode::MatchCode(const Expr& pattern, std::string what, Scope& scope)
+    : what_(std::move(what)), place_(scope.place()) {
+  const auto* var = pattern.As<VarNode>();
+  if (var && !scope.Knows(Var(var))) {
+    define_ = scope.Define(Var(var));
+  } else {
+    check_ = CompileExpr(pattern, scope);
+  }
+}
+
+bool MatchCode::Match(Frame& frame, int64_t value) const {
+  if (define_ >= 0) {
+    frame.slots[define_].i = value;
+    return true;
+  }
+  const int64_t expected = check_->Int(frame, 0);
+  if (expected != value) {
+    frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+               absl::StrCat(what_, " is ", value, " but should be ",
+                            expected));
+  }
+  return !frame.failed;
+}
+
+MatchBufferCode::MatchBufferCode(const MatchBufferRegion& match, Scope& scope)
+    : name_(match.buffer->name),
+      dtype_(match.buffer->dtype),
+      offset_factor_(match.buffer->offset_factor),
+      place_(scope.place()),
+      source_(scope.Slot(match.source.buffer)) {
+  const BufferNode& buffer = *match.buffer;
+  for (const Range& range : match.source.region) {
+    mins_.push_back(CompileExpr(range.min, scope));
+    extents_.push_back(CompileExpr(range.extent, scope));
+  }
+  const size_t rank = match.source.region.size();
+  if (buffer.dtype != match.source.buffer->dtype ||
+      rank != match.source.buffer->shape.size() ||
+      buffer.shape.size() > rank || rank > kMaxRank ||
+      (!buffer.strides.empty() &&
+       buffer.strides.size() != buffer.shape.size())) {
+    scope.Fail(absl::StatusCode::kInvalidArgument,
+               absl::StrCat("buffer ", name_,
+                            " cannot view a region of buffer ",
+                            match.source.buffer->name));
+    return;
+  }
+  for (const Expr& extent : buffer.shape) {
+    shape_.emplace_back(extent, absl::StrCat("an extent of ", name_), scope);
+  }
+  for (const Expr& stride : buffer.strides) {
+    strides_.emplace_back(stride, absl::StrCat("a stride of ", name_), scope);
+  }
+  if (buffer.elem_offset && !IsZero(buffer.elem_offset)) {
+    offset_.emplace_back(buffer.elem_offset,
+                         absl::StrCat("the offset of ", name_), scope);
+  }
+  slot_ = scope.Define(match.buffer);
+}
+
+bool MatchBufferCode::InBounds(Frame& frame, const View& source,
+                               const int64_t* mins,
+                               const int64_t* extents) const {
+  const size_t leading = mins_.size() - shape_.size();
+  for (size_t d = 0; d < mins_.size() && !frame.failed; ++d) {
+    const bool inside = mins[d] >= 0 && extents[d] >= 0 &&
+                        mins[d] <= source.shape[d] - extents[d];
+    if (inside && (d >= leading || extents[d] == 1)) continue;
+    frame.Fail(place_, absl::StatusCode::kOutOfRange,
+               absl::StrCat("buffer ", name_, " matches [", mins[d], ", ",
+                            mins[d], " + ", extents[d], ") of dimension ", d,
+                            inside ? ", which it lacks; its extent must be 1"
+                                   : ", which is out of bounds"));
+  }
+  return !frame.failed;
+}
+
+bool MatchBufferCode::BindSymbols(Frame& frame, const View& view) const {
+  for (size_t d = 0; d < shape_.size(); ++d) {
+    if (!shape_[d].Match(frame, view.shape[d])) return false;
+  }
+  for (size_t d = 0; d < strides_.size(); ++d) {
+    if (!strides_[d].Match(frame, view.strides[d])) return false;
+  }
+  if (!offset_.empty() && !offset_[0].Match(frame, view.offset)) return false;
+  if (offset_factor_ < 2 || view.offset % offset_factor_ == 0) return true;
+  frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+             absl::StrCat("the offset ", view.offset, " of buffer ", name_,
+                          " is no multiple of ", offset_factor_));
+  return false;
+}
+
+void MatchBufferCode::Bind(Frame& frame) const {
+  const View& source = frame.views[source_];
+  int64_t mins[kMaxRank], extents[kMaxRank];
+  for (size_t d = 0; d < mins_.size(); ++d) {
+    mins[d] = mins_[d]->Int(frame, 0);
+    extents[d] = extents_[d]->Int(frame, 0);
+  }
+  if (frame.failed || !InBounds(frame, source, mins, extents)) return;
+  View view;
+  view.storage = source.storage;
+  view.dtype = dtype_;
+  view.offset = source.offset;
+  const size_t leading = mins_.size() - shape_.size();
+  for (size_t d = 0; d < mins_.size(); ++d) {
+    view.offset += mins[d] * source.strides[d];
+    if (d < leading) continue;
+    view.shape.push_back(extents[d]);
+    view.strides.push_back(source.strides[d]);
+  }
+  if (BindSymbols(frame, view)) frame.views[slot_] = std::move(view);
+}
+
+}  // namespace kiln::interp_internal
