@@ -62,7 +62,10 @@ class Reader {
     return value <= limit ? value : Fail();
   }
   // The length of a list whose items take a byte each at least.
-  uint64_t Count() { return NumberUpTo(rest_.size()); }
+  uint64_t Count() {
+    const uint64_t count = Number();  // Before what is left is looked at.
+    return count <= rest_.size() ? count : Fail();
+  }
   std::string Text() {
     const uint64_t size = Count();
     std::string text(rest_.substr(0, size));
