@@ -1,0 +1,252 @@
+#include "kiln/search/task/tuner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/search/strategy/random_search.h"
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Session {
+ public:
+  Session(const TuneTask& task, const TuneOptions& options, Builder& builder,
+          Runner& runner, Database& database, ThreadPool& pool)
+      : task_(task),
+        options_(options),
+        builder_(builder),
+        runner_(runner),
+        database_(database),
+        pool_(pool),
+        search_(task.space, options.seed, &pool),
+        start_(Clock::now()) {
+    state_.task = task.name;
+    state_.flop = task.flop;
+    state_.peak_gflops = task.peak_gflops;
+    state_.trials_total = options.trials;
+  }
+
+  absl::StatusOr<TuneState> Run() {
+    KILN_RETURN_IF_ERROR(Resume());
+    Report(nullptr);
+    while (!Done()) {
+      KILN_RETURN_IF_ERROR(RunBatch());
+    }
+    KILN_RETURN_IF_ERROR(RunFinal());
+    Report(nullptr);
+    return state_;
+  }
+
+ private:
+  bool Done() {
+    state_.interrupted =
+        state_.interrupted || (options_.stop && options_.stop());
+    return state_.interrupted || state_.exhausted ||
+           state_.trials_done >= state_.trials_total ||
+           Seconds() > options_.max_seconds;
+  }
+
+  double Seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  void Report(const TuningRecord* record) {
+    state_.seconds = Seconds();
+    if (options_.progress) options_.progress(state_, record);
+  }
+
+  // Takes earlier trials of the workload into account.
+  absl::Status Resume() {
+    KILN_RETURN_IF_ERROR(database_.AddWorkload(task_.workload));
+    RecordFilter filter;
+    filter.workload_key = task_.workload.key;
+    filter.target = task_.target;
+    KILN_RETURN_IF_ERROR(database_.ForEachRecord(
+        filter, [&](const TuningRecord& record) {
+          if (!record.program_hash.empty()) search_.Exclude(record.program_hash);
+          Count(record);
+          return absl::OkStatus();
+        }));
+    state_.trials_resumed = state_.trials_done;
+    return absl::OkStatus();
+  }
+
+  void Count(const TuningRecord& record) {
+    ++state_.counts[static_cast<int>(record.verdict)];
+    if (record.verdict != Verdict::kScheduleRefused) ++state_.trials_done;
+    if (record.verdict != Verdict::kOk) return;
+    if (!state_.best || record.latency_min_ns < state_.best->latency_min_ns) {
+      state_.best = record;
+    }
+  }
+
+  TuningRecord NewRecord(uint64_t index) const {
+    TuningRecord record;
+    record.workload_key = task_.workload.key;
+    record.target = task_.target;
+    record.compiler_version = builder_.CompilerVersion();
+    record.seed = options_.seed;
+    record.trial = static_cast<int64_t>(index);
+    return record;
+  }
+
+  TuningRecord NewRecord(const Candidate& candidate, uint64_t index) const {
+    TuningRecord record = NewRecord(index);
+    record.program_hash = candidate.program_hash;
+    record.trace = candidate.trace;
+    record.decisions = candidate.decisions;
+    return record;
+  }
+
+  absl::Status Commit(const TuningRecord& record) {
+    absl::StatusOr<int64_t> id = database_.CommitTrial(record);
+    if (absl::IsAlreadyExists(id.status())) return absl::OkStatus();
+    KILN_RETURN_IF_ERROR(id.status());
+    Count(record);
+    Report(&record);
+    return absl::OkStatus();
+  }
+
+  absl::Status CommitRefused(const SearchBatch& batch) {
+    for (const RefusedSample& refused : batch.refused) {
+      TuningRecord record = NewRecord(refused.index);
+      record.verdict = Verdict::kScheduleRefused;
+      record.reason = refused.reason;
+      record.trace = refused.reason;
+      KILN_RETURN_IF_ERROR(Commit(record));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunBatch() {
+    const int64_t left = state_.trials_total - state_.trials_done;
+    SearchBatch batch =
+        search_.Next(static_cast<int>(std::min<int64_t>(left, options_.batch)));
+    state_.exhausted = batch.exhausted;
+    KILN_RETURN_IF_ERROR(CommitRefused(batch));
+    std::vector<Function> functions;
+    for (const Candidate& candidate : batch.candidates) {
+      functions.push_back(candidate.scheduled);
+    }
+    std::vector<absl::StatusOr<BuildResult>> builds =
+        BuildAll(builder_, functions, pool_.num_threads());
+    for (size_t i = 0; i < builds.size(); ++i) {
+      if (options_.stop && options_.stop()) break;
+      TuningRecord record = NewRecord(batch.candidates[i], batch.indices[i]);
+      KILN_RETURN_IF_ERROR(Measure(std::move(builds[i]), &record));
+      KILN_RETURN_IF_ERROR(Commit(record));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Measure(absl::StatusOr<BuildResult> build,
+                       TuningRecord* record) {
+    if (!build.ok()) {
+      record->verdict = Verdict::kBuildError;
+      record->reason = std::string(build.status().message());
+      return absl::OkStatus();
+    }
+    MeasureOptions options = options_.measure;
+    options.num_threads = task_.num_threads;
+    if (state_.best) options.best_ns = state_.best->latency_min_ns;
+    KILN_ASSIGN_OR_RETURN(MeasureResult result,
+                          runner_.Measure(*task_.data, *build, options));
+    state_.check_seconds += result.check_seconds;
+    record->verdict = result.verdict;
+    record->reason = result.reason;
+    record->latency_min_ns = result.min_ns;
+    record->latency_median_ns = result.median_ns;
+    record->latency_spread_ns = result.spread_ns;
+    record->samples = result.samples;
+    if (result.verdict == Verdict::kOk) Keep(*record, *std::move(build));
+    return absl::OkStatus();
+  }
+
+  // Remembers the kernels of the fastest few.
+  void Keep(const TuningRecord& record, BuildResult build) {
+    finalists_.push_back({record, std::move(build)});
+    std::sort(finalists_.begin(), finalists_.end(),
+              [](const Finalist& a, const Finalist& b) {
+                return a.record.latency_min_ns < b.record.latency_min_ns;
+              });
+    if (static_cast<int>(finalists_.size()) > options_.finalists) {
+      finalists_.pop_back();
+    }
+  }
+
+  // Times the fastest few again in turns, so that a moment of quiet or of noise
+  // does not decide between them.
+  absl::Status RunFinal() {
+    if (finalists_.size() < 2) return absl::OkStatus();
+    MeasureOptions options = options_.measure;
+    options.num_threads = task_.num_threads;
+    for (int round = 0; round < options_.final_rounds; ++round) {
+      for (Finalist& finalist : finalists_) {
+        if (options_.stop && options_.stop()) return absl::OkStatus();
+        KILN_RETURN_IF_ERROR(MeasureAgain(options, &finalist));
+      }
+    }
+    for (const Finalist& finalist : finalists_) {
+      KILN_RETURN_IF_ERROR(database_.ReviseTrial(finalist.record));
+      if (finalist.record.latency_min_ns < state_.best->latency_min_ns ||
+          finalist.record.program_hash == state_.best->program_hash) {
+        state_.best = finalist.record;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  struct Finalist {
+    TuningRecord record;
+    BuildResult build;
+  };
+
+  absl::Status MeasureAgain(const MeasureOptions& options,
+                            Finalist* finalist) {
+    KILN_ASSIGN_OR_RETURN(
+        MeasureResult result,
+        runner_.Measure(*task_.data, finalist->build, options));
+    state_.check_seconds += result.check_seconds;
+    if (result.verdict != Verdict::kOk) return absl::OkStatus();
+    TuningRecord& record = finalist->record;
+    record.samples += result.samples;
+    if (result.min_ns < record.latency_min_ns) {
+      record.latency_min_ns = result.min_ns;
+      record.latency_median_ns = result.median_ns;
+      record.latency_spread_ns = result.spread_ns;
+    }
+    return absl::OkStatus();
+  }
+
+  const TuneTask& task_;
+  const TuneOptions& options_;
+  Builder& builder_;
+  Runner& runner_;
+  Database& database_;
+  ThreadPool& pool_;
+  RandomSearch search_;
+  Clock::time_point start_;
+  TuneState state_;
+  std::vector<Finalist> finalists_;
+};
+
+}  // namespace
+
+int64_t TuneState::failed() const {
+  int64_t total = 0;
+  for (int64_t count : counts) total += count;
+  return total - counts[static_cast<int>(Verdict::kOk)];
+}
+
+absl::StatusOr<TuneState> Tuner::Run(const TuneTask& task,
+                                     const TuneOptions& options) {
+  Session session(task, options, builder_, runner_, database_, pool_);
+  return session.Run();
+}
+
+}  // namespace kiln
