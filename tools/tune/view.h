@@ -1,0 +1,35 @@
+// What `tune` shows while it runs and when it is done.
+#ifndef KILN_TOOLS_TUNE_VIEW_H_
+#define KILN_TOOLS_TUNE_VIEW_H_
+
+#include <memory>
+#include <string>
+
+#include "kiln/search/task/tuner.h"
+
+namespace kiln {
+
+class TuneView {
+ public:
+  virtual ~TuneView() = default;
+  virtual void Start(const TuneTask& task, const std::string& target,
+                     const std::string& database, const TuneState& state) = 0;
+  // After each trial.
+  virtual void Trial(const TuneState& state, const TuningRecord& record) = 0;
+  virtual void Done(const TuneState& state) = 0;
+};
+
+// On a terminal one line that is written over again and again, elsewhere a
+// plain line now and then; at the end the table of tasks.
+std::unique_ptr<TuneView> TextView(bool is_terminal);
+// One JSON object a line, see event.proto. The last has the event "done".
+std::unique_ptr<TuneView> JsonView();
+
+// "trials 12/64, 1 crash, best 105.2 GFLOP/s (89.5 % of peak), 3 s left".
+std::string ProgressLine(const TuneState& state);
+// ID | name | FLOP | GFLOP/s | latency | trials | done
+std::string ResultTable(const TuneState& state);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_TUNE_VIEW_H_
