@@ -1,0 +1,123 @@
+#include "kiln/schedule/analysis/independence.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+bool Names(const BlockNode& block, const Buffer& buffer) {
+  return ReadsBuffer(block, buffer) || WritesBuffer(block, buffer);
+}
+
+// Counts the blocks of a subtree that name `buffer`.
+int CountUsers(const Stmt& subtree, const Buffer& buffer) {
+  int count = 0;
+  ForEachBlock(subtree, [&](const BlockRealizeNode& realize) {
+    count += Names(*realize.block, buffer);
+  });
+  return count;
+}
+
+// The reason why a loop that moves iterator `iter` is no plain spatial one.
+Reason WhyWrongIterator(const ScopeBlock& block, const Var& loop_var,
+                        bool allow_reduction, bool* moves_spatial) {
+  const BlockRealizeNode& realize = *block.realize;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    if (!UsesVar(realize.values[i], loop_var)) continue;
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.type == IterType::kSpatial) {
+      *moves_spatial = true;
+    } else if (iter.type != IterType::kReduce || !allow_reduction) {
+      return absl::StrCat("it moves iterator `", iter.var.name(), "` of ",
+                          Describe(*realize.block), ", which is not spatial");
+    } else {
+      *moves_spatial = true;
+    }
+  }
+  return std::nullopt;
+}
+
+bool WritesOnlyPrivate(const BlockNode& scope, const Stmt& subtree,
+                       const BlockNode& block) {
+  return std::all_of(block.writes.begin(), block.writes.end(),
+                     [&](const BufferRegion& region) {
+                       return LivesWithin(scope, subtree, region.buffer);
+                     });
+}
+
+Reason WhyBlockDepends(const BlockNode& scope, const Stmt& loop_stmt,
+                       const ScopeBlock& block, IndependenceOptions options) {
+  const ForNode& loop = *loop_stmt.As<ForNode>();
+  bool moves = false;
+  if (Reason reason = WhyWrongIterator(block, loop.var,
+                                       options.allow_reduction, &moves)) {
+    return reason;
+  }
+  const bool runs_once = IsOne(loop.extent);
+  if (runs_once || WritesOnlyPrivate(scope, loop_stmt, block.block())) {
+    return std::nullopt;
+  }
+  if (!moves) {
+    return absl::StrCat("every iteration of it writes the same elements in ",
+                        Describe(block.block()));
+  }
+  return WhyNotAffine(block);
+}
+
+}  // namespace
+
+bool LivesWithin(const BlockNode& scope, const Stmt& subtree,
+                 const Buffer& buffer) {
+  const auto& local = scope.alloc_buffers;
+  if (std::find(local.begin(), local.end(), buffer) == local.end()) {
+    return false;
+  }
+  return CountUsers(subtree, buffer) == CountUsers(scope.body, buffer);
+}
+
+Reason WhyFlowCrosses(const BlockNode& scope, const Stmt& subtree) {
+  const Scope local(scope, subtree);
+  if (local.blocks.size() < 2) return std::nullopt;
+  bool flows = false;
+  for (const Dependence& d : local.Dependences()) {
+    flows = true;
+    if (d.kind == DependenceKind::kRaw) continue;
+    return absl::StrCat(Describe(local.blocks[d.target].block()),
+                        " overwrites what ",
+                        Describe(local.blocks[d.source].block()), " uses");
+  }
+  if (!flows) return std::nullopt;
+  for (size_t i = 0; i < local.blocks.size(); ++i) {
+    if (Reason reason = WhyNotCovered(local, static_cast<int>(i))) {
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
+  const BlockNode& scope = *path.scope()->block;
+  const Scope local(scope, path.back());
+  if (!local.only_loops_and_blocks) {
+    return "it holds statements other than loops and blocks";
+  }
+  for (size_t i = 0; i < local.blocks.size(); ++i) {
+    const ScopeBlock& block = local.blocks[i];
+    if (Reason reason = WhyNotCompleteOrReduction(local, static_cast<int>(i))) {
+      return absl::StrCat(Describe(block.block()),
+                          " is neither complete nor a reduction: ", *reason);
+    }
+    if (Reason reason =
+            WhyBlockDepends(scope, path.back(), block, options)) {
+      return reason;
+    }
+  }
+  return WhyFlowCrosses(scope, path.back());
+}
+
+}  // namespace kiln

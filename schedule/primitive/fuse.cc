@@ -1,0 +1,106 @@
+#include "kiln/schedule/primitive/fuse.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/rebind.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/loop_shape.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "fuse";
+
+// The nest that begins at `outermost`, if the loops are exactly `ids`.
+absl::StatusOr<std::vector<const ForNode*>> FindNest(
+    const Function& f, const Stmt& outermost, const std::vector<LoopId>& ids) {
+  std::vector<const ForNode*> nest;
+  const Stmt* at = &outermost;
+  for (LoopId id : ids) {
+    const auto* loop = at->As<ForNode>();
+    if (!loop || loop->id != id) {
+      KILN_ASSIGN_OR_RETURN(const Path other, RequireLoop(f, id, kName));
+      return Refusal(kName,
+                     absl::StrCat(Describe(*other.loop()),
+                                  " is not the only statement in ",
+                                  Describe(nest.empty() ? *other.loop()
+                                                        : *nest.back())),
+                     "give loops outermost first, each directly in the one "
+                     "before; reorder brings them together");
+    }
+    nest.push_back(loop);
+    at = &loop->body;
+  }
+  return nest;
+}
+
+absl::Status Check(const std::vector<const ForNode*>& nest) {
+  for (size_t i = 0; i < nest.size(); ++i) {
+    KILN_RETURN_IF_ERROR(CheckPlainLoop(*nest[i], kName));
+    for (size_t j = 0; j < i; ++j) {
+      if (UsesVar(nest[i]->extent, nest[j]->var)) {
+        return Refusal(kName,
+                       absl::StrCat("the extent of ", Describe(*nest[i]),
+                                    " depends on ", Describe(*nest[j])));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The extents of the loops after the i-th, multiplied: how far apart its
+// iterations stand in the fused loop.
+std::vector<Expr> Steps(const std::vector<const ForNode*>& nest) {
+  std::vector<Expr> steps(nest.size() + 1);
+  steps.back() = Int(1, nest[0]->extent.dtype());
+  for (size_t i = nest.size(); i-- > 0;) {
+    steps[i] = Mul(nest[i]->extent, steps[i + 1]);
+  }
+  return steps;
+}
+
+Expr Position(const Var& fused, const std::vector<Expr>& steps, size_t i) {
+  Expr value = fused;
+  if (i > 0) value = FloorMod(value, steps[i]);
+  return IsOne(steps[i + 1]) ? value : FloorDiv(value, steps[i + 1]);
+}
+
+}  // namespace
+
+absl::StatusOr<FuseResult> Fuse(const Function& f,
+                                const std::vector<LoopId>& ids,
+                                FuseOptions options) {
+  if (ids.empty()) return BadArgument(kName, "no loops are given");
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, ids[0], kName));
+  KILN_ASSIGN_OR_RETURN(const auto nest, FindNest(f, path.back(), ids));
+  KILN_RETURN_IF_ERROR(Check(nest));
+
+  std::string name;
+  for (const ForNode* loop : nest) name += loop->var.name() + "_";
+  const Var fused(name + "fused", nest[0]->var.dtype());
+  const std::vector<Expr> steps = Steps(nest);
+  const Expr extent =
+      AsInt(steps[0]) ? steps[0] : Analyzer().Simplify(steps[0]);
+
+  Rebinding rebinding;
+  rebinding.preserve_unit_iters = options.preserve_unit_iters;
+  rebinding.loops = Ranges(LoopsAbove(path));
+  rebinding.loops.push_back({fused, {Int(0, fused.dtype()), extent}});
+  for (size_t i = 0; i < nest.size(); ++i) {
+    rebinding.values[nest[i]->var.get()] = Position(fused, steps, i);
+  }
+  Stmt body = Rebind(nest.back()->body, rebinding);
+  FuseResult result{f, 0};
+  result.loop = result.function.NewId();
+  result.function =
+      ReplaceAt(std::move(result.function), path,
+                MakeFor(result.loop, fused, extent, std::move(body)));
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,18 @@
+// What split, fuse and reorder ask of a loop before they give it another shape.
+#ifndef KILN_SCHEDULE_PRIMITIVE_LOOP_SHAPE_H_
+#define KILN_SCHEDULE_PRIMITIVE_LOOP_SHAPE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "kiln/ir/tensor/stmt.h"
+
+namespace kiln {
+
+// Refuses a loop that starts elsewhere than at 0, has annotations, or is more
+// than a serial loop: that would be lost.
+absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_PRIMITIVE_LOOP_SHAPE_H_

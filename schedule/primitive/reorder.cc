@@ -1,0 +1,151 @@
+#include "kiln/schedule/primitive/reorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/independence.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "reorder";
+
+// The loops from the outermost named one to the innermost.
+struct Chain {
+  Path path;  // to the outermost
+  std::vector<const ForNode*> loops;
+};
+
+bool IsNamed(const std::vector<LoopId>& ids, LoopId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+absl::Status CheckNames(const std::vector<LoopId>& ids) {
+  if (ids.empty()) return BadArgument(kName, "no loops are given");
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (std::find(ids.begin(), ids.begin() + static_cast<long>(i), ids[i]) !=
+        ids.begin() + static_cast<long>(i)) {
+      return BadArgument(kName, "a loop is named twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The named loop that has no other named loop above it.
+absl::StatusOr<Path> FindTop(const Function& f,
+                             const std::vector<LoopId>& ids) {
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, ids[0], kName));
+  for (size_t i = path.ScopeIndex() + 1; i < path.size(); ++i) {
+    const auto* loop = path.stmts[i].As<ForNode>();
+    if (loop && IsNamed(ids, loop->id)) return path.Prefix(i + 1);
+  }
+  return path;
+}
+
+absl::StatusOr<Chain> FindChain(const Function& f,
+                                const std::vector<LoopId>& ids) {
+  Chain chain;
+  KILN_ASSIGN_OR_RETURN(chain.path, FindTop(f, ids));
+  size_t found = 0;
+  const Stmt* at = &chain.path.back();
+  while (const auto* loop = at->As<ForNode>()) {
+    chain.loops.push_back(loop);
+    found += IsNamed(ids, loop->id);
+    if (found == ids.size()) return chain;
+    at = &loop->body;
+  }
+  for (LoopId id : ids) {
+    KILN_RETURN_IF_ERROR(RequireLoop(f, id, kName).status());
+  }
+  return Refusal(kName,
+                 absl::StrCat("not all of the loops are in one chain below ",
+                              Describe(*chain.loops[0]),
+                              " where each is the only statement of the one "
+                              "above"));
+}
+
+// The chain with the named loops in their new order.
+std::vector<const ForNode*> NewOrder(const Chain& chain,
+                                     const std::vector<LoopId>& ids) {
+  std::vector<const ForNode*> order;
+  size_t next = 0;
+  for (const ForNode* loop : chain.loops) {
+    if (!IsNamed(ids, loop->id)) {
+      order.push_back(loop);
+      continue;
+    }
+    order.push_back(*std::find_if(
+        chain.loops.begin(), chain.loops.end(),
+        [&](const ForNode* l) { return l->id == ids[next]; }));
+    ++next;
+  }
+  return order;
+}
+
+absl::Status CheckDomains(const std::vector<const ForNode*>& order) {
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (size_t j = i; j < order.size(); ++j) {
+      if (UsesVar(order[i]->extent, order[j]->var) ||
+          UsesVar(order[i]->min, order[j]->var)) {
+        return Refusal(kName, absl::StrCat("the range of ", Describe(*order[i]),
+                                           " depends on ", Describe(*order[j]),
+                                           ", which would come inside it"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBlock(const BlockRealizeNode& realize,
+                        const std::vector<const ForNode*>& loops) {
+  for (const IterVar& iter : realize.block->iters) {
+    if (iter.type == IterType::kOpaque) {
+      return Refusal(kName, absl::StrCat("iterator `", iter.var.name(), "` of ",
+                                         Describe(*realize.block),
+                                         " is neither spatial nor reduce"));
+    }
+  }
+  if (Reason reason = WhyNotAffine(realize, loops)) {
+    return Refusal(kName, *reason);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBlocks(const Chain& chain) {
+  const Scope local(*chain.path.scope()->block, chain.path.back());
+  for (const ScopeBlock& block : local.blocks) {
+    KILN_RETURN_IF_ERROR(CheckBlock(*block.realize, block.loops));
+  }
+  if (local.blocks.size() < 2) return absl::OkStatus();
+  if (Reason reason = WhyFlowCrosses(*chain.path.scope()->block,
+                                     chain.loops.back()->body)) {
+    return Refusal(kName, *reason, "reorder before the blocks come together");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Function> Reorder(const Function& f,
+                                 const std::vector<LoopId>& ids) {
+  KILN_RETURN_IF_ERROR(CheckNames(ids));
+  KILN_ASSIGN_OR_RETURN(const Chain chain, FindChain(f, ids));
+  if (ids.size() == 1) return f;
+  const std::vector<const ForNode*> order = NewOrder(chain, ids);
+  KILN_RETURN_IF_ERROR(CheckDomains(order));
+  KILN_RETURN_IF_ERROR(CheckBlocks(chain));
+  Stmt body = chain.loops.back()->body;
+  for (size_t i = order.size(); i-- > 0;) {
+    ForFields fields = order[i]->fields();
+    fields.body = std::move(body);
+    body = MakeFor(std::move(fields));
+  }
+  return ReplaceAt(f, chain.path, std::move(body));
+}
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// sample_perfect_tile, sample_categorical, sample_compute_location: choices
+// that a search makes. Nothing changes in the function.
+#ifndef KILN_SCHEDULE_PRIMITIVE_SAMPLE_H_
+#define KILN_SCHEDULE_PRIMITIVE_SAMPLE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/base/random.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// Factors that multiply to the extent of the loop, n of them, the last at most
+// `max_innermost_factor`; each such list is equally likely. Refuses a loop
+// whose extent is not a constant.
+absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
+    const Function& f, LoopId loop, int64_t n, int64_t max_innermost_factor,
+    Random* random);
+// Refuses a decision that is no such list.
+absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
+                              int64_t max_innermost_factor,
+                              const std::vector<int64_t>& decision);
+
+// An index into `probs`, drawn with those weights. Refuses an empty list,
+// negative weights, and weights that are all 0.
+absl::StatusOr<int64_t> SampleCategorical(const std::vector<double>& probs,
+                                          Random* random);
+
+// Stand in for a loop where a block is computed.
+inline constexpr LoopId kRootLocation = -1;    // where it is
+inline constexpr LoopId kInlineLocation = -2;  // inlined into its consumers
+
+// The decisions open to sample_compute_location for the block: kRootLocation,
+// kInlineLocation, or k: the k-th loop that all consumers share.
+absl::StatusOr<std::vector<int64_t>> ComputeLocations(const Function& f,
+                                                      BlockId block);
+// The location that a decision stands for.
+absl::StatusOr<LoopId> ComputeLocation(const Function& f, BlockId block,
+                                       int64_t decision);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_PRIMITIVE_SAMPLE_H_

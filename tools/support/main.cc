@@ -1,0 +1,70 @@
+#include "kiln/tools/support/main.h"
+
+#include <cstdio>
+
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
+
+namespace kiln {
+namespace {
+
+// The part of `arg` after "--name" or "-name"; null when it is another flag.
+const char* AfterFlagName(const char* arg, std::string_view name) {
+  std::string_view rest = arg;
+  if (rest.empty() || rest[0] != '-') return nullptr;
+  const size_t dashes = rest.substr(0, 2) == "--" ? 2 : 1;
+  if (rest.substr(dashes, name.size()) != name) return nullptr;
+  const char* after = arg + dashes + name.size();
+  return *after == '\0' || *after == '=' ? after : nullptr;
+}
+
+std::string BaseName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(slash == path.npos ? path : path.substr(slash + 1));
+}
+
+int Fail(const char* program, std::string_view message) {
+  std::fprintf(stderr, "%s: %.*s\n", BaseName(program).c_str(),
+               static_cast<int>(message.size()), message.data());
+  return kExitError;
+}
+
+}  // namespace
+
+std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
+                                          std::string_view name) {
+  std::vector<std::string> values;
+  int kept = 1;
+  for (int i = 1; i < *argc; ++i) {
+    const char* after = AfterFlagName(argv[i], name);
+    if (!after) {
+      argv[kept++] = argv[i];
+    } else if (*after == '=') {
+      values.push_back(after + 1);
+    } else if (i + 1 < *argc) {
+      values.push_back(argv[++i]);
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  *argc = kept;
+  argv[kept] = nullptr;
+  return values;
+}
+
+int RunTool(int argc, char** argv, const std::string& usage,
+            absl::StatusOr<int> (*body)()) {
+  absl::SetProgramUsageMessage(usage);
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  if (rest.size() > 1) {
+    return Fail(argv[0], absl::StrCat("\"", rest[1],
+                                      "\" is no flag; flags begin with two "
+                                      "dashes, and --help lists them"));
+  }
+  absl::StatusOr<int> result = body();
+  if (result.ok()) return *result;
+  return Fail(argv[0], std::string(result.status().message()));
+}
+
+}  // namespace kiln
