@@ -45,7 +45,7 @@ std::vector<Tensor> Sfm(const Dims& d) {
   Tensor a = Input({n, m}, "A");
   IterVar k = ReduceAxis(Int(0), m, "k"), k2 = ReduceAxis(Int(0), m, "k");
   Tensor highest = Compute(
-      {n}, [&](Indices i) { return Max(a(i[0], k), {k}); },
+      {n}, [&](Indices i) { return te::Max(a(i[0], k), {k}); },
       "T_softmax_maxelem");
   Tensor exps = Compute(
       {n, m},

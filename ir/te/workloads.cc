@@ -172,16 +172,16 @@ absl::Status CheckDims(std::string_view spec, const std::string& name,
   return absl::OkStatus();
 }
 
-absl::Status CheckSize(std::string_view spec, const te::Tensor& tensor) {
+absl::Status CheckSize(std::string_view spec, const Buffer& buffer) {
   int64_t size = 1;
-  for (const Expr& e : tensor.shape()) {
+  for (const Expr& e : buffer->shape) {
     const int64_t* extent = AsInt(e);
     if (!extent || *extent < 1) {
       return Refuse(spec, "the kernel is larger than the padded input, so "
                           "the output is empty");
     }
     if (__builtin_mul_overflow(size, *extent, &size) || size > kMaxElements) {
-      return Refuse(spec, absl::StrCat("tensor ", tensor.buffer()->name,
+      return Refuse(spec, absl::StrCat("tensor ", buffer->name,
                                        " would have more than 2^40 elements"));
     }
   }
@@ -210,11 +210,14 @@ absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
   }
   KILN_RETURN_IF_ERROR(CheckDims(spec, name, dims));
   const std::vector<te::Tensor> params = workload->make(dims);
-  for (const te::Tensor& tensor : params) {
-    KILN_RETURN_IF_ERROR(CheckSize(spec, tensor));
+  KILN_ASSIGN_OR_RETURN(Function main, te::CreatePrimFunc(params, "main"));
+  for (const Param& param : main.params) {
+    KILN_RETURN_IF_ERROR(CheckSize(spec, param.buffer));
+  }
+  for (const Buffer& buffer : main.root().alloc_buffers) {
+    KILN_RETURN_IF_ERROR(CheckSize(spec, buffer));
   }
   Module module;
-  KILN_ASSIGN_OR_RETURN(Function main, te::CreatePrimFunc(params, "main"));
   module.functions.push_back(std::move(main));
   return module;
 }
