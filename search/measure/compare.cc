@@ -1,0 +1,167 @@
+#include "kiln/search/measure/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kRun = 64;
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+// bfloat16 is the upper half of a float.
+struct BFloat16 {
+  uint16_t bits;
+  explicit operator double() const {
+    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof value);
+    return value;
+  }
+};
+
+// Calls f with a value of the C++ type of `dtype`.
+template <typename F>
+auto WithElementType(DType dtype, F&& f) {
+  switch (dtype.code()) {
+    case TypeCode::kInt:
+      if (dtype.bits() == 8) return f(int8_t{});
+      if (dtype.bits() == 16) return f(int16_t{});
+      if (dtype.bits() == 32) return f(int32_t{});
+      return f(int64_t{});
+    case TypeCode::kUInt:
+      if (dtype.bits() == 8) return f(uint8_t{});
+      if (dtype.bits() == 16) return f(uint16_t{});
+      if (dtype.bits() == 32) return f(uint32_t{});
+      return f(uint64_t{});
+    case TypeCode::kFloat:
+      if (dtype.bits() == 16) return f(_Float16{});
+      if (dtype.bits() == 32) return f(float{});
+      return f(double{});
+    case TypeCode::kBFloat:
+      return f(BFloat16{});
+    case TypeCode::kBool:
+      return f(uint8_t{});
+    case TypeCode::kHandle:
+    case TypeCode::kVoid:
+      return f(uint64_t{});
+  }
+  return f(uint64_t{});
+}
+
+template <typename T>
+bool Agree(T got, T expected, Tolerance tolerance) {
+  if constexpr (std::is_integral_v<T>) {
+    return got == expected;
+  } else {
+    const double a = static_cast<double>(got);
+    const double b = static_cast<double>(expected);
+    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+    return std::isfinite(b) &&
+           std::abs(a - b) <= tolerance.atol + tolerance.rtol * std::abs(b);
+  }
+}
+
+// Compares without branches, so that the usual case runs in vectors. Floats
+// may be counted that agree, never the other way round.
+template <typename T>
+int64_t CountDifferent(const T* got, const T* expected, int64_t count,
+                       Tolerance tolerance) {
+  int64_t different = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<T, float>) {
+      const float limit =
+          static_cast<float>(tolerance.atol) +
+          static_cast<float>(tolerance.rtol) * std::abs(expected[i]);
+      const float error = std::abs(got[i] - expected[i]);
+      different += !(error <= limit * 0.999f) | !(error <= kLargest);
+    } else {
+      different += !Agree(got[i], expected[i], tolerance);
+    }
+  }
+  return different;
+}
+
+template <typename T>
+void CompareRun(const T* got, const T* expected, int64_t begin, int64_t end,
+                Tolerance tolerance, OutputMismatch& mismatch) {
+  mismatch.compared += end - begin;
+  if (CountDifferent(got + begin, expected + begin, end - begin, tolerance) ==
+      0) {
+    return;
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    if (Agree(got[i], expected[i], tolerance)) continue;
+    if (mismatch.count++ > 0) continue;
+    mismatch.index = i;
+    mismatch.got = static_cast<double>(got[i]);
+    mismatch.expected = static_cast<double>(expected[i]);
+  }
+}
+
+double Epsilon(DType dtype) {
+  if (!dtype.is_float()) return 0;
+  if (dtype.code() == TypeCode::kBFloat) return std::ldexp(1, -8);
+  if (dtype.bits() == 16) return std::ldexp(1, -11);
+  return std::ldexp(1, dtype.bits() == 32 ? -24 : -53);
+}
+
+}  // namespace
+
+Tolerance ToleranceFor(DType dtype, int64_t reduction_length,
+                       double magnitude) {
+  const double length =
+      static_cast<double>(std::max<int64_t>(reduction_length, 1));
+  const double relative = 32 * Epsilon(dtype) * std::sqrt(length);
+  return {relative, relative * magnitude};
+}
+
+double LargestMagnitude(DType dtype, const void* data, int64_t count) {
+  return WithElementType(dtype, [&](auto zero) {
+    const auto* values = static_cast<const decltype(zero)*>(data);
+    double largest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const double magnitude = std::abs(static_cast<double>(values[i]));
+      if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+    }
+    return largest;
+  });
+}
+
+std::optional<OutputMismatch> CompareElements(DType dtype, const void* got,
+                                              const void* expected,
+                                              int64_t count,
+                                              Tolerance tolerance,
+                                              int64_t max_elements) {
+  OutputMismatch mismatch;
+  WithElementType(dtype, [&](auto zero) {
+    const auto* a = static_cast<const decltype(zero)*>(got);
+    const auto* b = static_cast<const decltype(zero)*>(expected);
+    const bool all = max_elements <= 0 || count <= max_elements;
+    const int64_t runs = all ? 1 : std::max<int64_t>(2, max_elements / kRun);
+    const int64_t length = all ? count : std::min(kRun, count);
+    for (int64_t r = 0; r < runs; ++r) {
+      const auto begin =
+          all ? 0
+              : static_cast<int64_t>(static_cast<__int128>(count - length) * r /
+                                     (runs - 1));
+      CompareRun(a, b, begin, begin + length, tolerance, mismatch);
+    }
+  });
+  if (mismatch.count == 0) return std::nullopt;
+  return mismatch;
+}
+
+std::string ToString(const OutputMismatch& mismatch,
+                     const std::string& buffer) {
+  return absl::StrCat(buffer, "[", mismatch.index, "] is ", mismatch.got,
+                      ", expected ", mismatch.expected, " (", mismatch.count,
+                      " of ", mismatch.compared, " compared elements differ)");
+}
+
+}  // namespace kiln

@@ -1,0 +1,248 @@
+#include "kiln/search/measure/local_runner.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/search/measure/runner.pb.h"
+#include "kiln/search/measure/worker.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kAttempts = 3;
+// For loading a task, which is no kernel's doing.
+constexpr double kLoadDeadlineS = 60;
+
+Deadline After(double seconds) {
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+             std::chrono::duration<double>(seconds));
+}
+
+// An idle worker that has anything to say has ended.
+bool IsAlive(const ForkServer::Worker& worker) {
+  if (worker.pid < 0) return false;
+  pollfd poll_fd = {worker.fd.get(), POLLIN, 0};
+  return poll(&poll_fd, 1, 0) == 0;
+}
+
+MeasureResult Failed(Verdict verdict, std::string reason) {
+  MeasureResult result;
+  result.verdict = verdict;
+  result.reason = std::move(reason);
+  return result;
+}
+
+std::optional<MeasureResult> ResultOf(const std::string& payload) {
+  search::Response response;
+  if (!response.ParseFromString(payload)) return std::nullopt;
+  const std::optional<Verdict> verdict = ParseVerdict(response.verdict());
+  if (!verdict) return std::nullopt;
+  if (*verdict == Verdict::kOk && !(response.min_ns() > 0)) return std::nullopt;
+  MeasureResult result = Failed(*verdict, response.reason());
+  result.min_ns = response.min_ns();
+  result.median_ns = response.median_ns();
+  result.spread_ns = response.spread_ns();
+  result.samples = response.samples();
+  result.check_seconds = response.check_seconds();
+  return result;
+}
+
+// After these the worker's memory is as it was before the kernel.
+bool LeavesWorkerIntact(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk:
+    case Verdict::kBuildError:
+    case Verdict::kWrongResult:
+      return true;
+    case Verdict::kScheduleRefused:
+    case Verdict::kRunError:
+    case Verdict::kCrash:
+    case Verdict::kTimeout:
+    case Verdict::kOutOfMemory:
+    case Verdict::kOutOfBounds:
+    case Verdict::kWorkerLost:
+      return false;
+  }
+  return false;
+}
+
+// A worker ended without a word: who ended it?
+MeasureResult ResultOfEnd(int wait_status) {
+  if (WIFEXITED(wait_status)) {
+    return Failed(Verdict::kCrash,
+                  absl::StrCat("the kernel ended the process with exit code ",
+                               WEXITSTATUS(wait_status)));
+  }
+  const int number = WTERMSIG(wait_status);
+  switch (number) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGTRAP:
+    case SIGABRT:
+    case SIGSYS:
+      return Failed(Verdict::kCrash, absl::StrCat("SIG", sigabbrev_np(number)));
+    default:
+      return Failed(
+          Verdict::kWorkerLost,
+          absl::StrCat("the worker was killed from outside by ",
+                       number == SIGKILL ? "SIGKILL" : strsignal(number)));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LocalRunner>> LocalRunner::Create(
+    const LocalRunnerOptions& options) {
+  std::unique_ptr<LocalRunner> runner(new LocalRunner(options));
+  KILN_RETURN_IF_ERROR(runner->StartServer());
+  KILN_RETURN_IF_ERROR(runner->FillPlaces());
+  return runner;
+}
+
+absl::Status LocalRunner::StartServer() {
+  worker_ = {};
+  spare_ = {};
+  loaded_task_ = 0;
+  server_.reset();
+  KILN_ASSIGN_OR_RETURN(server_, ForkServer::Start(&RunWorker));
+  return absl::OkStatus();
+}
+
+absl::Status LocalRunner::FillPlaces() {
+  for (ForkServer::Worker* place : {&worker_, &spare_}) {
+    if (place->pid >= 0) continue;
+    KILN_ASSIGN_OR_RETURN(*place, server_->Spawn());
+  }
+  worker_pid_ = worker_.pid;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> LocalRunner::Replace() {
+  ++replaced_;
+  const pid_t old = worker_.pid;
+  worker_ = std::exchange(spare_, {});
+  loaded_task_ = 0;
+  worker_pid_ = worker_.pid;
+  KILN_ASSIGN_OR_RETURN(const int status, server_->Kill(old));
+  KILN_RETURN_IF_ERROR(FillPlaces());
+  return status;
+}
+
+absl::Status LocalRunner::LoadTask(const MeasureTask& task) {
+  const Deadline deadline = After(kLoadDeadlineS);
+  KILN_RETURN_IF_ERROR(
+      SendFrame(worker_.fd.get(), task.request(), task.fd(), deadline));
+  KILN_ASSIGN_OR_RETURN(const Frame frame,
+                        ReceiveFrame(worker_.fd.get(), deadline));
+  search::Response response;
+  if (!response.ParseFromString(frame.payload)) {
+    return absl::UnavailableError("the worker talks nonsense");
+  }
+  if (response.verdict() != VerdictName(Verdict::kOk)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a worker cannot hold the task: ", response.reason()));
+  }
+  loaded_task_ = task.id();
+  return absl::OkStatus();
+}
+
+// Idle workers, and even the server, may have been killed by hand; that is no
+// kernel's fault, so what is missing is started again.
+absl::Status LocalRunner::Ready(const MeasureTask& task) {
+  absl::Status status;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (!IsAlive(worker_)) status = Replace().status();
+    if (status.ok() && loaded_task_ != task.id()) status = LoadTask(task);
+    if (status.ok()) return status;
+    if (status.code() == absl::StatusCode::kResourceExhausted) return status;
+    KILN_RETURN_IF_ERROR(StartServer());
+    KILN_RETURN_IF_ERROR(FillPlaces());
+    status = absl::OkStatus();
+  }
+  return absl::UnavailableError(
+      "measuring: workers end before they take a task");
+}
+
+std::string LocalRunner::RequestFor(const BuildResult& kernel,
+                                    const MeasureOptions& options) const {
+  search::Request request;
+  request.set_version(kRunnerProtocolVersion);
+  search::MeasureKernel& out = *request.mutable_measure();
+  out.set_object(kernel.object);
+  out.set_symbol(kernel.symbol);
+  out.set_num_threads(options.num_threads);
+  out.set_memory_limit_bytes(options_.memory_limit_bytes);
+  out.set_check(options.check);
+  out.set_check_elements(options.check_elements);
+  out.set_hopeless_ns(options.best_ns * options.hopeless_factor);
+  out.set_budget_ms(options.budget_ms);
+  out.set_min_samples(options.min_samples);
+  out.set_max_samples(options.max_samples);
+  out.set_flush_cache(options.flush_cache);
+  return request.SerializeAsString();
+}
+
+absl::StatusOr<MeasureResult> LocalRunner::AfterSilence(
+    const absl::Status& silence, double deadline_s) {
+  const absl::StatusOr<int> wait_status = Replace();
+  if (!wait_status.ok()) {
+    if (wait_status.status().code() != absl::StatusCode::kUnavailable) {
+      return wait_status.status();
+    }
+    KILN_RETURN_IF_ERROR(StartServer());
+    KILN_RETURN_IF_ERROR(FillPlaces());
+    return Failed(Verdict::kWorkerLost,
+                  "the process that forks workers was killed from outside");
+  }
+  if (silence.code() == absl::StatusCode::kDeadlineExceeded) {
+    return Failed(Verdict::kTimeout,
+                  absl::StrCat("no end within ", deadline_s, " s"));
+  }
+  return ResultOfEnd(*wait_status);
+}
+
+absl::StatusOr<MeasureResult> LocalRunner::Measure(
+    const MeasureTask& task, const BuildResult& kernel,
+    const MeasureOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (absl::Status fits = task.CheckFits(kernel.signature); !fits.ok()) {
+    return Failed(Verdict::kBuildError, std::string(fits.message()));
+  }
+  KILN_RETURN_IF_ERROR(Ready(task));
+  const double deadline_s =
+      options.deadline_s > 0 ? options.deadline_s : options_.deadline_s;
+  const Deadline deadline = After(deadline_s);
+  absl::Status silence =
+      SendFrame(worker_.fd.get(), RequestFor(kernel, options), -1, deadline);
+  absl::StatusOr<Frame> frame =
+      silence.ok() ? ReceiveFrame(worker_.fd.get(), deadline) : silence;
+  MeasureResult result;
+  if (!frame.ok()) {
+    KILN_ASSIGN_OR_RETURN(result, AfterSilence(frame.status(), deadline_s));
+  } else if (std::optional<MeasureResult> read = ResultOf(frame->payload)) {
+    result = *std::move(read);
+  } else {
+    result = Failed(Verdict::kCrash, "the kernel overwrote the worker itself");
+  }
+  // Where the server is gone too, the next call finds out.
+  if (frame.ok() && !LeavesWorkerIntact(result.verdict)) {
+    Replace().status().IgnoreError();
+  }
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,170 @@
+#include "kiln/search/measure/measure_all.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "kiln/base/status_macros.h"
+
+namespace kiln {
+namespace {
+
+// Builds candidates in their order on threads of its own; Take waits for one.
+class BuildQueue {
+ public:
+  BuildQueue(Builder& builder, absl::Span<const Function> functions,
+             int num_threads)
+      : builder_(builder), functions_(functions), built_(functions.size()) {
+    for (int i = 0; i < num_threads; ++i) {
+      threads_.emplace_back([this] { Work(); });
+    }
+  }
+
+  ~BuildQueue() {
+    next_ = static_cast<int64_t>(functions_.size());
+    WaitForAll();
+  }
+
+  // Waits until nothing is left to build.
+  void WaitForAll() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  absl::StatusOr<BuildResult> Take(int64_t index) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ready_.wait(lock, [&] { return built_[index].has_value(); });
+    return *std::exchange(built_[index], std::nullopt);
+  }
+
+ private:
+  void Work() {
+    const auto count = static_cast<int64_t>(functions_.size());
+    for (int64_t i = next_++; i < count; i = next_++) {
+      absl::StatusOr<BuildResult> result = builder_.Build(functions_[i]);
+      std::lock_guard<std::mutex> lock(mutex_);
+      built_[i] = std::move(result);
+      ready_.notify_all();
+    }
+  }
+
+  Builder& builder_;
+  absl::Span<const Function> functions_;
+  std::atomic<int64_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<std::optional<absl::StatusOr<BuildResult>>> built_;
+  std::vector<std::thread> threads_;
+};
+
+void Narrow(const MeasureResult& result, double deadline_factor,
+            double longest_s, MeasureOptions& options) {
+  if (result.verdict != Verdict::kOk) return;
+  if (options.best_ns > 0 && options.best_ns <= result.min_ns) return;
+  options.best_ns = result.min_ns;
+  if (deadline_factor <= 0) return;
+  const double deadline_s =
+      std::max(1.0, result.min_ns * 1e-9 * deadline_factor);
+  options.deadline_s =
+      longest_s > 0 ? std::min(deadline_s, longest_s) : deadline_s;
+}
+
+double Quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<size_t>(at);
+  const size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] +
+         (at - static_cast<double>(low)) * (values[high] - values[low]);
+}
+
+// Rounds of one kernel, put together.
+struct Rounds {
+  MeasureResult total;
+  std::vector<double> medians;
+
+  void Add(const MeasureResult& round) {
+    if (total.verdict != Verdict::kOk) return;
+    if (round.verdict != Verdict::kOk) {
+      total = round;
+      return;
+    }
+    const bool first = medians.empty();
+    total.min_ns = first ? round.min_ns : std::min(total.min_ns, round.min_ns);
+    medians.push_back(round.median_ns);
+    total.samples += round.samples;
+    total.check_seconds += round.check_seconds;
+    total.seconds += round.seconds;
+  }
+
+  MeasureResult Finish() && {
+    if (total.verdict == Verdict::kOk && !medians.empty()) {
+      total.median_ns = Quantile(medians, 0.5);
+      total.spread_ns = Quantile(medians, 0.75) - Quantile(medians, 0.25);
+    }
+    return std::move(total);
+  }
+};
+
+}  // namespace
+
+absl::Status MeasureAll(Builder& builder, Runner& runner,
+                        const MeasureTask& task,
+                        absl::Span<const Function> candidates,
+                        const MeasureAllOptions& options,
+                        const OnMeasured& on_measured) {
+  MeasureOptions measure = options.measure;
+  const int spare_cpus = options.num_cpus - measure.num_threads;
+  const bool overlap =
+      options.overlap == Overlap::kSingleThread && spare_cpus > 0;
+  BuildQueue queue(builder, candidates,
+                   std::max(1, overlap ? spare_cpus : options.num_cpus));
+  if (!overlap) queue.WaitForAll();
+  for (int64_t i = 0; i < static_cast<int64_t>(candidates.size()); ++i) {
+    const absl::StatusOr<BuildResult> kernel = queue.Take(i);
+    Measured measured;
+    measured.index = i;
+    if (kernel.ok()) {
+      measured.kernel = &*kernel;
+      KILN_ASSIGN_OR_RETURN(measured.result,
+                            runner.Measure(task, *kernel, measure));
+    } else {
+      measured.result.verdict = Verdict::kBuildError;
+      measured.result.reason = std::string(kernel.status().message());
+    }
+    Narrow(measured.result, options.deadline_factor, options.measure.deadline_s,
+           measure);
+    if (!on_measured(measured)) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<MeasureResult>> MeasureInTurns(
+    Runner& runner, const MeasureTask& task,
+    absl::Span<const BuildResult* const> kernels, int rounds,
+    const MeasureOptions& options) {
+  std::vector<Rounds> all(kernels.size());
+  MeasureOptions round_options = options;
+  round_options.best_ns = 0;
+  round_options.check_elements = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (all[i].total.verdict != Verdict::kOk) continue;
+      KILN_ASSIGN_OR_RETURN(const MeasureResult result,
+                            runner.Measure(task, *kernels[i], round_options));
+      all[i].Add(result);
+    }
+    round_options.check = false;
+  }
+  std::vector<MeasureResult> results;
+  for (Rounds& one : all) results.push_back(std::move(one).Finish());
+  return results;
+}
+
+}  // namespace kiln

@@ -1,0 +1,65 @@
+// Runner: checks and times one kernel, whatever that kernel does.
+#ifndef KILN_SEARCH_MEASURE_RUNNER_H_
+#define KILN_SEARCH_MEASURE_RUNNER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/search/database/verdict.h"
+#include "kiln/search/measure/builder.h"
+#include "kiln/search/measure/task_data.h"
+
+namespace kiln {
+
+struct MeasureOptions {
+  // Threads that the kernel's parallel loops use.
+  int num_threads = 1;
+  // Compare the outputs with the task's trusted ones before timing, at most
+  // this many elements of each, taken in runs spread evenly (0: all).
+  bool check = true;
+  int64_t check_elements = int64_t{1} << 22;
+  // The best latency known so far, 0 for none. A kernel whose first sample is
+  // `hopeless_factor` times slower is not sampled again.
+  double best_ns = 0;
+  double hopeless_factor = 2;
+  // Samples are taken until `budget_ms` is used up, within these bounds.
+  double budget_ms = 20;
+  int min_samples = 3;
+  int max_samples = 20;
+  // Empty the caches before each sample.
+  bool flush_cache = false;
+  // Seconds for loading, checking and timing together, after
+  // which the kernel is stopped. 0: the runner's own.
+  double deadline_s = 0;
+};
+
+struct MeasureResult {
+  Verdict verdict = Verdict::kOk;
+  // Why, where the verdict is not ok.
+  std::string reason;
+  // Nanoseconds for one call; 0 where it was not timed.
+  double min_ns = 0;
+  double median_ns = 0;
+  // Distance between the quartiles of the samples.
+  double spread_ns = 0;
+  int64_t samples = 0;
+  // What preparing and comparing buffers took, and the whole measurement.
+  double check_seconds = 0;
+  double seconds = 0;
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  // Measures one kernel. Whatever the kernel does is a verdict; an error
+  // means that nothing can be measured here at all. One call at a time.
+  virtual absl::StatusOr<MeasureResult> Measure(
+      const MeasureTask& task, const BuildResult& kernel,
+      const MeasureOptions& options) = 0;
+};
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_MEASURE_RUNNER_H_

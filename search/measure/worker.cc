@@ -1,0 +1,259 @@
+// A kernel runs first between guard zones, with its output compared, and only
+// then on plain memory against the clock.
+#include "kiln/search/measure/worker.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/search/database/verdict.h"
+#include "kiln/search/measure/channel.h"
+#include "kiln/search/measure/fault_signal.h"
+#include "kiln/search/measure/guarded_host.h"
+#include "kiln/search/measure/runner.pb.h"
+#include "kiln/search/measure/worker_task.h"
+#include "kiln/vm/library/kernel_abi.h"
+#include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/library/object_loader.h"
+#include "kiln/vm/profile/time_evaluator.h"
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A verdict other than ok, on its way out of nested steps.
+struct Failure {
+  Verdict verdict;
+  std::string reason;
+};
+using MaybeFailure = std::optional<Failure>;
+
+// Limits what is mapped beyond what is mapped now; lifts the limit again.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(uint64_t more_bytes) {
+    const uint64_t mapped = MappedBytes();
+    if (more_bytes == 0 || mapped == 0) return;
+    Set(mapped + more_bytes);
+  }
+  ~MemoryLimit() { Set(RLIM_INFINITY); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  static uint64_t MappedBytes() {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr) return 0;
+    unsigned long long pages = 0;
+    const int fields = std::fscanf(file, "%llu", &pages);
+    std::fclose(file);
+    return fields == 1 ? pages * sysconf(_SC_PAGESIZE) : 0;
+  }
+  static void Set(rlim_t soft) {
+    rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = std::min(soft, limit.rlim_max);
+    setrlimit(RLIMIT_AS, &limit);
+  }
+};
+
+class Worker {
+ public:
+  explicit Worker(int fd) : fd_(fd) {}
+
+  void Serve();
+
+ private:
+  search::Response Answer(const Frame& frame);
+  MaybeFailure Load(const search::LoadTask& load, int fd);
+  MaybeFailure Measure(const search::MeasureKernel& request,
+                       search::Response& response);
+  MaybeFailure CheckedRun(const search::MeasureKernel& request,
+                          KilnKernel kernel, search::Response& response);
+  MaybeFailure TimedRuns(const search::MeasureKernel& request,
+                         KilnKernel kernel, search::Response& response);
+  void UseThreads(int count);
+
+  int fd_;
+  std::unique_ptr<WorkerTask> task_;
+  int num_threads_ = 0;
+  std::unique_ptr<ThreadPool> pool_;
+  std::unique_ptr<KernelHost> host_;
+};
+
+MaybeFailure FailureOf(int32_t status) {
+  if (status == KILN_KERNEL_OK) return std::nullopt;
+  if (status == KILN_KERNEL_OUT_OF_MEMORY) {
+    return Failure{Verdict::kOutOfMemory,
+                   "an allocation of the kernel exceeded the memory limit"};
+  }
+  return Failure{Verdict::kRunError,
+                 absl::StrCat("the kernel returned ", status)};
+}
+
+void Worker::UseThreads(int count) {
+  count = std::max(count, 1);
+  if (count == num_threads_) return;
+  host_.reset();
+  pool_.reset();
+  ThreadPool::Options options;
+  options.num_threads = count;
+  pool_ = std::make_unique<ThreadPool>(options);
+  host_ = std::make_unique<KernelHost>(pool_.get());
+  num_threads_ = count;
+}
+
+MaybeFailure Worker::Load(const search::LoadTask& load, int fd) {
+  task_.reset();
+  absl::StatusOr<std::unique_ptr<WorkerTask>> task =
+      WorkerTask::Create(load, fd);
+  if (!task.ok()) {
+    return Failure{Verdict::kRunError, std::string(task.status().message())};
+  }
+  task_ = *std::move(task);
+  return std::nullopt;
+}
+
+MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
+                                KilnKernel kernel, search::Response& response) {
+  const auto start = Clock::now();
+  task_->Prepare();
+  GuardedHost host(host_->abi());
+  const auto before_call = Clock::now();
+  const int32_t status =
+      kernel(host.abi(), task_->guarded_data().data(), task_->scalars().data());
+  const double call_seconds = SecondsSince(before_call);
+  MaybeFailure failure = FailureOf(status);
+  std::optional<std::string> violation = host.CheckWorkspaces();
+  if (!violation) violation = task_->CheckSlack();
+  if (violation) failure = Failure{Verdict::kOutOfBounds, *violation};
+  if (!failure && request.check()) {
+    const std::optional<std::string> mismatch =
+        task_->CompareOutputs(static_cast<int64_t>(request.check_elements()));
+    if (mismatch) failure = Failure{Verdict::kWrongResult, *mismatch};
+  }
+  response.set_check_seconds(SecondsSince(start) - call_seconds);
+  return failure;
+}
+
+MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
+                               KilnKernel kernel, search::Response& response) {
+  absl::StatusOr<absl::Span<void* const>> data = task_->PlainData();
+  if (!data.ok()) {
+    return Failure{Verdict::kOutOfMemory, std::string(data.status().message())};
+  }
+  const MemoryLimit limit(request.memory_limit_bytes());
+  TimeOptions options;
+  options.warmup_calls = 1;
+  options.total_us = request.budget_ms() * 1e3;
+  options.min_samples = request.min_samples();
+  options.max_samples = request.max_samples();
+  if (request.hopeless_ns() > 0) {
+    options.hopeless_us = request.hopeless_ns() * 1e-3;
+  }
+  if (request.flush_cache()) options.flush = task_->PlainSpans();
+  int32_t status = 0;
+  const absl::StatusOr<TimeResult> time = MeasureTime(
+      [&] {
+        status = kernel(host_->abi(), data->data(), task_->scalars().data());
+        return status == 0 ? absl::OkStatus() : absl::AbortedError("");
+      },
+      options);
+  if (MaybeFailure failure = FailureOf(status)) return failure;
+  if (!time.ok()) {
+    return Failure{Verdict::kRunError, std::string(time.status().message())};
+  }
+  // A kernel that does nothing may take no measurable time.
+  response.set_min_ns(std::max(time->min_us * 1e3, 1e-3));
+  response.set_median_ns(time->median_us * 1e3);
+  response.set_spread_ns(time->spread * time->median_us * 1e3);
+  response.set_samples(time->samples);
+  return std::nullopt;
+}
+
+MaybeFailure Worker::Measure(const search::MeasureKernel& request,
+                             search::Response& response) {
+  if (task_ == nullptr) {
+    return Failure{Verdict::kRunError, "no task was loaded"};
+  }
+  const absl::StatusOr<std::shared_ptr<const LoadedObject>> object =
+      LoadedObject::Load(request.object());
+  const absl::StatusOr<KilnKernel> kernel =
+      object.ok() ? (*object)->Kernel(request.symbol()) : object.status();
+  if (!kernel.ok()) {
+    return Failure{Verdict::kBuildError,
+                   std::string(kernel.status().message())};
+  }
+  UseThreads(request.num_threads());
+  {
+    const MemoryLimit limit(request.memory_limit_bytes());
+    MaybeFailure failure = CheckedRun(request, *kernel, response);
+    if (failure) return failure;
+  }
+  return TimedRuns(request, *kernel, response);
+}
+
+search::Response Worker::Answer(const Frame& frame) {
+  const auto start = Clock::now();
+  search::Response response;
+  search::Request request;
+  MaybeFailure failure =
+      Failure{Verdict::kRunError, "the worker does not know this request"};
+  if (!request.ParseFromString(frame.payload)) {
+    failure->reason = "the request cannot be parsed";
+  } else if (request.version() != kRunnerProtocolVersion) {
+    failure->reason =
+        absl::StrCat("the request has protocol version ", request.version(),
+                     ", this worker speaks version ", kRunnerProtocolVersion);
+  } else if (request.has_load_task()) {
+    failure = Load(request.load_task(), frame.fd.get());
+  } else if (request.has_measure()) {
+    failure = Measure(request.measure(), response);
+  }
+  const Verdict verdict = failure ? failure->verdict : Verdict::kOk;
+  response.set_verdict(std::string(VerdictName(verdict)));
+  if (failure) response.set_reason(failure->reason);
+  response.set_seconds(SecondsSince(start));
+  return response;
+}
+
+void Worker::Serve() {
+  AnswerFatalSignals(fd_);
+  while (true) {
+    absl::StatusOr<Frame> frame = ReceiveFrame(fd_);
+    if (!frame.ok()) return;
+    search::Response response;
+    try {
+      response = Answer(*frame);
+    } catch (const std::bad_alloc&) {
+      response.set_verdict(std::string(VerdictName(Verdict::kOutOfMemory)));
+      response.set_reason("the worker itself ran out of memory");
+    }
+    if (!SendFrame(fd_, response.SerializeAsString()).ok()) return;
+  }
+}
+
+}  // namespace
+
+void RunWorker(int fd) { Worker(fd).Serve(); }
+
+}  // namespace kiln
