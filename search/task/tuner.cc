@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/search/measure/measure_all.h"
 #include "kiln/search/strategy/random_search.h"
 
 namespace kiln {
@@ -133,29 +133,33 @@ class Session {
     for (const Candidate& candidate : batch.candidates) {
       functions.push_back(candidate.scheduled);
     }
-    std::vector<absl::StatusOr<BuildResult>> builds =
-        BuildAll(builder_, functions, pool_.num_threads());
-    for (size_t i = 0; i < builds.size(); ++i) {
-      if (options_.stop && options_.stop()) break;
-      TuningRecord record = NewRecord(batch.candidates[i], batch.indices[i]);
-      KILN_RETURN_IF_ERROR(Measure(std::move(builds[i]), &record));
-      KILN_RETURN_IF_ERROR(Commit(record));
-    }
-    return absl::OkStatus();
+    absl::Status status;
+    KILN_RETURN_IF_ERROR(MeasureAll(
+        builder_, runner_, *task_.data, functions, MeasureAllOptionsNow(),
+        [&](const Measured& measured) {
+          TuningRecord record = NewRecord(batch.candidates[measured.index],
+                                          batch.indices[measured.index]);
+          Fill(measured.result, &record);
+          status = Commit(record);
+          if (measured.result.verdict == Verdict::kOk) {
+            Keep(record, *measured.kernel);
+          }
+          return status.ok() && !(options_.stop && options_.stop());
+        }));
+    return status;
   }
 
-  absl::Status Measure(absl::StatusOr<BuildResult> build,
-                       TuningRecord* record) {
-    if (!build.ok()) {
-      record->verdict = Verdict::kBuildError;
-      record->reason = std::string(build.status().message());
-      return absl::OkStatus();
-    }
-    MeasureOptions options = options_.measure;
-    options.num_threads = task_.num_threads;
-    if (state_.best) options.best_ns = state_.best->latency_min_ns;
-    KILN_ASSIGN_OR_RETURN(MeasureResult result,
-                          runner_.Measure(*task_.data, *build, options));
+  MeasureAllOptions MeasureAllOptionsNow() const {
+    MeasureAllOptions options;
+    options.measure = options_.measure;
+    options.measure.num_threads = task_.num_threads;
+    if (state_.best) options.measure.best_ns = state_.best->latency_min_ns;
+    options.num_cpus = ThreadPool::NumAvailableCpus();
+    return options;
+  }
+
+  // Takes the result into the record, and its cost into the state.
+  void Fill(const MeasureResult& result, TuningRecord* record) {
     state_.check_seconds += result.check_seconds;
     record->verdict = result.verdict;
     record->reason = result.reason;
@@ -163,13 +167,11 @@ class Session {
     record->latency_median_ns = result.median_ns;
     record->latency_spread_ns = result.spread_ns;
     record->samples = result.samples;
-    if (result.verdict == Verdict::kOk) Keep(*record, *std::move(build));
-    return absl::OkStatus();
   }
 
   // Remembers the kernels of the fastest few.
-  void Keep(const TuningRecord& record, BuildResult build) {
-    finalists_.push_back({record, std::move(build)});
+  void Keep(const TuningRecord& record, const BuildResult& build) {
+    finalists_.push_back({record, build});
     std::sort(finalists_.begin(), finalists_.end(),
               [](const Finalist& a, const Finalist& b) {
                 return a.record.latency_min_ns < b.record.latency_min_ns;
@@ -182,22 +184,36 @@ class Session {
   // Times the fastest few again in turns, so that a moment of quiet or of noise
   // does not decide between them.
   absl::Status RunFinal() {
-    if (finalists_.size() < 2) return absl::OkStatus();
-    MeasureOptions options = options_.measure;
-    options.num_threads = task_.num_threads;
-    for (int round = 0; round < options_.final_rounds; ++round) {
-      for (Finalist& finalist : finalists_) {
-        if (options_.stop && options_.stop()) return absl::OkStatus();
-        KILN_RETURN_IF_ERROR(MeasureAgain(options, &finalist));
-      }
-    }
+    const bool cut_short = state_.interrupted || finalists_.size() < 2;
+    if (cut_short) return absl::OkStatus();
+    std::vector<const BuildResult*> kernels;
     for (const Finalist& finalist : finalists_) {
-      KILN_RETURN_IF_ERROR(database_.ReviseTrial(finalist.record));
-      if (finalist.record.latency_min_ns < state_.best->latency_min_ns ||
-          finalist.record.program_hash == state_.best->program_hash) {
-        state_.best = finalist.record;
-      }
+      kernels.push_back(&finalist.build);
     }
+    std::vector<MeasureResult> results;
+    KILN_ASSIGN_OR_RETURN(
+        results, MeasureInTurns(runner_, *task_.data, kernels,
+                                options_.final_rounds,
+                                MeasureAllOptionsNow().measure));
+    state_.best.reset();
+    for (size_t i = 0; i < results.size(); ++i) {
+      TuningRecord& record = finalists_[i].record;
+      const double first_ns = record.latency_min_ns;
+      Fill(results[i], &record);
+      if (record.verdict == Verdict::kOk) {
+        record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
+      }
+      KILN_RETURN_IF_ERROR(database_.ReviseTrial(record));
+    }
+    return FindBest();
+  }
+
+  // The best of all, earlier runs included.
+  absl::Status FindBest() {
+    absl::StatusOr<TuningRecord> best =
+        database_.Best(task_.workload.key, task_.target);
+    if (absl::IsNotFound(best.status())) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(state_.best, std::move(best));
     return absl::OkStatus();
   }
 
@@ -205,23 +221,6 @@ class Session {
     TuningRecord record;
     BuildResult build;
   };
-
-  absl::Status MeasureAgain(const MeasureOptions& options,
-                            Finalist* finalist) {
-    KILN_ASSIGN_OR_RETURN(
-        MeasureResult result,
-        runner_.Measure(*task_.data, finalist->build, options));
-    state_.check_seconds += result.check_seconds;
-    if (result.verdict != Verdict::kOk) return absl::OkStatus();
-    TuningRecord& record = finalist->record;
-    record.samples += result.samples;
-    if (result.min_ns < record.latency_min_ns) {
-      record.latency_min_ns = result.min_ns;
-      record.latency_median_ns = result.median_ns;
-      record.latency_spread_ns = result.spread_ns;
-    }
-    return absl::OkStatus();
-  }
 
   const TuneTask& task_;
   const TuneOptions& options_;
