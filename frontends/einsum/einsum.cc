@@ -60,10 +60,9 @@ class EinsumReader {
   absl::StatusOr<int64_t> Extent(const PyExpr& name) const {
     auto found = extents_.find(name.text);
     if (found != extents_.end()) return found->second;
-    return source_.Error(name.begin,
-                         absl::StrCat("no extent is given for index `",
-                                      name.text, "`; add ", name.text,
-                                      "=EXTENT to the shape"));
+    return source_.Error(
+        name.begin, absl::StrCat("no extent is given for index `", name.text,
+                                 "`; add ", name.text, "=EXTENT to the shape"));
   }
 
   absl::Status ReadLeft(const PyExpr& left) {
@@ -80,8 +79,8 @@ class EinsumReader {
                              "an index of the left side has to be a name");
       }
       if (std::count(spatial_.begin(), spatial_.end(), index.text)) {
-        return source_.Error(index.begin, absl::StrCat("index `", index.text,
-                                                       "` stands twice"));
+        return source_.Error(
+            index.begin, absl::StrCat("index `", index.text, "` stands twice"));
       }
       KILN_RETURN_IF_ERROR(Extent(index).status());
       spatial_.push_back(index.text);
@@ -97,8 +96,9 @@ class EinsumReader {
     }
     const std::string& name = e.items[0].text;
     if (e.items[0].kind != PyKind::kName || name == output_) {
-      return source_.Error(e.begin, "a tensor of the right side needs a name "
-                                    "other than the left one's");
+      return source_.Error(e.begin,
+                           "a tensor of the right side needs a name "
+                           "other than the left one's");
     }
     std::vector<int64_t> shape;
     for (size_t i = 1; i < e.items.size(); ++i) {
@@ -117,10 +117,10 @@ class EinsumReader {
     for (Operand& operand : operands_) {
       if (operand.name != name) continue;
       if (operand.shape.size() != shape.size()) {
-        return source_.Error(e.begin,
-                             absl::StrCat("`", name, "` has ", shape.size(),
-                                          " indices here and ",
-                                          operand.shape.size(), " before"));
+        return source_.Error(
+            e.begin, absl::StrCat("`", name, "` has ", shape.size(),
+                                  " indices here and ", operand.shape.size(),
+                                  " before"));
       }
       for (size_t i = 0; i < shape.size(); ++i) {
         operand.shape[i] = std::max(operand.shape[i], shape[i]);
@@ -135,9 +135,8 @@ class EinsumReader {
   absl::Status Reach(const PyExpr& e, int64_t* low, int64_t* high) {
     if (e.kind == PyKind::kName) {
       KILN_ASSIGN_OR_RETURN(int64_t extent, Extent(e));
-      const bool known =
-          std::count(spatial_.begin(), spatial_.end(), e.text) ||
-          std::count(reduce_.begin(), reduce_.end(), e.text);
+      const bool known = std::count(spatial_.begin(), spatial_.end(), e.text) ||
+                         std::count(reduce_.begin(), reduce_.end(), e.text);
       if (!known) reduce_.push_back(e.text);
       *low = 0;
       *high = extent - 1;
@@ -149,8 +148,9 @@ class EinsumReader {
       return absl::OkStatus();
     }
     if (e.kind != PyKind::kBinary) {
-      return source_.Error(e.begin, "an index is a sum of index names and "
-                                    "numbers with constant factors");
+      return source_.Error(e.begin,
+                           "an index is a sum of index names and "
+                           "numbers with constant factors");
     }
     int64_t a_low, a_high, b_low, b_high;
     KILN_RETURN_IF_ERROR(Reach(e.items[0], &a_low, &a_high));
@@ -193,9 +193,10 @@ class EinsumReader {
                                    "sum over it"));
     }
     if (sums && reduce_.empty()) {
-      return source_.Error(stmt.begin, "every index stands on the left, so "
-                                       "that there is nothing to sum over; "
-                                       "write =");
+      return source_.Error(stmt.begin,
+                           "every index stands on the left, so "
+                           "that there is nothing to sum over; "
+                           "write =");
     }
     return absl::OkStatus();
   }
@@ -301,8 +302,9 @@ class EinsumReader {
     if (name == "sqrt" && args.size() == 1) {
       return Call(dtype_, Intrinsic::kSqrt, args);
     }
-    return source_.Error(e.begin, "known calls are max(x, y), min(x, y), "
-                                  "exp(x) and sqrt(x)");
+    return source_.Error(e.begin,
+                         "known calls are max(x, y), min(x, y), "
+                         "exp(x) and sqrt(x)");
   }
 
   const python::Source& source_;
@@ -328,9 +330,9 @@ absl::StatusOr<std::map<std::string, int64_t>> ParseExtents(
     int64_t extent = 0;
     const bool is_number = absl::SimpleAtoi(pair.second, &extent);
     if (pair.first.empty() || !is_number || extent < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "shape \"", std::string(text), "\": \"", part,
-          "\" is not NAME=EXTENT with an extent of at least 1"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape \"", std::string(text), "\": \"", part,
+                       "\" is not NAME=EXTENT with an extent of at least 1"));
     }
     if (!extents.emplace(pair.first, extent).second) {
       return absl::InvalidArgumentError(

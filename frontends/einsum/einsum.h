@@ -1,6 +1,7 @@
 // Tensor functions from index notation.
 //
-//   ParseEinsum("C[i,j] += A[i,k] * B[k,j]", {{"i", 512}, {"j", 512}, {"k", 8}})
+//   ParseEinsum("C[i,j] += A[i,k] * B[k,j]", {{"i", 512}, {"j", 512}, {"k",
+//   8}})
 //
 // gives a function `main(A, B, C)` with one block that sums over k, the index
 // that the left side lacks.

@@ -11,8 +11,8 @@ using ::testing::HasSubstr;
 
 TEST(EinsumTest, SumsOverTheIndicesThatTheLeftSideLacks) {
   KILN_ASSERT_OK_AND_ASSIGN(
-      Module m, ParseEinsum("C[i,j] += A[i,k] * B[k,j]",
-                            {{"i", 4}, {"j", 3}, {"k", 5}}));
+      Module m,
+      ParseEinsum("C[i,j] += A[i,k] * B[k,j]", {{"i", 4}, {"j", 3}, {"k", 5}}));
   const Function& f = m.functions[0];
   ASSERT_EQ(f.params.size(), 3u);
   EXPECT_EQ(f.params[2].buffer->name, "C");
@@ -21,8 +21,8 @@ TEST(EinsumTest, SumsOverTheIndicesThatTheLeftSideLacks) {
 
 TEST(EinsumTest, TensorsReachAsFarAsTheirIndices) {
   KILN_ASSERT_OK_AND_ASSIGN(
-      Module m, ParseEinsum("Y[x] += X[2*x + r + 1] * W[r]",
-                            {{"x", 10}, {"r", 3}}));
+      Module m,
+      ParseEinsum("Y[x] += X[2*x + r + 1] * W[r]", {{"x", 10}, {"r", 3}}));
   EXPECT_TRUE(IsConst(m.functions[0].params[0].buffer->shape[0], 22));
 }
 
@@ -46,9 +46,9 @@ TEST(EinsumTest, RefusesWhatHasNoMeaning) {
       {"C[i] += A[k + 9223372036854775800]", "exceeds 64 bits"},
   };
   for (const auto& [text, message] : cases) {
-    EXPECT_THAT(ParseEinsum(text, extents),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr(message)))
+    EXPECT_THAT(
+        ParseEinsum(text, extents),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)))
         << text;
   }
 }
@@ -56,9 +56,8 @@ TEST(EinsumTest, RefusesWhatHasNoMeaning) {
 TEST(ExtentsTest, ReadsAndRefuses) {
   KILN_ASSERT_OK_AND_ASSIGN(auto extents, ParseExtents("i=4, k=5"));
   for (const char* bad : {"i", "i=0", "i=x", "=4", "i=4,i=5"}) {
-    EXPECT_THAT(ParseExtents(bad),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("shape")))
+    EXPECT_THAT(ParseExtents(bad), StatusIs(absl::StatusCode::kInvalidArgument,
+                                            HasSubstr("shape")))
         << bad;
   }
 }

@@ -7,8 +7,8 @@
 namespace kiln {
 
 std::vector<absl::StatusOr<Candidate>> RandomSearch::Draw(int count) {
-  std::vector<absl::StatusOr<Candidate>> drawn(
-      count, absl::UnknownError("not drawn"));
+  std::vector<absl::StatusOr<Candidate>> drawn(count,
+                                               absl::UnknownError("not drawn"));
   pool_->ParallelFor(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       drawn[i] = space_->Sample(seed_, next_ + i);

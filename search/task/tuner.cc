@@ -66,9 +66,10 @@ class Session {
     RecordFilter filter;
     filter.workload_key = task_.workload.key;
     filter.target = task_.target;
-    KILN_RETURN_IF_ERROR(database_.ForEachRecord(
-        filter, [&](const TuningRecord& record) {
-          if (!record.program_hash.empty()) search_.Exclude(record.program_hash);
+    KILN_RETURN_IF_ERROR(
+        database_.ForEachRecord(filter, [&](const TuningRecord& record) {
+          if (!record.program_hash.empty())
+            search_.Exclude(record.program_hash);
           Count(record);
           return absl::OkStatus();
         }));
@@ -192,9 +193,9 @@ class Session {
     }
     std::vector<MeasureResult> results;
     KILN_ASSIGN_OR_RETURN(
-        results, MeasureInTurns(runner_, *task_.data, kernels,
-                                options_.final_rounds,
-                                MeasureAllOptionsNow().measure));
+        results,
+        MeasureInTurns(runner_, *task_.data, kernels, options_.final_rounds,
+                       MeasureAllOptionsNow().measure));
     state_.best.reset();
     for (size_t i = 0; i < results.size(); ++i) {
       TuningRecord& record = finalists_[i].record;

@@ -25,11 +25,11 @@ namespace kiln {
 
 // What is tuned.
 struct TuneTask {
-  std::string name;      // for people
-  Workload workload;     // for the database
-  std::string target;    // fingerprint, with the number of threads
-  double flop = 0;       // of one call; 0: not known
-  int num_threads = 1;   // that a kernel uses
+  std::string name;        // for people
+  Workload workload;       // for the database
+  std::string target;      // fingerprint, with the number of threads
+  double flop = 0;         // of one call; 0: not known
+  int num_threads = 1;     // that a kernel uses
   double peak_gflops = 0;  // of these threads; 0: not measured
   std::shared_ptr<const MeasureTask> data;
   const Space* space = nullptr;
@@ -40,7 +40,7 @@ struct TuneState {
   std::string task;
   double flop = 0;
   double peak_gflops = 0;
-  int64_t trials_done = 0;   // programs with a record, earlier runs included
+  int64_t trials_done = 0;     // programs with a record, earlier runs included
   int64_t trials_resumed = 0;  // of these, found in the database
   int64_t trials_total = 0;
   VerdictCounts counts = {};
@@ -51,9 +51,7 @@ struct TuneState {
   bool interrupted = false;
 
   double best_us() const { return best ? best->latency_min_ns * 1e-3 : 0; }
-  double best_gflops() const {
-    return best ? flop / best->latency_min_ns : 0;
-  }
+  double best_gflops() const { return best ? flop / best->latency_min_ns : 0; }
   double peak_share() const {
     return peak_gflops > 0 ? best_gflops() / peak_gflops : 0;
   }

@@ -66,8 +66,8 @@ class Text : public TuneView {
     if (!failures.empty()) std::printf("failed: %s\n", failures.c_str());
     if (state.exhausted) std::printf("the space has no more programs\n");
     if (state.interrupted) std::printf("stopped before all trials were done\n");
-    std::printf("%.2f s in all, %.2f s of it checking outputs\n",
-                state.seconds, state.check_seconds);
+    std::printf("%.2f s in all, %.2f s of it checking outputs\n", state.seconds,
+                state.check_seconds);
     std::fflush(stdout);
   }
 
@@ -147,8 +147,8 @@ class Json : public TuneView {
 }  // namespace
 
 std::string ProgressLine(const TuneState& state) {
-  std::string line = absl::StrFormat("trials %d/%d", state.trials_done,
-                                     state.trials_total);
+  std::string line =
+      absl::StrFormat("trials %d/%d", state.trials_done, state.trials_total);
   const std::string failures = FailureList(state);
   if (!failures.empty()) absl::StrAppend(&line, ", ", failures);
   if (state.best) {
@@ -162,9 +162,9 @@ std::string ProgressLine(const TuneState& state) {
 }
 
 std::string ResultTable(const TuneState& state) {
-  std::string table = absl::StrFormat(
-      " ID | %-28s | %12s | %9s | %12s | %6s | %s\n", "name", "FLOP", "GFLOP/s",
-      "latency (us)", "trials", "done");
+  std::string table =
+      absl::StrFormat(" ID | %-28s | %12s | %9s | %12s | %6s | %s\n", "name",
+                      "FLOP", "GFLOP/s", "latency (us)", "trials", "done");
   absl::StrAppendFormat(
       &table, "  0 | %-28s | %12.0f | %9.2f | %12.3f | %6d | %s\n", state.task,
       state.flop, state.best_gflops(), state.best_us(), state.trials_done,

@@ -1,0 +1,26 @@
+// The builder for CPUs: lowering, LLVM, and a signature.
+#ifndef KILN_SEARCH_MEASURE_LLVM_BUILDER_H_
+#define KILN_SEARCH_MEASURE_LLVM_BUILDER_H_
+
+#include <string>
+#include <utility>
+
+#include "kiln/codegen/target/target.h"
+#include "kiln/search/measure/builder.h"
+
+namespace kiln {
+
+class LlvmBuilder : public Builder {
+ public:
+  explicit LlvmBuilder(Target target) : target_(std::move(target)) {}
+
+  absl::StatusOr<BuildResult> Build(const Function& scheduled) override;
+  std::string CompilerVersion() const override;
+
+ private:
+  Target target_;
+};
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_MEASURE_LLVM_BUILDER_H_

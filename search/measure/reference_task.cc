@@ -1,0 +1,146 @@
+#include "kiln/search/measure/reference_task.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/te/flops.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/search/measure/compare.h"
+#include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/library/object_loader.h"
+#include "kiln/vm/ndarray/ndarray.h"
+#include "kiln/vm/ndarray/random_fill.h"
+#include "kiln/vm/packed/loaded_kernel.h"
+
+namespace kiln {
+namespace {
+
+absl::Status CheckStatic(const KernelSignature& signature) {
+  if (signature.scalars.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "function ", signature.name, " depends on ", signature.scalars[0].name,
+      ", whose value is only known at the call; give constant shapes to tune "
+      "it"));
+}
+
+absl::StatusOr<std::vector<NDArray>> MakeInputs(
+    const KernelSignature& signature, uint64_t seed) {
+  std::vector<NDArray> arrays;
+  for (const KernelBuffer& buffer : signature.buffers) {
+    std::vector<int64_t> shape;
+    for (const KernelDim& dim : buffer.shape) shape.push_back(dim.extent);
+    KILN_ASSIGN_OR_RETURN(NDArray array, NDArray::Zeros(shape, buffer.dtype));
+    if (!buffer.written) FillRandom(array, seed + arrays.size());
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+absl::Status RunCompiled(const BuildResult& build,
+                         const std::vector<NDArray>& arrays) {
+  KILN_ASSIGN_OR_RETURN(auto object, LoadedObject::Load(build.object));
+  KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(build.symbol));
+  ThreadPool pool;
+  KernelHost host(&pool);
+  std::vector<void*> data;
+  for (const NDArray& array : arrays) data.push_back(array.data());
+  return KernelStatus(entry(host.abi(), data.data(), nullptr), build.symbol);
+}
+
+// How many terms a reduction of `f` adds up: the largest product of extents of
+// reduce iterators in a block.
+int64_t ReductionLength(const Function& f) {
+  int64_t longest = 1;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (!realize) return true;
+    int64_t length = 1;
+    for (const IterVar& iter : realize->block->iters) {
+      const int64_t* extent = AsInt(iter.domain.extent);
+      if (iter.type == IterType::kReduce && extent) length *= *extent;
+    }
+    longest = std::max(longest, length);
+    return true;
+  });
+  return longest;
+}
+
+Tolerance ToleranceOf(const Function& f, const NDArray& expected) {
+  const double magnitude = LargestMagnitude(expected.dtype(), expected.data(),
+                                            expected.num_elements());
+  return ToleranceFor(expected.dtype(), ReductionLength(f), magnitude);
+}
+
+std::vector<Tensor> CopyInputs(const KernelSignature& signature,
+                               const std::vector<NDArray>& arrays) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const NDArray& array = arrays[i];
+    Tensor tensor(array.dtype(), {array.shape().begin(), array.shape().end()});
+    if (!signature.buffers[i].written) {
+      std::copy_n(array.data_as<uint8_t>(), array.bytes(), tensor.bytes.data());
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+// The interpreter's outputs have to agree with the compiled ones.
+absl::Status CheckAgainstInterpreter(const Function& f,
+                                     const KernelSignature& signature,
+                                     const std::vector<NDArray>& compiled) {
+  std::vector<Tensor> tensors = CopyInputs(signature, compiled);
+  KILN_RETURN_IF_ERROR(Interpret(f, tensors));
+  for (size_t i = 0; i < compiled.size(); ++i) {
+    if (!signature.buffers[i].written) continue;
+    const NDArray& array = compiled[i];
+    std::optional<OutputMismatch> mismatch =
+        CompareElements(array.dtype(), array.data(), tensors[i].bytes.data(),
+                        array.num_elements(), ToleranceOf(f, array));
+    if (!mismatch) continue;
+    return absl::InternalError(
+        absl::StrCat("function ", f.name,
+                     " compiled without a schedule disagrees with its "
+                     "interpretation: ",
+                     ToString(*mismatch, signature.buffers[i].name)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
+    const Function& f, Builder& builder, const ReferenceOptions& options) {
+  KILN_ASSIGN_OR_RETURN(BuildResult build, builder.Build(f));
+  const KernelSignature& signature = build.signature;
+  KILN_RETURN_IF_ERROR(CheckStatic(signature));
+  KILN_ASSIGN_OR_RETURN(std::vector<NDArray> arrays,
+                        MakeInputs(signature, options.seed));
+  KILN_RETURN_IF_ERROR(RunCompiled(build, arrays));
+  if (EstimateFlops(f).value_or(1e30) <= options.max_interpreted_flop) {
+    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, signature, arrays));
+  }
+  std::vector<TaskTensor> tensors;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    TaskTensor tensor;
+    const absl::Span<const char> bytes(arrays[i].data_as<char>(),
+                                       arrays[i].bytes());
+    if (signature.buffers[i].written) {
+      tensor.expected = bytes;
+      tensor.tolerance = ToleranceOf(f, arrays[i]);
+    } else {
+      tensor.initial = bytes;
+    }
+    tensors.push_back(tensor);
+  }
+  return MeasureTask::Create(signature, {}, tensors);
+}
+
+}  // namespace kiln
