@@ -167,6 +167,8 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
   options.total_us = request.budget_ms() * 1e3;
   options.min_samples = request.min_samples();
   options.max_samples = request.max_samples();
+  // Of a short kernel a sample holds many calls, so that the budget is used.
+  options.sample_us = options.total_us / std::max(options.max_samples, 1);
   if (request.hopeless_ns() > 0) {
     options.hopeless_us = request.hopeless_ns() * 1e-3;
   }
