@@ -46,9 +46,10 @@ Tensor PadSpatial(const Tensor& input, int rank, int64_t pad,
   return Pad(input, padding, padding, name);
 }
 
-// position * stride + tap * dilation
+// position * stride + tap * dilation, products ahead of a plain term.
 Expr Window(const Expr& position, const Expr& tap, int64_t stride,
             int64_t dilation = 1) {
+  if (stride == 1 && dilation != 1) return Add(Scaled(tap, dilation), position);
   return Add(Scaled(position, stride), Scaled(tap, dilation));
 }
 

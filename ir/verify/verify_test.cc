@@ -1,0 +1,189 @@
+#include "kiln/ir/verify/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+const DType kF32 = DType::Float(32);
+
+TEST(VerifyTest, EveryNamedWorkloadIsWellFormed) {
+  for (const WorkloadInfo& info : Workloads()) {
+    KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload(info.name));
+    KILN_EXPECT_OK(VerifyModule(module, {.check_regions = true}));
+  }
+}
+
+TEST(VerifyTest, SymbolicShapesAndMatchedBuffersAreWellFormed) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("m.py", R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 16), "float32")
+    B = T.match_buffer(b, (n, 16), "float32")
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            T.reads(A[vi, 0:16])
+            T.writes(B[vi, 0:16])
+            s0 = T.int64()
+            V = T.match_buffer(A[vi, 0:16], (16,), "float32", strides=[s0], offset_factor=1)
+            for j in range(16):
+                B[vi, j] = V[j]
+)"));
+  KILN_EXPECT_OK(VerifyModule(module, {.check_regions = true}));
+}
+
+// One loop over one block that stores into A; `edit` spoils it.
+struct Parts {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  Var i{"i"}, vi{"vi"};
+  ForFields loop;
+  BlockFields block;
+  std::vector<Expr> values;
+  Function f;
+  std::function<Stmt(Stmt)> wrap = [](Stmt s) { return s; };
+};
+
+absl::Status Spoiled(const std::function<void(Parts&)>& edit,
+                     VerifyOptions options = {}) {
+  Parts p;
+  p.f.name = "main";
+  p.f.params = {{Var("a", DType::Handle()), p.a}};
+  p.f.next_id = 10;
+  p.block.id = 2;
+  p.block.name = "A";
+  p.block.iters = {{p.vi, {Int(0), Int(8)}, IterType::kSpatial}};
+  p.block.writes = {{p.a, PointRegion({p.vi})}};
+  p.block.body = MakeStore(p.a, Float(1), {p.vi});
+  p.values = {p.i};
+  p.loop.id = 3;
+  p.loop.var = p.i;
+  p.loop.min = Int(0);
+  p.loop.extent = Int(8);
+  edit(p);
+  p.loop.body = MakeRealize(p.values, Bool(true), MakeBlock(p.block));
+  p.f.body = MakeRoot(1, {}, p.wrap(MakeFor(p.loop)));
+  return VerifyFunction(p.f, options);
+}
+
+TEST(VerifyTest, AnUnspoiledProgramPasses) {
+  KILN_EXPECT_OK(Spoiled([](Parts&) {}));
+}
+
+TEST(VerifyTest, EachFaultIsNamedWithItsPlace) {
+  const struct {
+    std::function<void(Parts&)> edit;
+    const char* message;
+  } kCases[] = {
+      {[](Parts& p) { p.values = {Var("ghost")}; },
+       "main / block \"root\" / for i / block \"A\": variable ghost"},
+      {[](Parts& p) {
+         p.block.body = MakeStore(MakeBuffer("Z", kF32, {Int(8)}), Float(1),
+                                  {p.vi});
+       },
+       "buffer Z is used where it is not defined"},
+      {[](Parts& p) { p.loop.id = 2; }, "another loop or block"},
+      {[](Parts& p) { p.loop.id = 10; }, "next_id = 10"},
+      {[](Parts& p) { p.loop.id = 0; }, "not between 1"},
+      {[](Parts& p) { p.loop.extent = Int(8, DType::Int(32)); },
+       "the extent has type int32"},
+      {[](Parts& p) { p.loop.thread_tag = "threadIdx.x"; },
+       "not bound to a thread"},
+      {[](Parts& p) {
+         p.loop.for_kind = ForKind::kThreadBinding;
+         p.loop.thread_tag = "threadIdx.q";
+       },
+       "unknown thread axis"},
+      {[](Parts& p) { p.block.writes[0].region.clear(); },
+       "0 ranges for 1 dimensions"},
+      {[](Parts& p) {
+         p.block.body =
+             MakeStore(p.a, Float(1), {Expr(new CastNode(DType::Int(32), p.vi))});
+       },
+       "an index has type int32"},
+      {[](Parts& p) {
+         p.block.body = MakeStore(
+             p.a, Expr(new BinaryNode(ExprKind::kAdd, kF32, Float(1), p.vi)),
+             {p.vi});
+       },
+       "Add of float32 and int64"},
+      {[](Parts& p) {
+         p.block.body =
+             MakeStore(p.a, Load(p.a, {Ramp(p.vi, Int(1), 4)}), {p.vi});
+       },
+       "store of float32x4"},
+      {[](Parts& p) {
+         p.block.alloc_buffers = {
+             MakeBuffer("T", kF32, {Int(int64_t{1} << 40), Int(1 << 30)})};
+       },
+       "overflows 64 bits"},
+      {[](Parts& p) { p.block.alloc_buffers = {p.a}; }, "defined twice"},
+      {[](Parts& p) { p.block.iters[0].var = p.i; }, "inside its own scope"},
+      {[](Parts& p) {
+         Var i = p.i;
+         p.wrap = [i](Stmt s) {
+           return MakeSeq({s, MakeFor(5, i, Int(2), MakeEvaluate(Int(0)))});
+         };
+       },
+       "variable i is defined twice"},
+      {[](Parts& p) {
+         p.block.body = MakeSeq(
+             {p.block.body,
+              MakeEvaluate(Expr(new CallNode(kF32, Intrinsic::kExp, {})))});
+       },
+       "it takes 1"},
+  };
+  for (const auto& spoiled : kCases) {
+    EXPECT_THAT(Spoiled(spoiled.edit),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr(spoiled.message)));
+  }
+}
+
+TEST(VerifyTest, RegionsMustNameWhatTheBlockUsesOnRequest) {
+  auto edit = [](Parts& p) { p.block.writes.clear(); };
+  KILN_EXPECT_OK(Spoiled(edit));
+  EXPECT_THAT(Spoiled(edit, {.check_regions = true}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("writes buffer A")));
+}
+
+TEST(VerifyTest, ALoweredFunctionHasNoBlocksAndMayRepeatLoops) {
+  const VerifyOptions lowered = {.level = VerifyLevel::kLowered};
+  EXPECT_THAT(Spoiled([](Parts&) {}, lowered),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("left in a lowered function")));
+  Function f;
+  f.name = "main";
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  f.params = {{Var("a", DType::Handle()), a}};
+  Var i("i");
+  Stmt loop = MakeFor(1, i, Int(8), MakeStore(a, Float(0), {i}));
+  f.body = MakeSeq({loop, loop});
+  KILN_EXPECT_OK(VerifyFunction(f, lowered));
+  f.body = MakeFor(2, i, Int(2), loop);
+  EXPECT_THAT(VerifyFunction(f, lowered),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("inside its own scope")));
+}
+
+TEST(VerifyTest, FunctionNamesAreUnique) {
+  Module m = *MakeWorkload("gmm:2,2,2");
+  m.functions.push_back(m.functions[0]);
+  EXPECT_THAT(VerifyModule(m), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        HasSubstr("two functions")));
+}
+
+}  // namespace
+}  // namespace kiln
