@@ -85,12 +85,12 @@ void Context::AssumeModulus(const Expr& a, const Expr& b) {
 
 void Context::AssumeUpper(Linear linear) {
   if (!linear.ok || linear.is_constant()) return;
-  int64_t gcd = 0;
-  for (const Term& term : linear.terms) gcd = Gcd(gcd, term.coefficient);
-  if (gcd > 1) {
-    for (Term& term : linear.terms) term.coefficient /= gcd;
-    linear.constant = -FloorQuotient(-linear.constant, gcd);
+  // i * 8 + j - 119 <= 0 is i - 14 <= 0 where 0 <= j < 8.
+  linear.AddConstant(-1);
+  Linear removed;
+  while (linear.ok && TakeOutDivisor(&linear, 0, &removed) > 1) {
   }
+  linear.AddConstant(1);
   AddUpper(linear, nullptr);
   for (size_t i = 0; i < linear.terms.size(); ++i) {
     // coefficient * atom <= -(the least that the others come to)

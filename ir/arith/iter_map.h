@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/expr.h"
 
