@@ -1,0 +1,27 @@
+// Whether two tensors agree.
+#ifndef KILN_IR_TESTING_COMPARE_H_
+#define KILN_IR_TESTING_COMPARE_H_
+
+#include "absl/status/status.h"
+#include "kiln/ir/interp/tensor.h"
+
+namespace kiln {
+
+// |actual - expected| <= absolute + relative * |expected|.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+};
+
+// What reordered sums of a few thousand terms of the type need; integers are
+// compared exactly.
+Tolerance DefaultTolerance(DType dtype);
+
+// Ok, or an error that tells the first index where they differ, both values,
+// and how many elements do. NaN equals NaN, and an infinity its own sign.
+absl::Status CompareTensors(const Tensor& actual, const Tensor& expected,
+                            Tolerance tolerance);
+absl::Status CompareTensors(const Tensor& actual, const Tensor& expected);
+
+}  // namespace kiln
+
+#endif  // KILN_IR_TESTING_COMPARE_H_
