@@ -1,0 +1,308 @@
+#include "kiln/codegen/lower/partition_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+using lower::Difference;
+using lower::LinearForm;
+using lower::LinearTerm;
+using lower::ToLinear;
+
+using LoopStack = std::vector<const ForNode*>;
+
+// The statement count after unrolling.
+int64_t UnrolledSize(const Stmt& s) {
+  if (s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate) return 1;
+  int64_t size = 0;
+  ForEachChild(s, [&](const Stmt& child) { size += UnrolledSize(child); });
+  const auto* loop = s.As<ForNode>();
+  const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
+  if (extent && loop->for_kind == ForKind::kUnrolled) size *= *extent;
+  return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
+}
+
+// What a condition says about a linear form.
+enum class Test { kNonNegative, kZero };
+struct Condition {
+  LinearForm form;
+  Test test;
+};
+
+// `e` as `form >= 0` or `form == 0`; nullopt for other conditions.
+std::optional<Condition> AsCondition(const Expr& e) {
+  const auto* node = e.As<BinaryNode>();
+  if (!node || node->a.dtype() != DType::Index()) return std::nullopt;
+  auto minus = [](const Expr& x, const Expr& y, int64_t bias) {
+    LinearForm form = Difference(ToLinear(x), ToLinear(y));
+    form.constant += bias;
+    return form;
+  };
+  const ExprKind kind = e.kind();
+  const Expr &a = node->a, &b = node->b;
+  if (kind == ExprKind::kLT) return Condition{minus(b, a, -1), Test::kNonNegative};
+  if (kind == ExprKind::kLE) return Condition{minus(b, a, 0), Test::kNonNegative};
+  if (kind == ExprKind::kGT) return Condition{minus(a, b, -1), Test::kNonNegative};
+  if (kind == ExprKind::kGE) return Condition{minus(a, b, 0), Test::kNonNegative};
+  if (kind == ExprKind::kEQ) return Condition{minus(a, b, 0), Test::kZero};
+  return std::nullopt;
+}
+
+// The values of a loop variable; nullopt when they are not constant.
+struct Values {
+  int64_t first, last;
+};
+std::optional<Values> ValuesOf(const ForNode& loop) {
+  const int64_t* min = AsInt(loop.min);
+  const int64_t* extent = AsInt(loop.extent);
+  if (!min || !extent || *extent <= 0) return std::nullopt;
+  return Values{*min, *min + *extent - 1};
+}
+
+// The least (sign 1) or greatest (sign -1) value of `form` over `loops`, as a
+// form of the other variables; nullopt when it has no such form.
+std::optional<LinearForm> Extreme(const LinearForm& form,
+                                  const LoopStack& loops, size_t from,
+                                  int sign) {
+  LinearForm out;
+  out.constant = form.constant;
+  for (const LinearTerm& term : form.terms) {
+    const auto* var = term.atom.As<VarNode>();
+    auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
+    auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
+    if (loop == loops.end()) {
+      out.terms.push_back(term);
+      continue;
+    }
+    std::optional<Values> values = ValuesOf(**loop);
+    if (!values) return std::nullopt;
+    const bool low = (term.coefficient > 0) == (sign > 0);
+    out.constant += term.coefficient * (low ? values->first : values->last);
+  }
+  return out;
+}
+
+// The share of the iterations of `loops` in which form >= 0; 1 when unknown.
+double Coverage(const LinearForm& form, const LoopStack& loops) {
+  std::optional<LinearForm> low = Extreme(form, loops, 0, 1);
+  std::optional<LinearForm> high = Extreme(form, loops, 0, -1);
+  if (!low || !high || !low->IsConstant() || !high->IsConstant()) return 1;
+  if (low->constant >= 0) return 1;
+  if (high->constant < 0) return 0;
+  return (high->constant + 1.0) / (high->constant - low->constant + 1.0);
+}
+
+// A conjunct that stands in the body of the loop at hand.
+struct Site {
+  Expr conjunct;
+  LoopStack loops;  // around it, from the outermost of the function
+};
+
+// Collects the conjuncts of conditions, and the loops between.
+class SiteCollector {
+ public:
+  explicit SiteCollector(const LoopStack& outer) : loops_(outer) {}
+  void Collect(const Stmt& s);
+  std::vector<Site> sites;
+  std::unordered_set<const VarNode*> lets;
+
+ private:
+  void CollectExpr(const Expr& e);
+  void AddConjuncts(const Expr& condition);
+  LoopStack loops_;
+};
+
+void SiteCollector::AddConjuncts(const Expr& condition) {
+  if (condition.kind() == ExprKind::kAnd) {
+    AddConjuncts(condition.As<BinaryNode>()->a);
+    AddConjuncts(condition.As<BinaryNode>()->b);
+  } else {
+    sites.push_back({condition, loops_});
+  }
+}
+
+void SiteCollector::CollectExpr(const Expr& e) {
+  Visit(e, [&](const Expr& x) {
+    if (const auto* let = x.As<LetNode>()) lets.insert(let->var.get());
+    const auto* call = x.As<CallNode>();
+    if (call && call->op == Intrinsic::kIfThenElse) {
+      AddConjuncts(call->args[0]);
+    }
+    return true;
+  });
+}
+
+void SiteCollector::Collect(const Stmt& s) {
+  if (const auto* let = s.As<LetStmtNode>()) lets.insert(let->var.get());
+  if (const auto* branch = s.As<IfNode>()) AddConjuncts(branch->condition);
+  ForEachExpr(s, [&](const Expr& e) { CollectExpr(e); });
+  const auto* loop = s.As<ForNode>();
+  if (loop) loops_.push_back(loop);
+  ForEachChild(s, [&](const Stmt& child) { Collect(child); });
+  if (loop) loops_.pop_back();
+}
+
+// The interior of one loop body.
+struct Interior {
+  std::vector<Expr> guards;  // none: nothing to separate
+  std::unordered_map<const ExprNode*, bool> known;  // conjuncts in it
+};
+
+class Partitioner {
+ public:
+  explicit Partitioner(const Stmt& body) : size_(UnrolledSize(body)) {}
+  Stmt Run(const Stmt& s);
+
+ private:
+  Stmt RunFor(const ForNode& loop);
+  Stmt Separate(const Stmt& body, const Interior& interior);
+  Interior FindInterior(const Stmt& body) const;
+  bool IsTried(const Expr& guard) const;
+  Expr GuardOf(const Site& site,
+               const std::unordered_set<const VarNode*>& lets) const;
+
+  LoopStack loops_;
+  std::vector<Expr> tried_;  // guards that a border copy is the else-branch of
+  int64_t size_;
+};
+
+Expr NonNegative(const LinearForm& form) {
+  return LE(Int(0), lower::Normalizer().Build(form));
+}
+
+// A condition on the loops so far under which the conjunct is true (an
+// equality: false) for all iterations of the loops inside; null when there is
+// none that covers enough.
+Expr Partitioner::GuardOf(
+    const Site& site, const std::unordered_set<const VarNode*>& lets) const {
+  std::optional<Condition> condition = AsCondition(site.conjunct);
+  if (!condition || site.loops.size() == loops_.size()) return nullptr;
+  const LinearForm& form = condition->form;
+  auto is_inner = [&](const VarNode* var) {
+    return lets.count(var) || std::any_of(site.loops.begin() + loops_.size(),
+                                          site.loops.end(),
+                                          [&](const ForNode* loop) {
+                                            return loop->var.get() == var;
+                                          });
+  };
+  if (form.HidesVar(is_inner)) return nullptr;
+  for (const LinearTerm& term : form.terms) {
+    if (term.atom.As<LoadNode>() || lets.count(term.atom.As<VarNode>())) {
+      return nullptr;
+    }
+  }
+  std::optional<LinearForm> least = Extreme(form, site.loops, loops_.size(), 1);
+  if (!least || least->IsConstant()) return nullptr;
+  if (condition->test == Test::kZero) least->constant -= 1;  // form > 0
+  if (Coverage(*least, loops_) < 0.5 * Coverage(form, site.loops)) {
+    return nullptr;
+  }
+  const Expr guard = NonNegative(*least);
+  return IsTried(guard) ? Expr() : guard;
+}
+
+bool Partitioner::IsTried(const Expr& guard) const {
+  return std::any_of(tried_.begin(), tried_.end(), [&](const Expr& g) {
+    return lower::SameStructure(g, guard);
+  });
+}
+
+Interior Partitioner::FindInterior(const Stmt& body) const {
+  SiteCollector collector(loops_);
+  collector.Collect(body);
+  std::unordered_set<const ExprNode*> refused;
+  Interior interior;
+  std::vector<Expr>& guards = interior.guards;
+  for (const Site& site : collector.sites) {
+    Expr guard = GuardOf(site, collector.lets);
+    if (!guard) {
+      refused.insert(site.conjunct.get());
+      continue;
+    }
+    interior.known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
+    auto same = [&](const Expr& g) { return lower::SameStructure(g, guard); };
+    if (std::none_of(guards.begin(), guards.end(), same)) {
+      guards.push_back(guard);
+    }
+  }
+  for (const ExprNode* conjunct : refused) interior.known.erase(conjunct);
+  if (interior.known.empty()) guards.clear();
+  return interior;
+}
+
+// `body` where the conjuncts have their known values.
+Stmt Resolve(const Stmt& body, const Interior& interior);
+
+Expr ResolveExpr(const Expr& e, const Interior& interior) {
+  auto found = interior.known.find(e.get());
+  if (found != interior.known.end()) return Bool(found->second);
+  return MapOperands(
+      e, [&](const Expr& x) { return ResolveExpr(x, interior); });
+}
+
+Stmt Resolve(const Stmt& s, const Interior& interior) {
+  lower::Normalizer normalizer;
+  Stmt own = MapExprs(s, [&](const Expr& e) {
+    Expr resolved = ResolveExpr(e, interior);
+    return resolved == e ? e : normalizer.Run(resolved);
+  });
+  if (const auto* branch = own.As<IfNode>()) {
+    if (const int64_t* known = AsInt(branch->condition)) {
+      const Stmt& taken = *known ? branch->then_case : branch->else_case;
+      return taken ? Resolve(taken, interior) : MakeEvaluate(Int(0));
+    }
+  }
+  return MapChildren(
+      own, [&](const Stmt& child) { return Resolve(child, interior); });
+}
+
+Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
+  Expr guard;
+  for (const Expr& g : interior.guards) guard = guard ? And(guard, g) : g;
+  Stmt inside = Run(Resolve(body, interior));
+  const size_t outer = tried_.size();
+  tried_.insert(tried_.end(), interior.guards.begin(), interior.guards.end());
+  Stmt border = Run(body);
+  tried_.resize(outer);
+  return MakeIf(guard, std::move(inside), std::move(border));
+}
+
+Stmt Partitioner::RunFor(const ForNode& loop) {
+  loops_.push_back(&loop);
+  ForFields fields = loop.fields();
+  const int64_t size = UnrolledSize(loop.body);
+  Interior interior;
+  if (loop.for_kind != ForKind::kVectorized && !IsOne(loop.extent) &&
+      size_ + size <= kMaxPartitionedStatements) {
+    interior = FindInterior(loop.body);
+  }
+  if (!interior.guards.empty()) {
+    size_ += size;
+    fields.body = Separate(loop.body, interior);
+  } else {
+    fields.body = Run(loop.body);
+  }
+  loops_.pop_back();
+  return fields.body == loop.body ? Stmt(&loop) : MakeFor(std::move(fields));
+}
+
+Stmt Partitioner::Run(const Stmt& s) {
+  if (const auto* loop = s.As<ForNode>()) return RunFor(*loop);
+  return MapChildren(s, [&](const Stmt& child) { return Run(child); });
+}
+
+}  // namespace
+
+absl::StatusOr<Function> PartitionLoops(Function f) {
+  f.body = Partitioner(f.body).Run(f.body);
+  return f;
+}
+
+}  // namespace kiln

@@ -1,0 +1,78 @@
+#include "kiln/codegen/lower/pipeline.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/codegen/lower/check_loops.h"
+#include "kiln/codegen/lower/compact_buffers.h"
+#include "kiln/codegen/lower/flatten_buffers.h"
+#include "kiln/codegen/lower/hoist_conditions.h"
+#include "kiln/codegen/lower/lower_init.h"
+#include "kiln/codegen/lower/partition_loops.h"
+#include "kiln/codegen/lower/place_buffers.h"
+#include "kiln/codegen/lower/remove_blocks.h"
+#include "kiln/codegen/lower/simplify_indices.h"
+#include "kiln/codegen/lower/unroll_loops.h"
+#include "kiln/codegen/lower/vectorize_loops.h"
+#include "kiln/codegen/lower/verify_lowered.h"
+
+namespace kiln {
+namespace {
+
+// The pipeline, from top to bottom.
+constexpr LowerPass kPasses[] = {
+    {"check_loops", CheckLoops},          // refuse what a CPU cannot run
+    {"lower_init", LowerInit},            // block init → if
+    {"place_buffers", PlaceBuffers},      // allocate close to the uses
+    {"remove_blocks", RemoveBlocks},      // blocks → their bodies
+    {"compact_buffers", CompactBuffers},  // allocate what is touched only
+    {"flatten_buffers", FlattenBuffers},  // one dimension, one index
+    {"simplify_indices", SimplifyIndices},  // while there is one copy of a body
+    {"hoist_conditions", HoistConditions},
+    {"partition_loops", PartitionLoops},  // interior and border apart
+    {"vectorize_loops", VectorizeLoops},  // vectorized loops → vectors
+    {"unroll_loops", UnrollLoops},        // unrolled loops → copies, folded
+    {"verify_lowered", VerifyLowered},
+};
+
+double Now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+bool IsPass(std::string_view name) {
+  for (const LowerPass& pass : kPasses) {
+    if (pass.name == name) return true;
+  }
+  return false;
+}
+
+absl::Status Annotate(const LowerPass& pass, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(pass.name), ": ",
+                                   std::string(status.message())));
+}
+
+}  // namespace
+
+absl::Span<const LowerPass> LowerPasses() { return kPasses; }
+
+absl::StatusOr<Function> Lower(const Function& f, const LowerOptions& options) {
+  if (!options.stop_after.empty() && !IsPass(options.stop_after)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no lowering pass is called ", options.stop_after));
+  }
+  Function current = f;
+  for (const LowerPass& pass : kPasses) {
+    const double start = options.observe ? Now() : 0;
+    absl::StatusOr<Function> next = pass.run(std::move(current));
+    if (!next.ok()) return Annotate(pass, next.status());
+    current = *std::move(next);
+    if (options.observe) options.observe(pass.name, current, Now() - start);
+    if (options.stop_after == pass.name) break;
+  }
+  return current;
+}
+
+}  // namespace kiln
