@@ -1,0 +1,461 @@
+// The consumer D[h(w)] = u(w, B[e(w)]) is turned around: the producer's
+// instance that makes B[g(v)] does the consumer's instance w with e(w) = g(v),
+// where there is one.
+#include "kiln/schedule/primitive/reverse_compute_inline.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/inlining.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kName = "reverse_compute_inline";
+
+// The two blocks of one call.
+struct Pair {
+  const Scope& scope;
+  int producer_index = -1, consumer_index = -1;
+  const StoreNode* made = nullptr;   // by the producer
+  const StoreNode* taken = nullptr;  // by the consumer
+  std::vector<Expr> point;           // where the consumer reads
+
+  const ScopeBlock& producer() const { return scope.blocks[producer_index]; }
+  const ScopeBlock& consumer() const { return scope.blocks[consumer_index]; }
+  const Buffer& between() const { return made->buffer; }
+};
+
+absl::Status No(std::string reason, std::string_view way_out = "") {
+  return Refusal(kName, reason, way_out);
+}
+
+absl::Status CheckBlock(const Scope& scope, int index) {
+  const BlockNode& block = scope.blocks[index].block();
+  const bool has_reduce = std::any_of(
+      block.iters.begin(), block.iters.end(),
+      [](const IterVar& i) { return i.type != IterType::kSpatial; });
+  if (block.init || has_reduce) {
+    return No(absl::StrCat(Describe(block),
+                           " is a reduction, whose steps are not final"),
+              "use reverse_compute_at instead");
+  }
+  if (!OnlyStore(block) || block.writes.size() != 1) {
+    return No(absl::StrCat(Describe(block),
+                           " is not the store of one element of one tensor"));
+  }
+  if (Reason reason = WhyNotComplete(scope, index)) {
+    return No(absl::StrCat(Describe(block), " is not complete: ", *reason));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FindProducer(Pair* pair) {
+  const std::vector<int> producers =
+      pair->scope.Producers(pair->consumer_index);
+  const BlockNode& consumer = pair->consumer().block();
+  if (producers.size() != 1) {
+    return No(absl::StrCat(Describe(consumer), " has ", producers.size(),
+                           " producers; one is wanted"));
+  }
+  pair->producer_index = producers[0];
+  const BlockNode& producer = pair->producer().block();
+  KILN_RETURN_IF_ERROR(CheckBlock(pair->scope, pair->producer_index));
+  pair->made = OnlyStore(producer);
+  if (pair->scope.IsOutput(pair->producer_index)) {
+    return No(absl::StrCat(Describe(producer),
+                           " writes an output of the enclosing block"));
+  }
+  const std::vector<int> readers = pair->scope.Readers(pair->between());
+  if (readers != std::vector<int>{pair->consumer_index}) {
+    return No(absl::StrCat("`", pair->between()->name,
+                           "` is read by others than ", Describe(consumer)));
+  }
+  return absl::OkStatus();
+}
+
+// The one place where the consumer reads the tensor between.
+absl::Status FindPoint(Pair* pair) {
+  const Stmt& body = pair->scope.block->body;
+  if (Reason reason = WhyNotPlainAccess(body, pair->between())) {
+    return No(*reason);
+  }
+  bool differ = false;
+  VisitExprs(pair->consumer().block().body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (!load || load->buffer != pair->between()) return true;
+    if (pair->point.empty()) pair->point = load->indices;
+    for (size_t d = 0; d < load->indices.size(); ++d) {
+      differ = differ || !SameExpr(load->indices[d], pair->point[d]);
+    }
+    return true;
+  });
+  if (!differ && !pair->point.empty()) return absl::OkStatus();
+  return No(absl::StrCat(Describe(pair->consumer().block()), " reads `",
+                         pair->between()->name,
+                         "` at several places or nowhere"));
+}
+
+VarMap ValuesOf(const ScopeBlock& block) {
+  VarMap map;
+  for (size_t i = 0; i < block.block().iters.size(); ++i) {
+    map[block.block().iters[i].var.get()] = block.realize->values[i];
+  }
+  return map;
+}
+
+void BindLoops(const ScopeBlock& block, Analyzer* analyzer) {
+  for (const ForNode* loop : block.loops) {
+    analyzer->Bind(loop->var, {loop->min, loop->extent});
+  }
+}
+
+// x and k of `x < k`.
+struct UpperBound {
+  Expr x;
+  int64_t k;
+};
+
+std::optional<UpperBound> AsUpperBound(const Expr& e) {
+  const auto* node = e.As<BinaryNode>();
+  const int64_t* k = node ? AsInt(node->b) : nullptr;
+  if (!k || node->kind != ExprKind::kLT) return std::nullopt;
+  return UpperBound{node->a, *k};
+}
+
+// x < q*c, where x % c < r is known as well: x < (q-1)*c + r.
+Expr Tightened(const Expr& e, const std::vector<Expr>& known) {
+  const auto bound = AsUpperBound(e);
+  if (!bound) return e;
+  for (const Expr& other : known) {
+    const auto rest = AsUpperBound(other);
+    const auto* mod = rest ? rest->x.As<BinaryNode>() : nullptr;
+    const int64_t* c = mod ? AsInt(mod->b) : nullptr;
+    if (!c || mod->kind != ExprKind::kFloorMod) continue;
+    if (!SameExpr(mod->a, bound->x) || bound->k % *c != 0) continue;
+    if (rest->k > 0 && rest->k < *c) {
+      return LT(bound->x, Int(bound->k - *c + rest->k));
+    }
+  }
+  return e;
+}
+
+// Conditions as one, without those that are known.
+Expr Conjunction(const std::vector<Expr>& conditions, Analyzer* analyzer) {
+  std::vector<Expr> open;
+  for (const Expr& condition : conditions) {
+    if (analyzer->CanProve(condition)) continue;
+    open.push_back(analyzer->Simplify(condition));
+  }
+  Expr all = Bool(true);
+  for (const Expr& condition : open) {
+    const Expr tight = Tightened(condition, open);
+    all = IsOne(all) ? tight : And(all, tight);
+  }
+  return all;
+}
+
+std::vector<Expr> InDomain(const IterVar& iter, const Expr& value) {
+  return {LE(iter.domain.min, value),
+          LT(value, Add(iter.domain.min, iter.domain.extent))};
+}
+
+// Whether the consumer's own condition only keeps iterators in their domains.
+bool HasPlainPredicate(const ScopeBlock& block) {
+  if (IsOne(block.realize->predicate)) return true;
+  Analyzer analyzer;
+  BindLoops(block, &analyzer);
+  std::vector<Analyzer::Assumption> held;
+  for (size_t i = 0; i < block.realize->values.size(); ++i) {
+    for (const Expr& e :
+         InDomain(block.block().iters[i], block.realize->values[i])) {
+      held.push_back(analyzer.Assume(e));
+    }
+  }
+  const bool plain = analyzer.CanProve(block.realize->predicate);
+  while (!held.empty()) held.pop_back();
+  return plain;
+}
+
+// a * b; nullopt when either is unknown or too large.
+std::optional<int64_t> Times(std::optional<int64_t> a, const Expr& b) {
+  const int64_t* factor = AsInt(b);
+  int64_t product = 0;
+  if (!a || !factor || !FoldInt(ExprKind::kMul, *a, *factor, &product)) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+// Whether the loops of a block with affine bindings run through all of its
+// iterators' domains: as many rounds as the hull of the values has points.
+bool RunsInFull(const ScopeBlock& block) {
+  if (WhyNotAffine(block) || !HasPlainPredicate(block)) return false;
+  Analyzer analyzer;
+  BindLoops(block, &analyzer);
+  Domains domains;
+  std::optional<int64_t> rounds = 1, points = 1;
+  for (const ForNode* loop : block.loops) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+    const auto& values = block.realize->values;
+    const bool used = std::any_of(
+        values.begin(), values.end(),
+        [&](const Expr& value) { return UsesVar(value, loop->var); });
+    if (used) rounds = Times(rounds, loop->extent);
+  }
+  bool plain = true;
+  for (size_t i = 0; i < block.realize->values.size(); ++i) {
+    const IterVar& iter = block.block().iters[i];
+    const Expr& value = block.realize->values[i];
+    const IntSet set = EvalSet(value, domains, &analyzer);
+    const auto range = ToRange(set, &analyzer);
+    if (!range) return false;
+    const Expr last = Sub(Add(iter.domain.min, iter.domain.extent), Int(1));
+    if (!analyzer.CanProveLessEqual(set.min, iter.domain.min) ||
+        !analyzer.CanProveLessEqual(last, set.max)) {
+      return false;
+    }
+    points = Times(points, analyzer.Simplify(range->extent));
+    plain = plain && (value.As<VarNode>() || AsInt(value));
+  }
+  return plain || (rounds && points && *rounds >= *points);
+}
+
+size_t SharedLoops(const Pair& pair) {
+  const auto& a = pair.producer().loops;
+  const auto& b = pair.consumer().loops;
+  const auto mismatch = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<size_t>(mismatch.first - a.begin());
+}
+
+// Whether some block under the first loop of the producer writes what the two
+// blocks read (other than the tensor between them).
+bool InputsChangeUnderSharedLoops(const Pair& pair) {
+  const ForNode* outermost = pair.producer().loops[0];
+  for (const ScopeBlock* block : {&pair.producer(), &pair.consumer()}) {
+    for (const BufferRegion& read : block->block().reads) {
+      if (read.buffer == pair.between()) continue;
+      for (int writer : pair.scope.Writers(read.buffer)) {
+        const auto& loops = pair.scope.blocks[writer].loops;
+        if (!loops.empty() && loops[0] == outermost) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// In a round of the loops that both share the producer may make elements that
+// the consumer takes in other rounds. That is harmless where they come out the
+// same in all of them.
+absl::Status CheckSharedLoops(const Pair& pair) {
+  const size_t depth = SharedLoops(pair);
+  if (depth == 0 || !InputsChangeUnderSharedLoops(pair)) {
+    return absl::OkStatus();
+  }
+  Analyzer analyzer;
+  BindLoops(pair.producer(), &analyzer);
+  const BufferRegion made{pair.between(), PointRegion(pair.made->indices)};
+  const BufferRegion taken{pair.between(), PointRegion(pair.point)};
+  const auto outer = TouchedBox(pair.consumer(), taken, depth, &analyzer);
+  const auto inner = TouchedBox(pair.producer(), made, depth, &analyzer);
+  if (Contains(outer, inner, &analyzer)) return absl::OkStatus();
+  return No(
+      absl::StrCat(Describe(pair.producer().block()), " makes in one round of ",
+                   Describe(*pair.consumer().loops[depth - 1]), " what ",
+                   Describe(pair.consumer().block()), " takes in another one"));
+}
+
+// Nothing sees the consumer's output change early.
+absl::Status CheckOutput(const Pair& pair) {
+  const Buffer& output = pair.taken->buffer;
+  for (int reader : pair.scope.Readers(output)) {
+    if (reader > pair.consumer_index) continue;
+    return No(absl::StrCat(Describe(pair.scope.blocks[reader].block()),
+                           " reads `", output->name, "` before ",
+                           Describe(pair.consumer().block()), " writes it"));
+  }
+  for (const BufferRegion& read : pair.consumer().block().reads) {
+    for (int writer : pair.scope.Writers(read.buffer)) {
+      if (writer <= pair.consumer_index) continue;
+      return No(absl::StrCat(Describe(pair.scope.blocks[writer].block()),
+                             " overwrites `", read.buffer->name,
+                             "` after it is read"));
+    }
+  }
+  if (pair.scope.IsOutput(pair.consumer_index) &&
+      !RunsInFull(pair.consumer())) {
+    return No(absl::StrCat("the loops of ", Describe(pair.consumer().block()),
+                           " may not run through all of its iterators' "
+                           "domains"));
+  }
+  return absl::OkStatus();
+}
+
+Reason WhyBodyUsesLoops(const ScopeBlock& block) {
+  Reason reason;
+  VisitExprs(block.block().body, [&](const Expr& e) {
+    for (const ForNode* loop : block.loops) {
+      if (!reason && e == loop->var) {
+        reason = absl::StrCat("its body uses ", Describe(*loop));
+      }
+    }
+    return !reason;
+  });
+  return reason;
+}
+
+absl::Status CheckConsumer(const Pair& pair) {
+  const BlockNode& consumer = pair.consumer().block();
+  if (!HasPlainPredicate(pair.consumer())) {
+    return No(absl::StrCat(Describe(consumer),
+                           " runs under a condition that its iterators' "
+                           "domains do not imply"));
+  }
+  if (Reason reason = WhyBodyUsesLoops(pair.consumer())) {
+    return No(absl::StrCat(Describe(consumer), " cannot move: ", *reason));
+  }
+  if (Reason reason = WhyNotCovered(pair.scope, pair.consumer_index)) {
+    return No(
+        absl::StrCat("the producer does not make all that is read: ", *reason));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Pair> Prepare(const Scope& scope, int consumer) {
+  Pair pair{scope};
+  pair.consumer_index = consumer;
+  if (!scope.only_loops_and_blocks) {
+    return No(
+        "the enclosing block holds statements other than loops and blocks");
+  }
+  KILN_RETURN_IF_ERROR(CheckBlock(scope, consumer));
+  pair.taken = OnlyStore(pair.consumer().block());
+  KILN_RETURN_IF_ERROR(FindProducer(&pair));
+  KILN_RETURN_IF_ERROR(FindPoint(&pair));
+  KILN_RETURN_IF_ERROR(CheckConsumer(pair));
+  KILN_RETURN_IF_ERROR(CheckOutput(pair));
+  KILN_RETURN_IF_ERROR(CheckSharedLoops(pair));
+  return pair;
+}
+
+// The producer's realization with the consumer's work in it; `work` gives the
+// consumer's iterators in terms of the producer's.
+class Merge {
+ public:
+  Merge(const Pair& pair, const VarMap& work) : pair_(pair), work_(work) {
+    BindIters(pair.producer().block(), &analyzer_);
+  }
+
+  Stmt Realize() {
+    const BlockRealizeNode& realize = *pair_.producer().realize;
+    return MakeRealize(realize.values, Predicate(), MergedBlock());
+  }
+
+ private:
+  Expr AtWork(const Expr& e) {
+    return ReplaceLoads(Substitute(e, work_), pair_.between(),
+                        [&](const LoadNode&) { return pair_.made->value; });
+  }
+
+  Expr Index(const Expr& e) {
+    const Expr moved = AtWork(e);
+    return moved.As<VarNode>() ? moved : analyzer_.Simplify(moved);
+  }
+
+  BufferRegion Region(const BufferRegion& region) {
+    return MapRegion(region, [&](const Expr& e) { return Index(e); });
+  }
+
+  Block MergedBlock() {
+    BlockFields fields = pair_.producer().block().fields();
+    const BlockNode& consumer = pair_.consumer().block();
+    for (const BufferRegion& read : consumer.reads) {
+      if (read.buffer == pair_.between()) continue;
+      AddRegion(&fields.reads, Region(read), &analyzer_);
+    }
+    fields.writes = {Region(consumer.writes[0])};
+    std::vector<Expr> indices;
+    for (const Expr& e : pair_.taken->indices) indices.push_back(Index(e));
+    fields.body =
+        MakeStore(pair_.taken->buffer, AtWork(pair_.taken->value), indices);
+    return MakeBlock(std::move(fields));
+  }
+
+  // The producer's own condition, and that there is an instance to do.
+  Expr Predicate() {
+    const ScopeBlock& producer = pair_.producer();
+    Analyzer analyzer;
+    BindLoops(producer, &analyzer);
+    auto held = analyzer.Assume(producer.realize->predicate);
+    const VarMap values = ValuesOf(producer);
+    std::vector<Expr> conditions;
+    for (const IterVar& iter : pair_.consumer().block().iters) {
+      const Expr value = Substitute(work_.at(iter.var.get()), values);
+      for (const Expr& e : InDomain(iter, value)) conditions.push_back(e);
+    }
+    for (size_t d = 0; d < pair_.point.size(); ++d) {
+      const Expr read = Substitute(Substitute(pair_.point[d], work_), values);
+      conditions.push_back(
+          EQ(read, Substitute(pair_.made->indices[d], values)));
+    }
+    const Expr extra = Conjunction(conditions, &analyzer);
+    const Expr& own = producer.realize->predicate;
+    if (IsOne(extra)) return own;
+    return IsOne(own) ? extra : And(own, extra);
+  }
+
+  const Pair& pair_;
+  const VarMap& work_;
+  Analyzer analyzer_;
+};
+
+absl::StatusOr<Function> Finish(Function f, const Path& consumer,
+                                const Pair& pair, Stmt merged) {
+  const BlockId scope_id = consumer.scope()->block->id;
+  const std::optional<Removal> removal = RemoveAt(consumer);
+  if (!removal) return No("nothing would be left of the enclosing block");
+  f = ReplaceAt(std::move(f), removal->path, removal->replacement);
+  KILN_ASSIGN_OR_RETURN(Path producer,
+                        RequireBlock(f, pair.producer().block().id, kName));
+  f = ReplaceAt(std::move(f), producer, std::move(merged));
+  KILN_ASSIGN_OR_RETURN(Path scope, RequireBlock(f, scope_id, kName));
+  BlockFields fields = scope.realize()->block->fields();
+  auto& buffers = fields.alloc_buffers;
+  buffers.erase(std::remove(buffers.begin(), buffers.end(), pair.between()),
+                buffers.end());
+  Stmt realize = WithBlock(*scope.realize(), std::move(fields));
+  return ReplaceAt(std::move(f), scope, std::move(realize));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> ReverseComputeInline(const Function& f, BlockId id) {
+  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, kName));
+  if (!path.scope()) return No("the root block cannot be inlined");
+  const Scope scope(*path.scope()->block);
+  KILN_ASSIGN_OR_RETURN(Pair pair, Prepare(scope, scope.IndexOf(id)));
+  const BlockNode& consumer = pair.consumer().block();
+  const auto work = SolveIters(consumer, pair.point, pair.made->indices);
+  if (!work) {
+    return No(absl::StrCat("the iterators of ", Describe(consumer),
+                           " do not follow from the place where it reads `",
+                           pair.between()->name, "`"));
+  }
+  Stmt merged = Merge(pair, *work).Realize();
+  return Finish(f, path, pair, std::move(merged));
+}
+
+}  // namespace kiln
