@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/search/measure/testing.h"
@@ -33,20 +34,19 @@ std::set<std::string> ListFolder(const std::string& path) {
   return names;
 }
 
-// Servers and workers of this session that run, by their names.
+// Servers and workers that this program became and that run, by their names.
 std::set<std::string> MeasuringProcesses() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
   std::set<std::string> found;
   for (const std::string& pid : ListFolder("/proc")) {
-    std::ifstream in("/proc/" + pid + "/stat");
-    std::stringstream stat;
-    stat << in.rdbuf();
-    const size_t at = stat.str().find("(kiln-");
-    if (at == std::string::npos) continue;
-    std::istringstream rest(stat.str().substr(stat.str().find(')') + 2));
-    std::string state;
-    pid_t parent = 0, group = 0, session = 0;
-    rest >> state >> parent >> group >> session;
-    if (session == getsid(0) && state != "Z") found.insert(pid);
+    const auto exe =
+        std::filesystem::read_symlink("/proc/" + pid + "/exe", error);
+    if (error || exe != self) continue;
+    std::ifstream in("/proc/" + pid + "/comm");
+    std::string name;
+    std::getline(in, name);
+    if (name.rfind("kiln-", 0) == 0) found.insert(pid);
   }
   return found;
 }
@@ -145,6 +145,20 @@ TEST(FaultTest, AKilledTunerLeavesNoProcessBehind) {
   EXPECT_EQ(MeasuringProcesses(), running_before);
   close(ready[0]);
   close(ready[1]);
+}
+
+TEST(FaultTest, AProcessThatAKernelForksDiesWithItsWorker) {
+  const std::set<std::string> running_before = MeasuringProcesses();
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  const size_t running = MeasuringProcesses().size();
+  const auto task = AffineTask(100);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const MeasureResult result,
+      runner->Measure(*task, TestKernel("escapes"), ShortOptions()));
+  EXPECT_EQ(VerdictName(result.verdict), "run_error") << result.reason;
+  EXPECT_EQ(MeasuringProcesses().size(), running);
+  runner.reset();
+  EXPECT_EQ(MeasuringProcesses(), running_before);
 }
 
 TEST(FaultTest, AKilledForkServerIsReplaced) {

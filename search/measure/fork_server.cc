@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <set>
 #include <string>
@@ -86,6 +87,24 @@ Answer SpawnWorker(int control, OwnedFd fd, ForkServer::WorkerMain main,
   return {pid, 0};
 }
 
+// Processes that left their worker's group become children of the server when
+// their parent dies; here they die too.
+void KillStrangers(const std::set<pid_t>& workers) {
+  bool found = true;
+  while (found) {
+    found = false;
+    std::FILE* file = std::fopen("/proc/thread-self/children", "r");
+    if (file == nullptr) return;
+    int pid = 0;
+    while (std::fscanf(file, "%d", &pid) == 1) {
+      if (workers.count(pid) != 0) continue;
+      kill(pid, SIGKILL);
+      found = waitpid(pid, nullptr, 0) == pid || found;
+    }
+    std::fclose(file);
+  }
+}
+
 Answer KillWorker(pid_t pid, std::set<pid_t>& workers) {
   if (workers.erase(pid) == 0) return {-1, ESRCH};
   kill(-pid, SIGKILL);
@@ -94,8 +113,7 @@ Answer KillWorker(pid_t pid, std::set<pid_t>& workers) {
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return {-1, errno};
   }
-  // What the worker may have forked is in its group still.
-  kill(-pid, SIGKILL);
+  KillStrangers(workers);
   return {status, 0};
 }
 
@@ -104,7 +122,6 @@ Answer KillWorker(pid_t pid, std::set<pid_t>& workers) {
   ResetSignals();
   control = KeepOnly(control);
   prctl(PR_SET_NAME, "kiln-measure");
-  // Processes that escaped from their group come here and die with us.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::set<pid_t> workers;
   while (true) {

@@ -85,6 +85,11 @@ TEST_F(LocalRunnerTest, ACrashAfterTheCheckIsACrashToo) {
                 "SIGSEGV at address 0x10");
 }
 
+TEST_F(LocalRunnerTest, AWrongResultAfterTheCheckIsFound) {
+  ExpectVerdict("wrong_when_timed", Verdict::kWrongResult,
+                "but not in the first call");
+}
+
 TEST_F(LocalRunnerTest, KernelsThatCannotBeLoadedAreBuildErrors) {
   ExpectVerdict("no_such_kernel", Verdict::kBuildError, "no_such_kernel");
   BuildResult kernel = TestKernel("good");

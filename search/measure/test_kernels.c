@@ -70,3 +70,27 @@ KERNEL(crashes_when_timed) {
   Compute(data[0], data[1], 0, scalars[0]);
   return 0;
 }
+
+/* Right for the checked call only, as a race may be. */
+static volatile int races;
+KERNEL(wrong_when_timed) {
+  Compute(data[0], data[1], 0, scalars[0]);
+  if (races++) ((float*)data[1])[0] += 1;
+  return 0;
+}
+
+/* Leaves a process behind in a session of its own. */
+KERNEL(escapes) {
+  long pid;
+  __asm__ volatile("syscall" : "=a"(pid) : "a"(57L) : "rcx", "r11", "memory");
+  if (pid == 0) {
+    long session;
+    __asm__ volatile("syscall"
+                     : "=a"(session)
+                     : "a"(112L)
+                     : "rcx", "r11", "memory");
+    while (1) __asm__ volatile("pause");
+  }
+  Compute(data[0], data[1], 0, scalars[0]);
+  return 7;
+}

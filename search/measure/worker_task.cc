@@ -135,18 +135,34 @@ std::optional<std::string> WorkerTask::CheckSlack() const {
   return std::nullopt;
 }
 
+std::optional<std::string> WorkerTask::CompareBuffer(
+    int index, const void* data, int64_t max_elements) const {
+  const search::TaskBuffer& buffer = load_.buffers(index);
+  if (!buffer.has_expected()) return std::nullopt;
+  const DType dtype = *DType::FromString(buffer.dtype());
+  const std::optional<OutputMismatch> mismatch = CompareElements(
+      dtype, data, Contents(buffer.expected_offset(), buffer.bytes()),
+      static_cast<int64_t>(buffer.bytes()) / dtype.bytes(),
+      {buffer.rtol(), buffer.atol()}, max_elements);
+  if (!mismatch) return std::nullopt;
+  return ToString(*mismatch, buffer.name());
+}
+
 std::optional<std::string> WorkerTask::CompareOutputs(
     int64_t max_elements) const {
   for (int i = 0; i < load_.buffers_size(); ++i) {
-    const search::TaskBuffer& buffer = load_.buffers(i);
-    if (!buffer.has_expected()) continue;
-    const DType dtype = *DType::FromString(buffer.dtype());
-    const std::optional<OutputMismatch> mismatch =
-        CompareElements(dtype, guarded_data_[i],
-                        Contents(buffer.expected_offset(), buffer.bytes()),
-                        static_cast<int64_t>(buffer.bytes()) / dtype.bytes(),
-                        {buffer.rtol(), buffer.atol()}, max_elements);
-    if (mismatch) return ToString(*mismatch, buffer.name());
+    auto mismatch = CompareBuffer(i, guarded_data_[i], max_elements);
+    if (mismatch) return mismatch;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WorkerTask::ComparePlainOutputs(
+    int64_t max_elements) const {
+  for (int i = 0; i < load_.buffers_size(); ++i) {
+    if (load_.buffers(i).has_initial()) continue;
+    auto mismatch = CompareBuffer(i, plain_data_[i], max_elements);
+    if (mismatch) return mismatch;
   }
   return std::nullopt;
 }

@@ -35,6 +35,9 @@ class WorkerTask {
   std::optional<std::string> CheckSlack() const;
   // How the guarded outputs differ from the trusted ones, if they do.
   std::optional<std::string> CompareOutputs(int64_t max_elements) const;
+  // The same for the plain set, after any number of calls: of buffers that do
+  // not depend on what they held before.
+  std::optional<std::string> ComparePlainOutputs(int64_t max_elements) const;
 
   absl::Span<void* const> guarded_data() const { return guarded_data_; }
   absl::Span<const int64_t> scalars() const { return scalars_; }
@@ -51,6 +54,8 @@ class WorkerTask {
   // Where contents of `bytes` lie that start their pages at `offset`.
   const char* Contents(uint64_t offset, uint64_t bytes) const;
   void Fill(const search::TaskBuffer& buffer, void* data) const;
+  std::optional<std::string> CompareBuffer(int index, const void* data,
+                                           int64_t max_elements) const;
 
   search::LoadTask load_;  // Without its memory.
   std::vector<int64_t> scalars_;
