@@ -15,7 +15,7 @@ absl::StatusOr<BuildResult> LlvmBuilder::Build(const Function& scheduled) {
 }
 
 std::string LlvmBuilder::CompilerVersion() const {
-  return absl::StrCat("kiln-1 llvm-", kiln::CompilerVersion());
+  return absl::StrCat("llvm ", kiln::CompilerVersion());
 }
 
 }  // namespace kiln

@@ -1,10 +1,11 @@
-// The builder for CPUs: lowering, LLVM, and a signature.
+// The Builder that compiles with codegen/ for a CPU.
 #ifndef KILN_SEARCH_MEASURE_LLVM_BUILDER_H_
 #define KILN_SEARCH_MEASURE_LLVM_BUILDER_H_
 
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/search/measure/builder.h"
 
@@ -15,6 +16,7 @@ class LlvmBuilder : public Builder {
   explicit LlvmBuilder(Target target) : target_(std::move(target)) {}
 
   absl::StatusOr<BuildResult> Build(const Function& scheduled) override;
+  // "llvm " and its release.
   std::string CompilerVersion() const override;
 
  private:
