@@ -13,6 +13,7 @@
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/search/measure/compare.h"
+#include "kiln/search/measure/trusted.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/library/object_loader.h"
 #include "kiln/vm/ndarray/ndarray.h"
@@ -119,28 +120,18 @@ absl::Status CheckAgainstInterpreter(const Function& f,
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, const ReferenceOptions& options) {
   KILN_ASSIGN_OR_RETURN(BuildResult build, builder.Build(f));
-  const KernelSignature& signature = build.signature;
-  KILN_RETURN_IF_ERROR(CheckStatic(signature));
-  KILN_ASSIGN_OR_RETURN(std::vector<NDArray> arrays,
-                        MakeInputs(signature, options.seed));
-  KILN_RETURN_IF_ERROR(RunCompiled(build, arrays));
+  KILN_RETURN_IF_ERROR(CheckStatic(build.signature));
   if (EstimateFlops(f).value_or(1e30) <= options.max_interpreted_flop) {
-    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, signature, arrays));
+    KILN_ASSIGN_OR_RETURN(std::vector<NDArray> arrays,
+                          MakeInputs(build.signature, options.seed));
+    KILN_RETURN_IF_ERROR(RunCompiled(build, arrays));
+    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, build.signature, arrays));
   }
-  std::vector<TaskTensor> tensors;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    TaskTensor tensor;
-    const absl::Span<const char> bytes(arrays[i].data_as<char>(),
-                                       arrays[i].bytes());
-    if (signature.buffers[i].written) {
-      tensor.expected = bytes;
-      tensor.tolerance = ToleranceOf(f, arrays[i]);
-    } else {
-      tensor.initial = bytes;
-    }
-    tensors.push_back(tensor);
-  }
-  return MeasureTask::Create(signature, {}, tensors);
+  TrustedOptions trusted;
+  trusted.seed = options.seed;
+  trusted.reduction_length = ReductionLength(f);
+  trusted.num_threads = ThreadPool::NumAvailableCpus();
+  return MakeTrustedTask(build, {}, trusted);
 }
 
 }  // namespace kiln
