@@ -1,0 +1,38 @@
+// The folder that a tuning run leaves behind.
+#ifndef KILN_TOOLS_TUNE_WORK_DIR_H_
+#define KILN_TOOLS_TUNE_WORK_DIR_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace kiln {
+
+// One database for all tasks, and a folder for the results of each task.
+class WorkDir {
+ public:
+  // Makes the folders. The error names the path and why it cannot be used.
+  static absl::StatusOr<WorkDir> Open(const std::string& path,
+                                      std::string_view task);
+
+  std::string database() const { return path_ + "/database.sqlite"; }
+  const std::string& task_dir() const { return task_dir_; }
+  std::string File(std::string_view name) const {
+    return task_dir_ + "/" + std::string(name);
+  }
+  absl::Status Write(std::string_view name, std::string_view contents) const;
+  // Adds a line to tune.log.
+  absl::Status Log(std::string_view line) const;
+
+ private:
+  WorkDir(std::string path, std::string task_dir)
+      : path_(std::move(path)), task_dir_(std::move(task_dir)) {}
+
+  std::string path_, task_dir_;
+};
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_TUNE_WORK_DIR_H_
