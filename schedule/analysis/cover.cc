@@ -94,7 +94,11 @@ bool IndexesByIterators(const ScopeBlock& block, const BufferRegion& region) {
 bool FillsBox(const ScopeBlock& block, const BufferRegion& region,
               size_t depth, const Box& box, Analyzer* analyzer) {
   if (!HasPlainPredicate(block.realize->predicate)) return false;
-  if (WhyNotAffine(block)) return false;
+  // The outer loops stand still: windows that overlap between their iterations
+  // are whole in each of them.
+  const std::vector<const ForNode*> moving(block.loops.begin() + depth,
+                                           block.loops.end());
+  if (WhyNotAffine(*block.realize, moving)) return false;
   if (IndexesByIterators(block, region)) return true;
   std::optional<int64_t> volume = 1;
   for (const IntSet& set : box) {

@@ -101,9 +101,9 @@ absl::StatusOr<Function> UnannotateLoop(const Function& f, LoopId loop,
 
 absl::StatusOr<Function> UnannotateBlock(const Function& f, BlockId block,
                                          const std::string& key) {
-  return ChangeBlock(f, block, "unannotate", [&](auto* notes, const auto& what) {
-    return Remove(notes, what, key);
-  });
+  return ChangeBlock(
+      f, block, "unannotate",
+      [&](auto* notes, const auto& what) { return Remove(notes, what, key); });
 }
 
 }  // namespace kiln

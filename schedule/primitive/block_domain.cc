@@ -91,10 +91,10 @@ class Narrowing {
     for (const Term& term : sum.terms) {
       if (term.coefficient <= 0) return std::nullopt;
     }
-    std::stable_sort(sum.terms.begin(), sum.terms.end(),
-                     [](const Term& a, const Term& b) {
-                       return a.coefficient > b.coefficient;
-                     });
+    std::sort(sum.terms.begin(), sum.terms.end(),
+              [](const Term& a, const Term& b) {
+                return a.coefficient > b.coefficient;
+              });
     return sum;
   }
 

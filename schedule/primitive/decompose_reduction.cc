@@ -37,8 +37,9 @@ absl::StatusOr<Target> FindTarget(const Function& f, BlockId block,
   }
   if (target.loop_index == 0) {
     KILN_ASSIGN_OR_RETURN(const Path other, RequireLoop(f, loop, kName));
-    return Refusal(kName, absl::StrCat(Describe(*other.loop()), " is not above ",
-                                       Describe(*target.realize().block)),
+    return Refusal(kName,
+                   absl::StrCat(Describe(*other.loop()), " is not above ",
+                                Describe(*target.realize().block)),
                    "name one of get_loops(block)");
   }
   return target;
@@ -60,18 +61,18 @@ absl::Status Check(const Target& target) {
   const BlockNode& block = *realize.block;
   const Scope scope(*target.path.scope()->block);
   if (Reason reason = WhyNotReduction(scope, scope.IndexOf(block.id))) {
-    return Refusal(kName,
-                   absl::StrCat(Describe(block), " is no reduction: ", *reason));
+    return Refusal(
+        kName, absl::StrCat(Describe(block), " is no reduction: ", *reason));
   }
   for (const ForNode* loop : target.outside) {
     if (MovesIterator(*loop, realize, IterType::kReduce)) {
-      return Refusal(kName,
-                     absl::StrCat(Describe(*loop),
-                                  ", which stands above the given loop, moves "
-                                  "a reduce iterator: the sum would start anew "
-                                  "in each of its iterations"),
-                     absl::StrCat("name ", Describe(*loop),
-                                  " or a loop above it"));
+      return Refusal(
+          kName,
+          absl::StrCat(Describe(*loop),
+                       ", which stands above the given loop, moves "
+                       "a reduce iterator: the sum would start anew "
+                       "in each of its iterations"),
+          absl::StrCat("name ", Describe(*loop), " or a loop above it"));
     }
   }
   return absl::OkStatus();
@@ -121,9 +122,8 @@ Stmt InitNest(const Target& target, Function* f, BlockId* init_id) {
         .push_back(loop);
   }
   const auto is_dropped = [&](const VarNode* var) {
-    return std::any_of(dropped.begin(), dropped.end(), [&](const ForNode* l) {
-      return l->var.get() == var;
-    });
+    return std::any_of(dropped.begin(), dropped.end(),
+                       [&](const ForNode* l) { return l->var.get() == var; });
   };
   VarMap renamed;
   for (const ForNode* loop : kept) {
@@ -181,7 +181,8 @@ absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
   Stmt init = InitNest(target, &result.function, &result.init);
   Stmt update = UpdateRealize(target.realize());
   for (size_t i = target.path.size() - 1; i > target.loop_index; --i) {
-    update = ReplaceChild(target.path.stmts[i - 1], target.path.stmts[i], update);
+    update =
+        ReplaceChild(target.path.stmts[i - 1], target.path.stmts[i], update);
   }
   result.function = ReplaceAt(std::move(result.function),
                               target.path.Prefix(target.loop_index + 1),

@@ -14,9 +14,8 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kThreadAxes[] = {
-    "blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
-    "threadIdx.y", "threadIdx.z", "vthread",    "vthread.x",
-    "vthread.y",   "vthread.z"};
+    "blockIdx.x",  "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",
+    "threadIdx.z", "vthread",    "vthread.x",  "vthread.y",   "vthread.z"};
 
 Function WithKind(const Function& f, const Path& path, ForKind kind,
                   std::string thread_tag = "") {
@@ -51,10 +50,10 @@ absl::Status CheckNestedAxis(const Path& path, std::string_view axis) {
   ForEachBlock(path.back(), [&](const BlockRealizeNode& realize) {
     for (const BufferRegion& written : realize.block->writes) {
       if (written.buffer->scope != "local") continue;
-      status = Refusal("bind", absl::StrCat("a loop around it has axis ",
-                                            std::string(axis), ", and `",
-                                            written.buffer->name,
-                                            "` is the memory of one thread"));
+      status = Refusal(
+          "bind", absl::StrCat("a loop around it has axis ", std::string(axis),
+                               ", and `", written.buffer->name,
+                               "` is the memory of one thread"));
     }
   });
   return status;

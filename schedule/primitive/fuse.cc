@@ -25,13 +25,13 @@ absl::StatusOr<std::vector<const ForNode*>> FindNest(
     const auto* loop = at->As<ForNode>();
     if (!loop || loop->id != id) {
       KILN_ASSIGN_OR_RETURN(const Path other, RequireLoop(f, id, kName));
-      return Refusal(kName,
-                     absl::StrCat(Describe(*other.loop()),
-                                  " is not the only statement in ",
-                                  Describe(nest.empty() ? *other.loop()
-                                                        : *nest.back())),
-                     "give loops outermost first, each directly in the one "
-                     "before; reorder brings them together");
+      return Refusal(
+          kName,
+          absl::StrCat(Describe(*other.loop()),
+                       " is not the only statement in ",
+                       Describe(nest.empty() ? *other.loop() : *nest.back())),
+          "give loops outermost first, each directly in the one "
+          "before; reorder brings them together");
     }
     nest.push_back(loop);
     at = &loop->body;
@@ -44,9 +44,8 @@ absl::Status Check(const std::vector<const ForNode*>& nest) {
     KILN_RETURN_IF_ERROR(CheckPlainLoop(*nest[i], kName));
     for (size_t j = 0; j < i; ++j) {
       if (UsesVar(nest[i]->extent, nest[j]->var)) {
-        return Refusal(kName,
-                       absl::StrCat("the extent of ", Describe(*nest[i]),
-                                    " depends on ", Describe(*nest[j])));
+        return Refusal(kName, absl::StrCat("the extent of ", Describe(*nest[i]),
+                                           " depends on ", Describe(*nest[j])));
       }
     }
   }

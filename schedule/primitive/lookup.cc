@@ -42,12 +42,14 @@ absl::StatusOr<BlockId> GetBlock(const Function& f, std::string_view name) {
   if (found.size() == 1) return found[0];
   const std::string quoted = absl::StrCat("`", std::string(name), "`");
   if (found.empty()) {
-    return Refusal("get_block",
-                   absl::StrCat("no block of `", f.name, "` is called ", quoted),
-                   "there are " + BlockNames(f));
+    return Refusal(
+        "get_block",
+        absl::StrCat("no block of `", f.name, "` is called ", quoted),
+        "there are " + BlockNames(f));
   }
-  return Refusal("get_block", absl::StrCat(found.size(), " blocks of `", f.name,
-                                           "` are called ", quoted),
+  return Refusal("get_block",
+                 absl::StrCat(found.size(), " blocks of `", f.name,
+                              "` are called ", quoted),
                  "find the one by get_child_blocks or get_consumers");
 }
 

@@ -32,12 +32,14 @@ absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive) {
   if (!loop.annotations.empty()) {
     return Refusal(primitive,
                    Describe(loop) + " has annotation `" +
-                       loop.annotations.begin()->first + "`, which would be lost",
+                       loop.annotations.begin()->first +
+                       "`, which would be lost",
                    "annotate afterwards, or unannotate first");
   }
   if (loop.for_kind != ForKind::kSerial) {
     return Refusal(primitive,
-                   Describe(loop) + " is " + std::string(KindName(loop.for_kind)) +
+                   Describe(loop) + " is " +
+                       std::string(KindName(loop.for_kind)) +
                        ", which would be lost",
                    "change the kind of the loop afterwards");
   }

@@ -79,9 +79,9 @@ std::vector<const ForNode*> NewOrder(const Chain& chain,
       order.push_back(loop);
       continue;
     }
-    order.push_back(*std::find_if(
-        chain.loops.begin(), chain.loops.end(),
-        [&](const ForNode* l) { return l->id == ids[next]; }));
+    order.push_back(
+        *std::find_if(chain.loops.begin(), chain.loops.end(),
+                      [&](const ForNode* l) { return l->id == ids[next]; }));
     ++next;
   }
   return order;

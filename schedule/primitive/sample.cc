@@ -23,7 +23,8 @@ constexpr int64_t kMaxTiles = 64;
 absl::StatusOr<int64_t> TiledExtent(const Function& f, LoopId id, int64_t n,
                                     int64_t max_innermost) {
   if (n < 1 || n > kMaxTiles) {
-    return BadArgument(kTile, absl::StrCat("n is ", n, ", not 1 to ", kMaxTiles));
+    return BadArgument(kTile,
+                       absl::StrCat("n is ", n, ", not 1 to ", kMaxTiles));
   }
   if (max_innermost < 1) {
     return BadArgument(kTile, "max_innermost_factor is not positive");
@@ -43,8 +44,8 @@ std::vector<const ForNode*> SharedLoops(const Scope& scope,
   std::vector<const ForNode*> shared = scope.blocks[consumers[0]].loops;
   for (int consumer : consumers) {
     const auto& loops = scope.blocks[consumer].loops;
-    const auto [end, unused] = std::mismatch(shared.begin(), shared.end(),
-                                             loops.begin(), loops.end());
+    const auto [end, unused] =
+        std::mismatch(shared.begin(), shared.end(), loops.begin(), loops.end());
     shared.erase(end, shared.end());
   }
   return shared;
@@ -77,12 +78,13 @@ absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
     Random* random) {
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
                         TiledExtent(f, loop, n, max_innermost_factor));
-  auto tiles = SampleTiling(extent, static_cast<int>(n), max_innermost_factor,
-                            random);
+  auto tiles =
+      SampleTiling(extent, static_cast<int>(n), max_innermost_factor, random);
   if (tiles) return *std::move(tiles);
   return Refusal(kTile, absl::StrCat("there is no way, or there are too many, "
                                      "to split ",
-                                     extent, " into ", n, " factors of which "
+                                     extent, " into ", n,
+                                     " factors of which "
                                      "the last is at most ",
                                      max_innermost_factor));
 }
@@ -96,17 +98,18 @@ absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
     return absl::OkStatus();
   }
   return Refusal(
-      kTile, absl::StrCat("decision [", absl::StrJoin(decision, ", "),
-                          "] is not ", n, " factors of ", extent,
-                          " of which the last is at most ",
-                          max_innermost_factor));
+      kTile,
+      absl::StrCat("decision [", absl::StrJoin(decision, ", "), "] is not ", n,
+                   " factors of ", extent, " of which the last is at most ",
+                   max_innermost_factor));
 }
 
 absl::StatusOr<int64_t> SampleCategorical(const std::vector<double>& probs,
                                           Random* random) {
   double total = 0;
   for (double weight : probs) {
-    if (!(weight >= 0)) return BadArgument(kCategorical, "a weight is negative");
+    if (!(weight >= 0))
+      return BadArgument(kCategorical, "a weight is negative");
     total += weight;
   }
   if (!(total > 0)) return BadArgument(kCategorical, "no weight is positive");
@@ -158,7 +161,8 @@ absl::StatusOr<LoopId> ComputeLocation(const Function& f, BlockId block,
     }
   }
   return Refusal(kLocation,
-                 absl::StrCat("decision ", decision, " names no loop that the "
+                 absl::StrCat("decision ", decision,
+                              " names no loop that the "
                               "consumers of ",
                               Describe(*path.realize()->block), " share"));
 }

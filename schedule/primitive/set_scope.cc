@@ -37,10 +37,9 @@ absl::StatusOr<Function> SetScope(const Function& f, BlockId block,
   KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, block, kName));
   const BlockNode& node = *path.realize()->block;
   if (index < 0 || index >= static_cast<int64_t>(node.writes.size())) {
-    return Refusal(kName, absl::StrCat(Describe(node), " writes ",
-                                       node.writes.size(),
-                                       " regions; there is none with index ",
-                                       index));
+    return Refusal(kName,
+                   absl::StrCat(Describe(node), " writes ", node.writes.size(),
+                                " regions; there is none with index ", index));
   }
   const Buffer& buffer = node.writes[index].buffer;
   const int at = FindAllocation(path, buffer);

@@ -37,8 +37,8 @@ absl::StatusOr<int64_t> ProductOfKnown(
       continue;
     }
     if (*factor < 1) {
-      return BadArgument(kName, absl::StrCat("factor ", *factor,
-                                             " is not positive"));
+      return BadArgument(kName,
+                         absl::StrCat("factor ", *factor, " is not positive"));
     }
     if (!FoldInt(ExprKind::kMul, product, *factor, &product)) {
       return BadArgument(kName, "the product of the factors overflows");
@@ -52,8 +52,8 @@ Expr Inferred(const Expr& extent, int64_t product) {
     return Int(*value / product + (*value % product != 0), extent.dtype());
   }
   const DType dtype = extent.dtype();
-  return Analyzer().Simplify(FloorDiv(Add(extent, Int(product - 1, dtype)),
-                                      Int(product, dtype)));
+  return Analyzer().Simplify(
+      FloorDiv(Add(extent, Int(product - 1, dtype)), Int(product, dtype)));
 }
 
 absl::StatusOr<Plan> MakePlan(
@@ -125,8 +125,8 @@ absl::StatusOr<SplitResult> Split(
     const DType dtype = loop.var.dtype();
     vars.emplace_back(absl::StrCat(loop.var.name(), "_", i), dtype);
     rebinding.loops.push_back({vars[i], {Int(0, dtype), plan.extents[i]}});
-    position = position ? Add(Mul(position, plan.extents[i]), vars[i])
-                        : Expr(vars[i]);
+    position =
+        position ? Add(Mul(position, plan.extents[i]), vars[i]) : Expr(vars[i]);
   }
   rebinding.values[loop.var.get()] = position;
   if (!plan.exact) rebinding.predicate = LT(position, loop.extent);
@@ -137,7 +137,8 @@ absl::StatusOr<SplitResult> Split(
   for (size_t i = factors.size(); i-- > 0;) {
     body = MakeFor(result.loops[i], vars[i], plan.extents[i], std::move(body));
   }
-  result.function = ReplaceAt(std::move(result.function), path, std::move(body));
+  result.function =
+      ReplaceAt(std::move(result.function), path, std::move(body));
   return result;
 }
 

@@ -51,8 +51,8 @@ bool IsPrime(int64_t n) {
 int64_t FindFactor(int64_t n) {
   for (int64_t step = 1;; ++step) {
     const auto next = [&](int64_t x) {
-      return static_cast<int64_t>(
-          (static_cast<Wide>(MulMod(x, x, n)) + step) % static_cast<Wide>(n));
+      return static_cast<int64_t>((static_cast<Wide>(MulMod(x, x, n)) + step) %
+                                  static_cast<Wide>(n));
     };
     int64_t slow = 2, fast = 2, divisor = 1;
     while (divisor == 1) {
@@ -119,8 +119,7 @@ void Distribute(const PrimePower& power, int exponent, int n,
     const int others = n - tile - 1;
     int take = exponent;
     if (others > 0) {
-      Wide draw =
-          DrawBelow(Binomial(exponent + others, others), random);
+      Wide draw = DrawBelow(Binomial(exponent + others, others), random);
       for (take = 0;; ++take) {
         const Wide ways = Binomial(exponent - take + others - 1, others - 1);
         if (draw < ways) break;
@@ -148,7 +147,8 @@ Innermost CountInnermost(const std::vector<PrimePower>& primes, int64_t extent,
     if (ways == 0) continue;
     inner.values.push_back(divisor);
     inner.ways.push_back(ways);
-    inner.total = ways >= kTooMany - inner.total ? kTooMany : inner.total + ways;
+    inner.total =
+        ways >= kTooMany - inner.total ? kTooMany : inner.total + ways;
   }
   return inner;
 }
@@ -168,7 +168,8 @@ std::vector<PrimePower> Factorize(int64_t value) {
   SplitLarge(value, &large);
   std::sort(large.begin(), large.end());
   for (int64_t prime : large) {
-    if (powers.empty() || powers.back().prime != prime) powers.push_back({prime, 0});
+    if (powers.empty() || powers.back().prime != prime)
+      powers.push_back({prime, 0});
     ++powers.back().exponent;
   }
   return powers;
@@ -186,8 +187,7 @@ std::vector<int64_t> Divisors(const std::vector<PrimePower>& primes) {
   return divisors;
 }
 
-std::optional<Wide> CountTilings(int64_t extent, int n,
-                                 int64_t max_innermost) {
+std::optional<Wide> CountTilings(int64_t extent, int n, int64_t max_innermost) {
   const Wide total =
       CountInnermost(Factorize(extent), extent, n, max_innermost).total;
   if (total >= kTooMany) return std::nullopt;

@@ -1,0 +1,113 @@
+#include "kiln/schedule/primitive/cache.h"
+
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/testing/equivalence.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kChain[] = R"(
+@T.prim_func
+def main(A: T.Buffer((16, 8), "float32"), C: T.Buffer((16, 8), "float32"), D: T.Buffer((16, 8), "float32")):
+    B = T.alloc_buffer((16, 8))
+    for i in range(16):
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for j in range(8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + A[vi, vj]
+    for i, j in T.grid(16, 8):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = B[vi, vj] - T.float32(3)
+)";
+
+Function Parse(const char* text) { return *ParseFunction("test", text); }
+
+BlockId Named(const Function& f, const char* name) {
+  return BlocksNamed(f, name).at(0);
+}
+
+std::vector<int64_t> ExtentsOf(const Function& f, const char* block) {
+  std::vector<int64_t> extents;
+  for (const ForNode* loop : LoopsAbove(*FindBlock(f, Named(f, block)))) {
+    extents.push_back(*AsInt(loop->extent));
+  }
+  return extents;
+}
+
+const BlockNode& BlockOf(const Function& f, const char* name) {
+  return *FindBlock(f, Named(f, name))->realize()->block;
+}
+
+TEST(CacheReadTest, CopiesAnInputAtTheStart) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "B"), 0, "shared", {}));
+  EXPECT_EQ(ExtentsOf(r.function, "A_shared"), (std::vector<int64_t>{16, 8}));
+  EXPECT_EQ(BlockOf(r.function, "B").reads[0].buffer->name, "A_shared");
+  EXPECT_EQ(BlockOf(r.function, "C").reads[1].buffer->name, "A_shared");
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 1));
+}
+
+TEST(CacheReadTest, CopiesAnIntermediateWhereItHasBeenWritten) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "C"), 0, "global", {}));
+  EXPECT_EQ(ExtentsOf(r.function, "B_global"),
+            (std::vector<int64_t>{16, 1, 8}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 2));
+}
+
+TEST(CacheReadTest, OnlyTheNamedConsumersReadTheCopy) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      CacheResult r, CacheRead(f, Named(f, "B"), 0, "local", {Named(f, "C")}));
+  EXPECT_EQ(BlockOf(r.function, "B").reads[0].buffer->name, "A");
+  EXPECT_EQ(BlockOf(r.function, "C").reads[1].buffer->name, "A_local");
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 3));
+}
+
+TEST(CacheWriteTest, CopiesOutAfterTheBlock) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheWrite(f, Named(f, "D"), 0, "local", {}));
+  EXPECT_EQ(BlockOf(r.function, "D").writes[0].buffer->name, "D_local");
+  EXPECT_EQ(ExtentsOf(r.function, "D_local"), (std::vector<int64_t>{16, 8}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 4));
+}
+
+TEST(CacheWriteTest, CopiesBeforeTheFirstReader) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheWrite(f, Named(f, "B"), 0, "global", {}));
+  EXPECT_EQ(ExtentsOf(r.function, "B_global"),
+            (std::vector<int64_t>{16, 1, 8}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 5));
+}
+
+TEST(CacheTest, RefusesBadIndicesAndScopes) {
+  Function f = Parse(kChain);
+  EXPECT_THAT(
+      CacheRead(f, Named(f, "B"), 1, "local", {}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no number 1")));
+  EXPECT_THAT(
+      CacheWrite(f, Named(f, "B"), -1, "local", {}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no number -1")));
+  EXPECT_THAT(CacheRead(f, Named(f, "B"), 0, "attic", {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no memory is called \"attic\"")));
+  EXPECT_FALSE(CacheRead(f, f.root().id, 0, "local", {}).ok());
+}
+
+}  // namespace
+}  // namespace kiln

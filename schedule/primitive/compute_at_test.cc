@@ -1,0 +1,143 @@
+#include "kiln/schedule/primitive/compute_at.h"
+
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/testing/equivalence.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kChain[] = R"(
+@T.prim_func
+def main(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
+    B = T.alloc_buffer((16, 16))
+    for i, j in T.grid(16, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(16, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
+// A 3-wide window over B.
+constexpr char kWindow[] = R"(
+@T.prim_func
+def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+    B = T.alloc_buffer((18,))
+    for i in range(18):
+        with T.block("B"):
+            vi = T.axis.spatial(18, i)
+            B[vi] = A[vi] * T.float32(2)
+    for io, ii, r in T.grid(4, 4, 3):
+        with T.block("C"):
+            vi = T.axis.spatial(16, io * 4 + ii)
+            vr = T.axis.reduce(3, r)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + B[vi + vr]
+)";
+
+constexpr char kMatmulRelu[] = R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+    Y = T.alloc_buffer((8, 8))
+    for i, j, k in T.grid(8, 8, 8):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(8, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+)";
+
+Function Parse(const char* text) { return *ParseFunction("test", text); }
+
+BlockId Named(const Function& f, const char* name) {
+  return BlocksNamed(f, name).at(0);
+}
+
+LoopId LoopOf(const Function& f, const char* block, int position) {
+  return LoopIdsAbove(*FindBlock(f, Named(f, block))).at(position);
+}
+
+std::vector<int64_t> ExtentsOf(const Function& f, const char* block) {
+  std::vector<int64_t> extents;
+  for (const ForNode* loop : LoopsAbove(*FindBlock(f, Named(f, block)))) {
+    extents.push_back(*AsInt(loop->extent));
+  }
+  return extents;
+}
+
+TEST(ComputeAtTest, MovesAProducerUnderItsConsumersLoop) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(Function g,
+                            ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 0)));
+  EXPECT_EQ(ExtentsOf(g, "B"), (std::vector<int64_t>{16, 16}));
+  EXPECT_EQ(LoopOf(g, "B", 0), LoopOf(g, "C", 0));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
+TEST(ComputeAtTest, ComputesTheWindowThatIsRead) {
+  Function f = Parse(kWindow);
+  KILN_ASSERT_OK_AND_ASSIGN(Function g,
+                            ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 0)));
+  EXPECT_EQ(ExtentsOf(g, "B"), (std::vector<int64_t>{4, 6}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 2));
+}
+
+TEST(ComputeAtTest, UnitLoopsAreMadeOnRequest) {
+  Function f = Parse(kChain);
+  KILN_ASSERT_OK_AND_ASSIGN(Function g,
+                            ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 1),
+                                      {.preserve_unit_loops = true}));
+  EXPECT_EQ(ExtentsOf(g, "B"), (std::vector<int64_t>{16, 16, 1, 1}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+}
+
+TEST(ComputeAtTest, RefusesOutputsOwnLoopsAndForeignLoops) {
+  Function f = Parse(kChain);
+  EXPECT_THAT(ComputeAt(f, Named(f, "C"), LoopOf(f, "B", 0)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("writes an output")));
+  EXPECT_THAT(
+      ComputeAt(f, Named(f, "B"), LoopOf(f, "B", 0)),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("a loop of")));
+  EXPECT_FALSE(ComputeAt(f, Named(f, "B"), 999).ok());
+  EXPECT_FALSE(ComputeAt(f, 999, LoopOf(f, "C", 0)).ok());
+}
+
+TEST(ReverseComputeAtTest, ConsumesEachTileRightAfterItIsMade) {
+  Function f = Parse(kMatmulRelu);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      Function g, ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "Y", 1)));
+  EXPECT_EQ(ExtentsOf(g, "C"), (std::vector<int64_t>{8, 8}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 4));
+}
+
+TEST(ReverseComputeAtTest, RefusesPartialSums) {
+  Function f = Parse(kMatmulRelu);
+  EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "Y", 2)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("part of the sum")));
+}
+
+TEST(ComputeAtTest, ArgumentsStayAsTheyWere) {
+  Function f = Parse(kChain);
+  const std::string form = CanonicalForm(f);
+  KILN_EXPECT_OK(ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 0)));
+  EXPECT_EQ(CanonicalForm(f), form);
+}
+
+}  // namespace
+}  // namespace kiln
