@@ -1,0 +1,25 @@
+#include "kiln/codegen/host/kernel.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/codegen/host/signature.h"
+#include "kiln/codegen/llvm/compile.h"
+#include "kiln/codegen/lower/pipeline.h"
+
+namespace kiln {
+
+absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,
+                                             const Target& target) {
+  CompiledKernel kernel;
+  kernel.symbol = absl::StrCat("kiln_", f.name);
+  KILN_ASSIGN_OR_RETURN(kernel.signature, MakeSignature(f));
+  KILN_ASSIGN_OR_RETURN(Function lowered, Lower(f));
+  KILN_ASSIGN_OR_RETURN(kernel.object,
+                        CompileToObject(lowered, kernel.symbol, target));
+  return kernel;
+}
+
+}  // namespace kiln
