@@ -1,0 +1,153 @@
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/primitive/lookup.h"
+#include "kiln/schedule/primitive/sample.h"
+#include "kiln/schedule/trace/table.h"
+
+#include "absl/strings/str_cat.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Take(ApplyContext& c, absl::StatusOr<std::vector<int64_t>> ids) {
+  KILN_RETURN_IF_ERROR(ids.status());
+  c.Output(*ids);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyGetBlock(ApplyContext& c) {
+  KILN_RETURN_IF_ERROR(c.UseFunction(c.string(1)));
+  KILN_ASSIGN_OR_RETURN(const BlockId block,
+                        GetBlock(c.function(), c.string(0)));
+  c.Output(block);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyGetLoops(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  return Take(c, GetLoops(c.function(), block));
+}
+
+absl::Status ApplyGetChildBlocks(ApplyContext& c) {
+  const int64_t id = c.block(0);
+  return Take(c, c.is_loop(0) ? GetChildBlocksOfLoop(c.function(), id)
+                              : GetChildBlocksOfBlock(c.function(), id));
+}
+
+absl::Status ApplyGetProducers(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  return Take(c, GetProducers(c.function(), block));
+}
+
+absl::Status ApplyGetConsumers(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  return Take(c, GetConsumers(c.function(), block));
+}
+
+absl::Status ApplyGetOutputBlocks(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  return Take(c, GetOutputBlocks(c.function(), block));
+}
+
+absl::Status ApplyPerfectTile(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(const int64_t n, c.integer(1));
+  KILN_ASSIGN_OR_RETURN(const int64_t inner, c.integer(2));
+  if (c.decision().empty()) {
+    KILN_ASSIGN_OR_RETURN(
+        c.decision(),
+        SamplePerfectTile(c.function(), loop, n, inner, &c.random()));
+  } else {
+    KILN_RETURN_IF_ERROR(
+        CheckPerfectTile(c.function(), loop, n, inner, c.decision()));
+  }
+  c.Output(c.decision());
+  return absl::OkStatus();
+}
+
+absl::Status ApplyCategorical(ApplyContext& c) {
+  KILN_ASSIGN_OR_RETURN(const auto candidates, c.integers(0));
+  const std::vector<double> probs = c.floats(1);
+  if (candidates.empty() || candidates.size() != probs.size()) {
+    return BadArgument("sample_categorical",
+                       absl::StrCat("there are ", candidates.size(),
+                                    " candidates and ", probs.size(),
+                                    " probabilities"));
+  }
+  if (c.decision().empty()) {
+    KILN_ASSIGN_OR_RETURN(const int64_t index,
+                          SampleCategorical(probs, &c.random()));
+    c.decision() = {index};
+  }
+  const int64_t index = c.decision()[0];
+  if (c.decision().size() != 1 || index < 0 ||
+      index >= static_cast<int64_t>(candidates.size())) {
+    return BadArgument("sample_categorical",
+                       absl::StrCat("decision ", index, " is no index into ",
+                                    candidates.size(), " candidates"));
+  }
+  c.Output(candidates[index]);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyLocation(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  if (c.decision().empty()) {
+    KILN_ASSIGN_OR_RETURN(const auto choices,
+                          ComputeLocations(c.function(), block));
+    c.decision() = {choices[c.random().Below(choices.size())]};
+  }
+  KILN_ASSIGN_OR_RETURN(const LoopId loop, ComputeLocation(c.function(), block,
+                                                           c.decision()[0]));
+  c.Output(loop);
+  return absl::OkStatus();
+}
+
+InstructionKind LookupRow(std::string_view name, std::string_view alias,
+                          ParamInfo param,
+                          absl::Status (*apply)(ApplyContext&),
+                          RvKind kind = RvKind::kBlock) {
+  std::vector<std::string_view> aliases;
+  if (!alias.empty()) aliases.push_back(alias);
+  return {name, aliases, {param}, Outputs::kList, kind, true, false, apply};
+}
+
+}  // namespace
+
+std::vector<InstructionKind> LookupRows() {
+  const ParamInfo block = {"block", ParamKind::kBlock};
+  const ParamInfo scope = {"scope_block", ParamKind::kBlock};
+  const ParamInfo parent = {"block_or_loop", ParamKind::kBlockOrLoop,
+                            std::nullopt, true};
+  return {
+      {"get_block", {"get_sblock"},
+       {{"name", ParamKind::kString},
+        {"func_name", ParamKind::kString, Arg("main")}},
+       Outputs::kOne, RvKind::kBlock, true, false, ApplyGetBlock},
+      LookupRow("get_loops", "", block, ApplyGetLoops, RvKind::kLoop),
+      LookupRow("get_child_blocks", "get_child_sblocks", parent,
+                ApplyGetChildBlocks),
+      LookupRow("get_producers", "", block, ApplyGetProducers),
+      LookupRow("get_consumers", "", block, ApplyGetConsumers),
+      LookupRow("get_output_blocks", "get_output_sblocks", scope,
+                ApplyGetOutputBlocks),
+  };
+}
+
+std::vector<InstructionKind> SampleRows() {
+  return {
+      {"sample_perfect_tile", {},
+       {{"loop", ParamKind::kLoop},
+        {"n", ParamKind::kInt},
+        {"max_innermost_factor", ParamKind::kInt, Arg(16)}},
+       Outputs::kList, RvKind::kInt, true, true, ApplyPerfectTile},
+      {"sample_categorical", {},
+       {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},
+       Outputs::kOne, RvKind::kInt, true, true, ApplyCategorical},
+      {"sample_compute_location", {},
+       {{"block", ParamKind::kBlock}},
+       Outputs::kOne, RvKind::kLoop, true, true, ApplyLocation},
+  };
+}
+
+}  // namespace kiln

@@ -1,0 +1,132 @@
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/primitive/add_unit_loop.h"
+#include "kiln/schedule/primitive/decompose_reduction.h"
+#include "kiln/schedule/primitive/for_kind.h"
+#include "kiln/schedule/primitive/fuse.h"
+#include "kiln/schedule/primitive/reorder.h"
+#include "kiln/schedule/primitive/split.h"
+#include "kiln/schedule/trace/table.h"
+
+namespace kiln {
+namespace {
+
+// Carries out a primitive that gives nothing but a function.
+absl::Status Take(ApplyContext& c, absl::StatusOr<Function> f) {
+  KILN_RETURN_IF_ERROR(f.status());
+  c.SetFunction(*std::move(f));
+  return absl::OkStatus();
+}
+
+absl::Status ApplySplit(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(const auto factors, c.factors(1));
+  KILN_ASSIGN_OR_RETURN(SplitResult result,
+                        Split(c.function(), loop, factors,
+                              {.preserve_unit_iters = c.boolean(2),
+                               .disable_predication = c.boolean(3)}));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.loops);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyFuse(ApplyContext& c) {
+  const std::vector<LoopId> loops = c.loops(0);
+  if (loops.empty()) return absl::InvalidArgumentError("fuse: no loops are given");
+  KILN_RETURN_IF_ERROR(c.status());
+  KILN_ASSIGN_OR_RETURN(
+      FuseResult result,
+      Fuse(c.function(), loops, {.preserve_unit_iters = c.boolean(1)}));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.loop);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyReorder(ApplyContext& c) {
+  const std::vector<LoopId> loops = c.loops(0);
+  if (loops.empty()) {
+    return absl::InvalidArgumentError("reorder: no loops are given");
+  }
+  KILN_RETURN_IF_ERROR(c.status());
+  return Take(c, Reorder(c.function(), loops));
+}
+
+absl::Status ApplyAddUnitLoop(ApplyContext& c) {
+  const int64_t id = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(AddUnitLoopResult result,
+                        c.is_loop(0) ? AddUnitLoopAboveLoop(c.function(), id)
+                                     : AddUnitLoopAboveBlock(c.function(), id));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.loop);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyDecompose(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  const LoopId loop = c.loop(1);
+  KILN_RETURN_IF_ERROR(c.status());
+  KILN_ASSIGN_OR_RETURN(DecomposeReductionResult result,
+                        DecomposeReduction(c.function(), block, loop));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.init);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyParallel(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  return Take(c, Parallel(c.function(), loop));
+}
+
+absl::Status ApplyVectorize(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  return Take(c, Vectorize(c.function(), loop));
+}
+
+absl::Status ApplyUnroll(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  return Take(c, Unroll(c.function(), loop));
+}
+
+absl::Status ApplyBind(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  return Take(c, Bind(c.function(), loop, c.string(1)));
+}
+
+InstructionKind KindRow(std::string_view name,
+                        absl::Status (*apply)(ApplyContext&)) {
+  return {name,          {},    {{"loop", ParamKind::kLoop}}, Outputs::kNone,
+          RvKind::kLoop, false, false,                        apply};
+}
+
+}  // namespace
+
+std::vector<InstructionKind> LoopRows() {
+  return {
+      {"split", {},
+       {{"loop", ParamKind::kLoop},
+        {"factors", ParamKind::kFactors},
+        {"preserve_unit_iters", ParamKind::kBool, Arg(true)},
+        {"disable_predication", ParamKind::kBool, Arg(false)}},
+       Outputs::kList, RvKind::kLoop, false, false, ApplySplit},
+      {"fuse", {},
+       {{"loops", ParamKind::kLoops, std::nullopt, true},
+        {"preserve_unit_iters", ParamKind::kBool, Arg(true)}},
+       Outputs::kOne, RvKind::kLoop, false, false, ApplyFuse},
+      {"reorder", {},
+       {{"loops", ParamKind::kLoops, std::nullopt, true}},
+       Outputs::kNone, RvKind::kLoop, false, false, ApplyReorder},
+      {"add_unit_loop", {},
+       {{"block_or_loop", ParamKind::kBlockOrLoop}},
+       Outputs::kOne, RvKind::kLoop, false, false, ApplyAddUnitLoop},
+      {"decompose_reduction", {},
+       {{"block", ParamKind::kBlock}, {"loop", ParamKind::kLoop}},
+       Outputs::kOne, RvKind::kBlock, false, false, ApplyDecompose},
+      KindRow("parallel", ApplyParallel),
+      KindRow("vectorize", ApplyVectorize),
+      KindRow("unroll", ApplyUnroll),
+      {"bind", {},
+       {{"loop", ParamKind::kLoop}, {"thread_axis", ParamKind::kString}},
+       Outputs::kNone, RvKind::kLoop, false, false, ApplyBind},
+  };
+}
+
+}  // namespace kiln

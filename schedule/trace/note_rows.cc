@@ -1,0 +1,94 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/annotate.h"
+#include "kiln/schedule/primitive/set_scope.h"
+#include "kiln/schedule/trace/buffer_arg.h"
+#include "kiln/schedule/trace/table.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Take(ApplyContext& c, absl::StatusOr<Function> f) {
+  KILN_RETURN_IF_ERROR(f.status());
+  c.SetFunction(*std::move(f));
+  return absl::OkStatus();
+}
+
+absl::Status ApplyAnnotate(ApplyContext& c) {
+  const int64_t id = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(const Attr value, c.attr(2));
+  return Take(c, c.is_loop(0)
+                     ? AnnotateLoop(c.function(), id, c.string(1), value)
+                     : AnnotateBlock(c.function(), id, c.string(1), value));
+}
+
+absl::Status ApplyUnannotate(ApplyContext& c) {
+  const int64_t id = c.loop(0);
+  return Take(c, c.is_loop(0) ? UnannotateLoop(c.function(), id, c.string(1))
+                              : UnannotateBlock(c.function(), id, c.string(1)));
+}
+
+absl::Status ApplySetScope(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(
+      const int index,
+      BufferIndex(c.function(), block, c.arg(1), BufferSide::kWrite,
+                  "set_scope"));
+  return Take(c, SetScope(c.function(), block, index, c.string(2)));
+}
+
+absl::Status ApplyEnterPostproc(ApplyContext&) { return absl::OkStatus(); }
+
+}  // namespace
+
+absl::StatusOr<Attr> ToAttr(
+    const Arg& arg, FunctionRef<absl::StatusOr<int64_t>(const Arg&)> evaluate) {
+  if (arg.is_none()) return Attr();
+  if (arg.boolean()) return Attr(Bool(*arg.boolean()));
+  if (arg.real()) return Attr(Float(*arg.real(), DType::Float(64)));
+  if (arg.string()) return Attr(*arg.string());
+  if (arg.list()) {
+    AttrList list;
+    for (const Arg& item : *arg.list()) {
+      KILN_ASSIGN_OR_RETURN(Attr value, ToAttr(item, evaluate));
+      list.push_back(std::move(value));
+    }
+    return Attr(std::move(list));
+  }
+  if (arg.dict()) {
+    AttrMap map;
+    for (const auto& [key, item] : *arg.dict()) {
+      KILN_ASSIGN_OR_RETURN(map[key], ToAttr(item, evaluate));
+    }
+    return Attr(std::move(map));
+  }
+  KILN_ASSIGN_OR_RETURN(const int64_t value, evaluate(arg));
+  return Attr(Int(value));
+}
+
+std::vector<InstructionKind> NoteRows() {
+  return {
+      {"annotate", {},
+       {{"block_or_loop", ParamKind::kBlockOrLoop},
+        {"ann_key", ParamKind::kString},
+        {"ann_val", ParamKind::kAttr}},
+       Outputs::kNone, RvKind::kInt, false, false, ApplyAnnotate},
+      {"unannotate", {},
+       {{"block_or_loop", ParamKind::kBlockOrLoop},
+        {"ann_key", ParamKind::kString}},
+       Outputs::kNone, RvKind::kInt, false, false, ApplyUnannotate},
+      {"set_scope", {},
+       {{"block", ParamKind::kBlock},
+        {"buffer_index", ParamKind::kBufferIndex},
+        {"storage_scope", ParamKind::kString}},
+       Outputs::kNone, RvKind::kInt, false, false, ApplySetScope},
+      {"enter_postproc", {}, {}, Outputs::kNone, RvKind::kInt, false, false,
+       ApplyEnterPostproc},
+  };
+}
+
+}  // namespace kiln
