@@ -24,11 +24,7 @@ struct Rv {
   friend bool operator==(const Rv&, const Rv&) = default;
 };
 
-// lambda inputs: (outputs)
-struct IndexMapArg {
-  std::vector<Var> inputs;
-  std::vector<Expr> outputs;
-};
+struct IndexMap;  // kiln/schedule/primitive/index_map.h
 
 struct Arg;
 using ArgList = std::vector<Arg>;
@@ -53,11 +49,11 @@ struct Arg {
   Arg(ArgList list) : value(std::move(list)) {}          // NOLINT
   Arg(ArgDict dict) : value(std::move(dict)) {}          // NOLINT
   Arg(std::shared_ptr<const RvArithmetic> e) : value(std::move(e)) {}  // NOLINT
-  Arg(std::shared_ptr<const IndexMapArg> m) : value(std::move(m)) {}   // NOLINT
+  Arg(std::shared_ptr<const IndexMap> m) : value(std::move(m)) {}   // NOLINT
 
   std::variant<std::monostate, bool, int64_t, double, std::string, Rv, ArgList,
                ArgDict, std::shared_ptr<const RvArithmetic>,
-               std::shared_ptr<const IndexMapArg>>
+               std::shared_ptr<const IndexMap>>
       value;
 
   bool is_none() const { return value.index() == 0; }
@@ -72,8 +68,8 @@ struct Arg {
     const auto* e = std::get_if<std::shared_ptr<const RvArithmetic>>(&value);
     return e ? e->get() : nullptr;
   }
-  const IndexMapArg* index_map() const {
-    const auto* m = std::get_if<std::shared_ptr<const IndexMapArg>>(&value);
+  const IndexMap* index_map() const {
+    const auto* m = std::get_if<std::shared_ptr<const IndexMap>>(&value);
     return m ? m->get() : nullptr;
   }
 };

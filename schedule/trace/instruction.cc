@@ -14,7 +14,8 @@ namespace {
 
 std::vector<InstructionKind> MakeTable() {
   std::vector<InstructionKind> table;
-  for (auto make : {LookupRows, SampleRows, LoopRows, PlaceRows, NoteRows}) {
+  for (auto make : {LookupRows, SampleRows, LoopRows, PlaceRows, LayoutRows,
+                    NoteRows}) {
     for (InstructionKind& row : make()) table.push_back(std::move(row));
   }
   return table;

@@ -4,6 +4,8 @@
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/cache.h"
 #include "kiln/schedule/primitive/compute_at.h"
+#include "kiln/schedule/primitive/compute_inline.h"
+#include "kiln/schedule/primitive/reverse_compute_inline.h"
 #include "kiln/schedule/primitive/sample.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"

@@ -1,0 +1,163 @@
+#include "kiln/schedule/trace/schedule.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+ArgList ToArgs(const std::vector<Rv>& rvs) {
+  return ArgList(rvs.begin(), rvs.end());
+}
+
+absl::Status FillDefaults(const InstructionKind& kind, std::vector<Arg>* args) {
+  for (size_t i = args->size(); i < kind.params.size(); ++i) {
+    const ParamInfo& param = kind.params[i];
+    if (!param.default_value) {
+      return BadArgument(kind.name,
+                         absl::StrCat("argument `", std::string(param.name),
+                                      "` is missing"));
+    }
+    args->push_back(*param.default_value);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Schedule::Schedule(Module module, ScheduleOptions options)
+    : module_(std::make_shared<const Module>(std::move(module))),
+      start_(*module_),
+      state_(start_),
+      seed_(options.seed) {}
+
+absl::StatusOr<std::vector<Rv>> Schedule::Apply(std::string_view name,
+                                                std::vector<Arg> args,
+                                                Decision decision) {
+  const InstructionKind* kind = FindInstruction(name);
+  if (!kind) return BadArgument(name, "there is no such primitive");
+  KILN_RETURN_IF_ERROR(FillDefaults(*kind, &args));
+  KILN_RETURN_IF_ERROR(CheckArgs(*kind, args));
+  Instruction instruction;
+  instruction.kind = kind;
+  instruction.args = std::move(args);
+  instruction.fixed = !decision.empty();
+  instruction.decision = std::move(decision);
+  KILN_RETURN_IF_ERROR(Execute(&instruction, trace_.instructions.size(), seed_,
+                               &trace_, &state_));
+  trace_.instructions.push_back(instruction);
+  return instruction.outputs;
+}
+
+absl::StatusOr<Rv> Schedule::One(std::string_view name, std::vector<Arg> args,
+                                 Decision decision) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rvs,
+                        Apply(name, std::move(args), std::move(decision)));
+  return rvs[0];
+}
+
+absl::Status Schedule::None(std::string_view name, std::vector<Arg> args) {
+  return Apply(name, std::move(args)).status();
+}
+
+absl::StatusOr<Rv> Schedule::GetBlock(std::string name, std::string func_name) {
+  return One("get_block", {std::move(name), std::move(func_name)});
+}
+absl::StatusOr<std::vector<Rv>> Schedule::GetLoops(Rv block) {
+  return Apply("get_loops", {block});
+}
+absl::StatusOr<std::vector<Rv>> Schedule::GetChildBlocks(Rv block_or_loop) {
+  return Apply("get_child_blocks", {block_or_loop});
+}
+absl::StatusOr<std::vector<Rv>> Schedule::GetProducers(Rv block) {
+  return Apply("get_producers", {block});
+}
+absl::StatusOr<std::vector<Rv>> Schedule::GetConsumers(Rv block) {
+  return Apply("get_consumers", {block});
+}
+absl::StatusOr<std::vector<Rv>> Schedule::GetOutputBlocks(Rv scope_block) {
+  return Apply("get_output_blocks", {scope_block});
+}
+
+absl::StatusOr<std::vector<Rv>> Schedule::SamplePerfectTile(
+    Rv loop, int64_t n, int64_t max_innermost, Decision decision) {
+  return Apply("sample_perfect_tile", {loop, n, max_innermost},
+               std::move(decision));
+}
+absl::StatusOr<Rv> Schedule::SampleCategorical(std::vector<int64_t> candidates,
+                                               std::vector<double> probs,
+                                               Decision decision) {
+  return One("sample_categorical",
+             {ArgList(candidates.begin(), candidates.end()),
+              ArgList(probs.begin(), probs.end())},
+             std::move(decision));
+}
+absl::StatusOr<Rv> Schedule::SampleComputeLocation(Rv block,
+                                                   Decision decision) {
+  return One("sample_compute_location", {block}, std::move(decision));
+}
+
+absl::StatusOr<std::vector<Rv>> Schedule::Split(Rv loop, ArgList factors,
+                                                bool preserve_unit_iters) {
+  return Apply("split", {loop, std::move(factors), preserve_unit_iters});
+}
+absl::StatusOr<Rv> Schedule::Fuse(const std::vector<Rv>& loops,
+                                  bool preserve_unit_iters) {
+  return One("fuse", {ToArgs(loops), preserve_unit_iters});
+}
+absl::Status Schedule::Reorder(const std::vector<Rv>& loops) {
+  return None("reorder", {ToArgs(loops)});
+}
+absl::StatusOr<Rv> Schedule::AddUnitLoop(Rv block_or_loop) {
+  return One("add_unit_loop", {block_or_loop});
+}
+absl::Status Schedule::Parallel(Rv loop) { return None("parallel", {loop}); }
+absl::Status Schedule::Vectorize(Rv loop) { return None("vectorize", {loop}); }
+absl::Status Schedule::Unroll(Rv loop) { return None("unroll", {loop}); }
+absl::Status Schedule::Bind(Rv loop, std::string thread_axis) {
+  return None("bind", {loop, std::move(thread_axis)});
+}
+absl::StatusOr<Rv> Schedule::DecomposeReduction(Rv block, Rv loop) {
+  return One("decompose_reduction", {block, loop});
+}
+
+absl::StatusOr<Rv> Schedule::CacheRead(Rv block, int64_t index,
+                                       std::string scope) {
+  return One("cache_read", {block, index, std::move(scope)});
+}
+absl::StatusOr<Rv> Schedule::CacheWrite(Rv block, int64_t index,
+                                        std::string scope) {
+  return One("cache_write", {block, index, std::move(scope)});
+}
+absl::Status Schedule::ComputeAt(Rv block, Rv loop, bool preserve_unit_loops,
+                                 int64_t index) {
+  return None("compute_at", {block, loop, preserve_unit_loops, index});
+}
+absl::Status Schedule::ReverseComputeAt(Rv block, Rv loop,
+                                        bool preserve_unit_loops,
+                                        int64_t index) {
+  return None("reverse_compute_at", {block, loop, preserve_unit_loops, index});
+}
+absl::Status Schedule::ComputeInline(Rv block) {
+  return None("compute_inline", {block});
+}
+absl::Status Schedule::ReverseComputeInline(Rv block) {
+  return None("reverse_compute_inline", {block});
+}
+
+absl::Status Schedule::SetScope(Rv block, int64_t buffer_index,
+                                std::string scope) {
+  return None("set_scope", {block, buffer_index, std::move(scope)});
+}
+absl::Status Schedule::Annotate(Rv block_or_loop, std::string key, Arg value) {
+  return None("annotate", {block_or_loop, std::move(key), std::move(value)});
+}
+absl::Status Schedule::Unannotate(Rv block_or_loop, std::string key) {
+  return None("unannotate", {block_or_loop, std::move(key)});
+}
+absl::Status Schedule::EnterPostproc() { return None("enter_postproc", {}); }
+
+}  // namespace kiln

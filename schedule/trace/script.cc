@@ -1,0 +1,378 @@
+#include "kiln/schedule/trace/script.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/text/python/ast.h"
+#include "kiln/ir/text/python/literal.h"
+#include "kiln/ir/text/python/parser.h"
+#include "kiln/schedule/trace/script_call.h"
+#include "kiln/schedule/trace/script_lambda.h"
+#include "kiln/schedule/trace/script_values.h"
+
+namespace kiln {
+namespace {
+
+namespace py = python;
+
+class Runner {
+ public:
+  Runner(const py::Source& source, Schedule* schedule)
+      : source_(source), schedule_(schedule) {}
+
+  // Runs statements until one returns.
+  absl::Status Run(const std::vector<py::Stmt>& body) {
+    for (const py::Stmt& s : body) {
+      if (s.kind == py::StmtKind::kReturn) return absl::OkStatus();
+      KILN_RETURN_IF_ERROR(RunStmt(s));
+    }
+    return absl::OkStatus();
+  }
+
+  void NameSchedule(std::string name) { schedule_name_ = std::move(name); }
+
+  // Constants ahead of the function; what is no constant is left undefined.
+  void ReadConstants(const std::vector<py::Stmt>& file) {
+    for (const py::Stmt& s : file) {
+      if (s.kind != py::StmtKind::kAssign || s.targets.size() != 1) continue;
+      if (s.targets[0].kind != py::ExprKind::kName) continue;
+      if (s.value->kind == py::ExprKind::kCall) continue;
+      auto value = Eval(*s.value);
+      if (value.ok()) names_[s.targets[0].text] = *std::move(value);
+    }
+  }
+
+ private:
+  absl::Status RunStmt(const py::Stmt& s) {
+    switch (s.kind) {
+      case py::StmtKind::kImport:
+      case py::StmtKind::kPass:
+        return absl::OkStatus();
+      case py::StmtKind::kExpr:
+        if (s.value->kind == py::ExprKind::kString) return absl::OkStatus();
+        return Eval(*s.value).status();
+      case py::StmtKind::kAssign:
+        return Assign(s);
+      case py::StmtKind::kClass:
+      case py::StmtKind::kFunction:
+      case py::StmtKind::kAnnotate:
+      case py::StmtKind::kAugment:
+      case py::StmtKind::kReturn:
+      case py::StmtKind::kBreak:
+      case py::StmtKind::kContinue:
+      case py::StmtKind::kFor:
+      case py::StmtKind::kWhile:
+      case py::StmtKind::kIf:
+      case py::StmtKind::kWith:
+      case py::StmtKind::kAssert:
+      case py::StmtKind::kOther:
+      case py::StmtKind::kTry:
+        break;
+    }
+    return source_.Error(s.begin,
+                         "a schedule function is a straight line of calls and "
+                         "assignments; this is neither");
+  }
+
+  // `sch = tvm.tir.Schedule(...)` in a file without a function.
+  bool MakesSchedule(const py::Stmt& s) const {
+    if (s.value->kind != py::ExprKind::kCall) return false;
+    const std::string callee = py::DottedName(s.value->items[0]);
+    const size_t dot = callee.rfind('.');
+    return (dot == std::string::npos ? callee : callee.substr(dot + 1)) ==
+               "Schedule" &&
+           s.targets.size() == 1 && s.targets[0].kind == py::ExprKind::kName;
+  }
+
+  absl::Status Assign(const py::Stmt& s) {
+    if (MakesSchedule(s)) {
+      NameSchedule(s.targets[0].text);
+      return absl::OkStatus();
+    }
+    KILN_ASSIGN_OR_RETURN(const Arg value, Eval(*s.value));
+    for (const py::Expr& target : s.targets) {
+      KILN_RETURN_IF_ERROR(Store(target, value));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Store(const py::Expr& target, const Arg& value) {
+    if (target.kind == py::ExprKind::kName) {
+      names_[target.text] = value;
+      return absl::OkStatus();
+    }
+    if (target.kind != py::ExprKind::kTuple &&
+        target.kind != py::ExprKind::kList) {
+      return source_.Error(target.begin, "only names can be assigned to");
+    }
+    if (!value.list()) {
+      return source_.Error(target.begin,
+                           "the value is one thing and cannot be unpacked");
+    }
+    return Unpack(target, *value.list());
+  }
+
+  absl::Status Unpack(const py::Expr& target, const ArgList& values) {
+    const size_t count = target.items.size();
+    size_t starred = count;
+    for (size_t i = 0; i < count; ++i) {
+      if (target.items[i].kind == py::ExprKind::kStarred) starred = i;
+    }
+    const bool has_star = starred < count;
+    if (has_star ? values.size() + 1 < count : values.size() != count) {
+      return source_.Error(target.begin,
+                           absl::StrCat("there are ", values.size(),
+                                        " values for ", count, " names"));
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (i != starred) {
+        KILN_RETURN_IF_ERROR(Store(target.items[i], values[next++]));
+        continue;
+      }
+      const size_t take = values.size() + 1 - count;
+      KILN_RETURN_IF_ERROR(
+          Store(target.items[i].items[0],
+                Arg(ArgList(values.begin() + next, values.begin() + next + take))));
+      next += take;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Arg> Eval(const py::Expr& e) {
+    if (py::IsIntegerLiteral(e)) {
+      KILN_ASSIGN_OR_RETURN(const int64_t value, py::IntegerValue(source_, e));
+      return Arg(value);
+    }
+    switch (e.kind) {
+      case py::ExprKind::kName:
+        return Name(e);
+      case py::ExprKind::kFloat:
+        return Real(e);
+      case py::ExprKind::kString:
+        return Arg(e.text);
+      case py::ExprKind::kTrue:
+        return Arg(true);
+      case py::ExprKind::kFalse:
+        return Arg(false);
+      case py::ExprKind::kNone:
+        return Arg();
+      case py::ExprKind::kTuple:
+      case py::ExprKind::kList:
+        return Items(e, 0);
+      case py::ExprKind::kDict:
+        return Dict(e);
+      case py::ExprKind::kSubscript:
+        return Subscript(e);
+      case py::ExprKind::kUnary:
+        return Unary(e);
+      case py::ExprKind::kBinary:
+        return Binary(e);
+      case py::ExprKind::kLambda:
+        return ReadIndexMap(source_, e, names_);
+      case py::ExprKind::kCall:
+        return Call(e);
+      case py::ExprKind::kInt:
+      case py::ExprKind::kEllipsis:
+      case py::ExprKind::kAttribute:
+      case py::ExprKind::kKeyword:
+      case py::ExprKind::kStarred:
+      case py::ExprKind::kSlice:
+      case py::ExprKind::kOmitted:
+      case py::ExprKind::kSet:
+      case py::ExprKind::kCompare:
+      case py::ExprKind::kBoolean:
+      case py::ExprKind::kConditional:
+      case py::ExprKind::kComprehension:
+        break;
+    }
+    return source_.Error(e.begin,
+                         absl::StrCat("a schedule function cannot hold ",
+                                      std::string(py::DescribeKind(e.kind))));
+  }
+
+  absl::StatusOr<Arg> Name(const py::Expr& e) {
+    const auto found = names_.find(e.text);
+    if (found != names_.end()) return found->second;
+    return source_.Error(e.begin, "`" + e.text + "` is not defined");
+  }
+
+  absl::StatusOr<Arg> Real(const py::Expr& e) {
+    KILN_ASSIGN_OR_RETURN(const double value, py::FloatValue(source_, e));
+    return Arg(value);
+  }
+
+  // The values of e.items from `first` on, with starred lists in place.
+  absl::StatusOr<Arg> Items(const py::Expr& e, size_t first) {
+    ArgList list;
+    for (size_t i = first; i < e.items.size(); ++i) {
+      const bool starred = e.items[i].kind == py::ExprKind::kStarred;
+      KILN_ASSIGN_OR_RETURN(Arg value,
+                            Eval(starred ? e.items[i].items[0] : e.items[i]));
+      if (!starred) {
+        list.push_back(std::move(value));
+      } else if (value.list()) {
+        list.insert(list.end(), value.list()->begin(), value.list()->end());
+      } else {
+        return source_.Error(e.items[i].begin, "only a list can be starred");
+      }
+    }
+    return Arg(std::move(list));
+  }
+
+  absl::StatusOr<Arg> Dict(const py::Expr& e) {
+    ArgDict dict;
+    for (size_t i = 0; i + 1 < e.items.size(); i += 2) {
+      if (e.items[i].kind != py::ExprKind::kString) {
+        return source_.Error(e.items[i].begin, "keys have to be strings");
+      }
+      KILN_ASSIGN_OR_RETURN(Arg value, Eval(e.items[i + 1]));
+      dict.emplace_back(e.items[i].text, std::move(value));
+    }
+    return Arg(std::move(dict));
+  }
+
+  absl::StatusOr<std::optional<int64_t>> Position(const py::Expr& e) {
+    if (e.kind == py::ExprKind::kOmitted) return std::optional<int64_t>();
+    KILN_ASSIGN_OR_RETURN(const Arg value, Eval(e));
+    if (value.integer()) return std::optional<int64_t>(*value.integer());
+    return source_.Error(e.begin, "a position has to be a plain integer");
+  }
+
+  absl::StatusOr<Arg> Subscript(const py::Expr& e) {
+    KILN_ASSIGN_OR_RETURN(const Arg list, Eval(e.items[0]));
+    std::optional<Arg> result;
+    if (e.items.size() == 2 && e.items[1].kind == py::ExprKind::kSlice) {
+      const auto& slice = e.items[1].items;
+      KILN_ASSIGN_OR_RETURN(const auto begin, Position(slice[0]));
+      KILN_ASSIGN_OR_RETURN(const auto end, Position(slice[1]));
+      const bool has_step =
+          slice.size() > 2 && slice[2].kind != py::ExprKind::kOmitted;
+      if (!has_step) result = ArgSlice(list, begin, end);
+    } else if (e.items.size() == 2) {
+      KILN_ASSIGN_OR_RETURN(const auto index, Position(e.items[1]));
+      result = ArgItem(list, index.value_or(0));
+    }
+    if (result) return *std::move(result);
+    return source_.Error(e.begin, "there is no such element");
+  }
+
+  absl::StatusOr<Arg> Unary(const py::Expr& e) {
+    KILN_ASSIGN_OR_RETURN(const Arg value, Eval(e.items[0]));
+    if (value.real() && e.text == "-") return Arg(-*value.real());
+    if (value.real() && e.text == "+") return value;
+    if (auto result = ArgBinary(e.text, Arg(0), value)) {
+      return *std::move(result);
+    }
+    return source_.Error(e.begin, "the operator does not fit its operand");
+  }
+
+  absl::StatusOr<Arg> Binary(const py::Expr& e) {
+    KILN_ASSIGN_OR_RETURN(const Arg a, Eval(e.items[0]));
+    KILN_ASSIGN_OR_RETURN(const Arg b, Eval(e.items[1]));
+    if (auto result = ArgBinary(e.text, a, b)) return *std::move(result);
+    return source_.Error(e.begin,
+                         "the operator does not fit its operands, or the "
+                         "result does not fit 64 bits");
+  }
+
+  absl::StatusOr<Arg> Call(const py::Expr& e) {
+    const py::Expr& callee = e.items[0];
+    if (callee.kind == py::ExprKind::kAttribute &&
+        callee.items[0].IsName(schedule_name_)) {
+      return CallPrimitive(e);
+    }
+    const std::string name = py::DottedName(callee);
+    const bool one_argument =
+        e.items.size() == 2 && e.items[1].kind != py::ExprKind::kKeyword;
+    if (one_argument && IsConversion(name)) return Eval(e.items[1]);
+    if (one_argument && (name == "list" || name == "tuple")) {
+      return Eval(e.items[1]);
+    }
+    if (one_argument && name == "len") {
+      KILN_ASSIGN_OR_RETURN(const Arg list, Eval(e.items[1]));
+      if (list.list()) return Arg(static_cast<int64_t>(list.list()->size()));
+    }
+    return source_.Error(e.begin,
+                         absl::StrCat("a schedule function cannot call this; "
+                                      "it calls primitives of `",
+                                      schedule_name_, "`"));
+  }
+
+  static bool IsConversion(const std::string& name) {
+    return name == "int" || name == "T.index_map" || name == "T.int32" ||
+           name == "T.int64" || name == "T.float32" || name == "T.float64" ||
+           name == "T.bool";
+  }
+
+  absl::StatusOr<Arg> CallPrimitive(const py::Expr& e) {
+    ScriptCall call{source_, e, {}, {}};
+    for (size_t i = 1; i < e.items.size(); ++i) {
+      const py::Expr& item = e.items[i];
+      if (item.kind == py::ExprKind::kKeyword) {
+        KILN_ASSIGN_OR_RETURN(call.named[item.text], Eval(item.items[0]));
+        continue;
+      }
+      const bool starred = item.kind == py::ExprKind::kStarred;
+      KILN_ASSIGN_OR_RETURN(Arg value, Eval(starred ? item.items[0] : item));
+      if (starred && value.list()) {
+        for (const Arg& element : *value.list()) {
+          call.positional.push_back(element);
+        }
+      } else {
+        call.positional.push_back(std::move(value));
+      }
+    }
+    return call.Run(schedule_);
+  }
+
+  const py::Source& source_;
+  Schedule* schedule_;
+  std::string schedule_name_ = "sch";
+  std::map<std::string, Arg> names_;
+};
+
+absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
+                                             const std::vector<py::Stmt>& file,
+                                             std::string_view name) {
+  const py::Stmt* found = nullptr;
+  for (const py::Stmt& s : file) {
+    if (s.kind != py::StmtKind::kFunction) continue;
+    if (!name.empty() && s.name != name) continue;
+    if (found) {
+      return source.Error(s.begin,
+                          "there are several functions; say which one");
+    }
+    found = &s;
+  }
+  if (found || name.empty()) return found;
+  return source.Error({}, absl::StrCat("there is no function `",
+                                       std::string(name), "`"));
+}
+
+}  // namespace
+
+absl::Status RunScript(const py::Source& source, Schedule* schedule,
+                       std::string_view name) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<py::Stmt> file,
+                        py::ParseFile(source));
+  KILN_ASSIGN_OR_RETURN(const py::Stmt* function,
+                        FindFunction(source, file, name));
+  Runner runner(source, schedule);
+  if (!function) return runner.Run(file);
+  if (function->parameters.empty()) {
+    return source.Error(function->begin,
+                        "a schedule function takes the schedule as its "
+                        "parameter");
+  }
+  runner.ReadConstants(file);
+  runner.NameSchedule(function->parameters[0].name);
+  return runner.Run(function->body);
+}
+
+}  // namespace kiln
