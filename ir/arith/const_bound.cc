@@ -211,6 +211,8 @@ ConstBound Context::BoundByConstraints(const Linear& linear,
       rest.Add(known, -factor);
       if (!rest.ok || rest.terms.size() > linear.terms.size() + 1) continue;
       if (--eliminations_left_ < 0) return bound;
+      Recombine(&rest, term.atom.dtype());
+      if (!rest.ok) continue;
       const ConstBound rest_bound = eliminations > 0
                                         ? BoundOf(rest, eliminations - 1)
                                         : BoundOfTerms(rest);
