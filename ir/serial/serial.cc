@@ -1,0 +1,144 @@
+#include "kiln/ir/serial/serial.h"
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/serial/reader.h"
+#include "kiln/ir/serial/writer.h"
+#include "kiln/ir/verify/verify.h"
+
+namespace kiln {
+
+using serial_internal::Reader;
+using serial_internal::Writer;
+
+namespace {
+
+void WriteFunction(const Function& f, proto::Function* out) {
+  Writer writer(out->mutable_nodes());
+  out->set_name(f.name);
+  out->set_is_private(f.is_private);
+  out->set_next_id(f.next_id);
+  for (const Param& param : f.params) {
+    proto::Param* message = out->add_params();
+    message->set_var(writer.Ref(static_cast<const Expr&>(param.var)));
+    message->set_buffer(writer.Ref(param.buffer));
+  }
+  writer.Write(f.attrs, out->mutable_attrs());
+  out->set_body(writer.Ref(f.body));
+  out->set_node_count(static_cast<uint32_t>(out->nodes_size()));
+}
+
+absl::StatusOr<Function> ReadFunction(const proto::Function& message) {
+  Reader reader(absl::StrCat("function \"", message.name(), "\""));
+  if (static_cast<int64_t>(message.node_count()) != message.nodes_size()) {
+    reader.Fail(absl::StrCat("holds ", message.nodes_size(), " nodes of ",
+                             message.node_count(), "; the message is cut off"));
+    return reader.status();
+  }
+  reader.ReadTable(message.nodes());
+  Function f;
+  f.name = message.name();
+  f.is_private = message.is_private();
+  f.next_id = message.next_id();
+  for (const proto::Param& param : message.params()) {
+    Var var = reader.GetVar(param.var(), /*optional=*/true);
+    f.params.push_back(
+        {std::move(var), reader.GetBuffer(param.buffer(), /*optional=*/true)});
+  }
+  f.attrs = reader.GetAttrs(message.attrs());
+  f.body = reader.GetStmt(message.body());
+  if (!reader.ok()) return reader.status();
+  const bool has_blocks = f.body.kind() == StmtKind::kBlockRealize;
+  KILN_RETURN_IF_ERROR(VerifyFunction(
+      f, {.level = has_blocks ? VerifyLevel::kBlocks : VerifyLevel::kLowered}));
+  return f;
+}
+
+absl::Status CheckHeader(const proto::Module& message) {
+  if (message.schema_version() != kModuleSchemaVersion) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the module has schema version ", message.schema_version(),
+        " and this build reads version ", kModuleSchemaVersion,
+        "; write it again with a matching build, or as text"));
+  }
+  if (static_cast<int64_t>(message.function_count()) !=
+          message.functions_size() ||
+      static_cast<int64_t>(message.graph_function_count()) !=
+          message.graph_functions_size()) {
+    return absl::InvalidArgumentError(
+        "the module does not hold as many functions as it says; the message "
+        "is cut off");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+proto::Module ModuleToProto(const Module& module) {
+  proto::Module message;
+  message.set_schema_version(kModuleSchemaVersion);
+  message.set_name(module.name);
+  message.set_function_count(static_cast<uint32_t>(module.functions.size()));
+  message.set_graph_function_count(
+      static_cast<uint32_t>(module.graph_functions.size()));
+  Writer writer(message.mutable_nodes());
+  writer.Write(module.attrs, message.mutable_attrs());
+  for (const Function& f : module.functions) {
+    WriteFunction(f, message.add_functions());
+  }
+  for (const GraphFunction& g : module.graph_functions) {
+    proto::GraphFunction* out = message.add_graph_functions();
+    out->set_name(g.name);
+    out->set_source(g.source);
+  }
+  return message;
+}
+
+absl::StatusOr<Module> ModuleFromProto(const proto::Module& message) {
+  KILN_RETURN_IF_ERROR(CheckHeader(message));
+  Module module;
+  module.name = message.name();
+  Reader reader("module attributes");
+  reader.ReadTable(message.nodes());
+  module.attrs = reader.GetAttrs(message.attrs());
+  if (!reader.ok()) return reader.status();
+  for (const proto::Function& function : message.functions()) {
+    KILN_ASSIGN_OR_RETURN(Function f, ReadFunction(function));
+    if (module.Find(f.name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the module has two functions called ", f.name));
+    }
+    module.functions.push_back(std::move(f));
+  }
+  for (const proto::GraphFunction& g : message.graph_functions()) {
+    module.graph_functions.push_back({g.name(), g.source()});
+  }
+  return module;
+}
+
+std::string SerializeModule(const Module& module) {
+  const proto::Module message = ModuleToProto(module);
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+absl::StatusOr<Module> ParseModuleBytes(std::string_view bytes) {
+  proto::Module message;
+  constexpr size_t kLimit = size_t{1} << 30;
+  if (bytes.size() > kLimit ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "these ", bytes.size(), " bytes are no module in proto form"));
+  }
+  return ModuleFromProto(message);
+}
+
+}  // namespace kiln
