@@ -1,6 +1,7 @@
 #include "kiln/codegen/lower/compact_buffers.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/int_set.h"
@@ -13,7 +14,7 @@ namespace {
 struct Touched {
   size_t loops = 0, conditions = 0, lets = 0;  // what stands outside of it
   bool is_fixed = false;                       // keep its shape
-  std::vector<IntSet> box;                     // empty: no access so far
+  std::vector<IntSet> read, written;           // boxes; empty: no access so far
 };
 
 struct Compacted {
@@ -27,6 +28,9 @@ class Compactor {
     Collect(body);
     return compacted_.empty() ? body : Rebase(body);
   }
+  // Allocations inside of a loop that read more than they write, so that the
+  // loop has to carry what is read from one iteration to the next.
+  std::vector<const BufferNode*> carried;
 
  private:
   void Collect(const Stmt& s);
@@ -35,7 +39,10 @@ class Compactor {
   void CollectExpr(const Expr& e);
   void CollectCall(const CallNode& call);
   void Fix(const Expr& e);
-  void Access(const Buffer& buffer, const std::vector<Expr>& indices);
+  void Access(const Buffer& buffer, const std::vector<Expr>& indices,
+              bool is_write);
+  void Extend(std::vector<IntSet>* box, std::vector<IntSet> other);
+  bool ReadsMoreThanItWrites(const Touched& touched);
   void Decide(const Buffer& buffer, const Touched& touched);
   bool UsesInnerLet(const Expr& e, size_t first) const;
   Expr CompactExtent(const Range& range, const Expr& extent);
@@ -53,7 +60,18 @@ class Compactor {
   std::unordered_map<const BufferNode*, Compacted> compacted_;
 };
 
-void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices) {
+void Compactor::Extend(std::vector<IntSet>* box, std::vector<IntSet> other) {
+  if (box->empty()) {
+    *box = std::move(other);
+    return;
+  }
+  for (size_t i = 0; i < other.size(); ++i) {
+    (*box)[i] = UnionSet((*box)[i], other[i], &analyzer_);
+  }
+}
+
+void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices,
+                       bool is_write) {
   auto found = touched_.find(buffer.get());
   if (found == touched_.end() || found->second.is_fixed) return;
   Touched& touched = found->second;
@@ -72,13 +90,7 @@ void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices) {
   }
   std::vector<IntSet> box =
       EvalRegion(PointRegion(indices), domains, predicate, &analyzer_);
-  if (touched.box.empty()) {
-    touched.box = std::move(box);
-    return;
-  }
-  for (size_t i = 0; i < box.size(); ++i) {
-    touched.box[i] = UnionSet(touched.box[i], box[i], &analyzer_);
-  }
+  Extend(is_write ? &touched.written : &touched.read, std::move(box));
 }
 
 // Keeps the shape of every buffer that `e` names.
@@ -111,7 +123,9 @@ void Compactor::CollectCall(const CallNode& call) {
 void Compactor::CollectExpr(const Expr& e) {
   if (const auto* call = e.As<CallNode>()) return CollectCall(*call);
   if (const auto* let = e.As<LetNode>()) lets_.push_back(let->var.get());
-  if (const auto* load = e.As<LoadNode>()) Access(load->buffer, load->indices);
+  if (const auto* load = e.As<LoadNode>()) {
+    Access(load->buffer, load->indices, false);
+  }
   if (const auto* var = e.As<VarNode>()) {
     auto found = addresses_.find(var);
     if (found != addresses_.end()) touched_[found->second].is_fixed = true;
@@ -158,14 +172,36 @@ Expr Compactor::CompactExtent(const Range& range, const Expr& extent) {
   return Int(bound.max);
 }
 
+bool Compactor::ReadsMoreThanItWrites(const Touched& touched) {
+  if (touched.written.empty()) return false;
+  for (size_t i = 0; i < touched.read.size(); ++i) {
+    const IntSet &read = touched.read[i], &written = touched.written[i];
+    if (read.min && written.min &&
+        analyzer_.CanProveLess(read.min, written.min)) {
+      return true;
+    }
+    if (read.max && written.max &&
+        analyzer_.CanProveLess(written.max, read.max)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Compactor::Decide(const Buffer& buffer, const Touched& touched) {
-  if (touched.is_fixed || touched.box.empty()) return;
+  if (touched.is_fixed) return;
+  std::vector<IntSet> box = touched.written;
+  if (!touched.read.empty()) Extend(&box, touched.read);
+  if (box.empty()) return;
+  if (touched.loops > 0 && ReadsMoreThanItWrites(touched)) {
+    carried.push_back(buffer.get());
+  }
   Compacted result;
   bool changed = false;
   std::vector<Expr> shape = buffer->shape;
   for (size_t i = 0; i < shape.size(); ++i) {
     result.min.push_back(Int(0));
-    std::optional<Range> range = ToRange(touched.box[i], &analyzer_);
+    std::optional<Range> range = ToRange(box[i], &analyzer_);
     if (!range || UsesInnerLet(range->min, touched.lets)) continue;
     Expr extent = CompactExtent(*range, shape[i]);
     if (!extent) continue;
@@ -184,7 +220,7 @@ void Compactor::Collect(const Stmt& s) {
   if (const auto* node = s.As<IfNode>()) return CollectIf(*node);
   ForEachExpr(s, [&](const Expr& e) { CollectExpr(e); });
   if (const auto* store = s.As<StoreNode>()) {
-    Access(store->buffer, store->indices);
+    Access(store->buffer, store->indices, true);
   }
   if (const auto* let = s.As<LetStmtNode>()) lets_.push_back(let->var.get());
   const auto* loop = s.As<ForNode>();
@@ -231,11 +267,43 @@ Stmt Compactor::Rebase(const Stmt& s) {
   return own;
 }
 
+// Moves the allocations of some buffers out of the loop around each.
+class Mover {
+ public:
+  explicit Mover(const std::vector<const BufferNode*>& buffers)
+      : buffers_(buffers.begin(), buffers.end()) {}
+
+  Stmt Run(const Stmt& s) {
+    const auto* node = s.As<AllocateNode>();
+    if (node && buffers_.count(node->buffer.get())) {
+      Stmt body = Run(node->body);
+      moving_.push_back(node->buffer);
+      return body;
+    }
+    Stmt result = MapChildren(s, [&](const Stmt& child) { return Run(child); });
+    if (!s.As<ForNode>()) return result;
+    for (const Buffer& buffer : moving_) result = MakeAllocate(buffer, result);
+    moving_.clear();
+    return result;
+  }
+
+ private:
+  std::unordered_set<const BufferNode*> buffers_;
+  std::vector<Buffer> moving_;
+};
+
 }  // namespace
 
 absl::StatusOr<Function> CompactBuffers(Function f) {
-  f.body = Compactor().Run(f.body);
-  return f;
+  while (true) {
+    Compactor compactor;
+    Stmt compacted = compactor.Run(f.body);
+    if (compactor.carried.empty()) {
+      f.body = std::move(compacted);
+      return f;
+    }
+    f.body = Mover(compactor.carried).Run(f.body);
+  }
 }
 
 }  // namespace kiln

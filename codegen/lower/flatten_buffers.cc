@@ -1,5 +1,9 @@
 #include "kiln/codegen/lower/flatten_buffers.h"
 
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -47,14 +51,22 @@ class Flattener {
  public:
   Buffer Flat(const Buffer& buffer);
   Stmt Run(const Stmt& s);
+  // Says which buffer an address belongs to.
+  void Declare(const Buffer& buffer) {
+    if (buffer->data) storage_[buffer->data.get()] = buffer;
+  }
+  const absl::Status& status() const { return status_; }
 
  private:
   Expr Map(const Expr& e);
+  void BindView(const Buffer& view);
   std::vector<Expr> Index(const Buffer& buffer,
                           const std::vector<Expr>& indices);
 
   lower::Normalizer normalizer_;
   BufferMap flat_;
+  std::unordered_map<const VarNode*, Buffer> storage_;
+  absl::Status status_;
   int depth_ = 0;
 };
 
@@ -67,6 +79,23 @@ Buffer Flattener::Flat(const Buffer& buffer) {
     b.elem_offset = nullptr;
   });
   return flat;
+}
+
+// Accesses to a view become accesses to the storage that it views.
+void Flattener::BindView(const Buffer& view) {
+  auto found = storage_.find(view->data.get());
+  if (found == storage_.end()) {
+    status_.Update(absl::InvalidArgumentError(
+        absl::StrCat("buffer ", view->name,
+                     " views storage that no parameter or allocation owns")));
+  } else if (found->second->dtype != view->dtype) {
+    status_.Update(absl::UnimplementedError(absl::StrCat(
+        "buffer ", view->name, " views storage of ",
+        found->second->dtype.ToString(), " as ", view->dtype.ToString(),
+        "; reinterpret the values instead")));
+  } else {
+    flat_[view.get()] = Flat(found->second);
+  }
 }
 
 std::vector<Expr> Flattener::Index(const Buffer& buffer,
@@ -91,6 +120,11 @@ Stmt Flattener::Run(const Stmt& s) {
                      Index(store->buffer, store->indices));
   }
   if (const auto* node = own.As<AllocateNode>()) {
+    if (node->is_view) {
+      BindView(node->buffer);
+      return Run(node->body);
+    }
+    Declare(node->buffer);
     const Buffer flat = Flat(node->buffer);
     return MakeAllocate(flat, Run(node->body), node->is_view,
                         node->annotations);
@@ -131,9 +165,12 @@ Expr LinearIndex(const BufferNode& buffer, const std::vector<Expr>& indices) {
 absl::StatusOr<Function> FlattenBuffers(Function f) {
   Flattener flattener;
   for (Param& param : f.params) {
-    if (param.buffer) param.buffer = flattener.Flat(param.buffer);
+    if (!param.buffer) continue;
+    flattener.Declare(param.buffer);
+    param.buffer = flattener.Flat(param.buffer);
   }
   f.body = flattener.Run(f.body);
+  KILN_RETURN_IF_ERROR(flattener.status());
   return f;
 }
 

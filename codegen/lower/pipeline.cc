@@ -10,6 +10,7 @@
 #include "kiln/codegen/lower/lower_init.h"
 #include "kiln/codegen/lower/partition_loops.h"
 #include "kiln/codegen/lower/place_buffers.h"
+#include "kiln/codegen/lower/plan_storage.h"
 #include "kiln/codegen/lower/remove_blocks.h"
 #include "kiln/codegen/lower/simplify_indices.h"
 #include "kiln/codegen/lower/unroll_loops.h"
@@ -31,6 +32,7 @@ constexpr LowerPass kPasses[] = {
     {"hoist_conditions", HoistConditions},
     {"partition_loops", PartitionLoops},  // interior and border apart
     {"vectorize_loops", VectorizeLoops},  // vectorized loops → vectors
+    {"plan_storage", PlanStorage},        // stack, workspaces, sharing
     {"unroll_loops", UnrollLoops},        // unrolled loops → copies, folded
     {"verify_lowered", VerifyLowered},
 };
