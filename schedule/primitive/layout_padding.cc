@@ -346,7 +346,7 @@ Stmt PrependAssumption(const Stmt& body, const PaddedLayout& layout,
       EQ(Load(layout.after, nest.iters), Substitute(layout.value, at));
   const Expr inside = Not(Substitute(layout.inverse.is_padding, at));
   nest.block.body = MakeEvaluate(
-      Call(DType::Bool(), Intrinsic::kAssume, {Or(inside, holds)}));
+      Call(DType::Int(32), Intrinsic::kAssume, {Or(inside, holds)}));
   return MakeSeq({nest.Build(layout, Bool(true), f), body});
 }
 

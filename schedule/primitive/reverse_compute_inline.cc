@@ -317,6 +317,17 @@ Reason WhyBodyUsesLoops(const ScopeBlock& block) {
   return reason;
 }
 
+// Whether all rounds of the producer together write the box that all rounds of
+// the consumer read.
+bool MakesAll(const Pair& pair) {
+  Analyzer analyzer;
+  const BufferRegion made{pair.between(), PointRegion(pair.made->indices)};
+  const BufferRegion taken{pair.between(), PointRegion(pair.point)};
+  const auto outer = TouchedBox(pair.producer(), made, 0, &analyzer);
+  const auto inner = TouchedBox(pair.consumer(), taken, 0, &analyzer);
+  return Contains(outer, inner, &analyzer);
+}
+
 absl::Status CheckConsumer(const Pair& pair) {
   const BlockNode& consumer = pair.consumer().block();
   if (!HasPlainPredicate(pair.consumer())) {
@@ -327,7 +338,12 @@ absl::Status CheckConsumer(const Pair& pair) {
   if (Reason reason = WhyBodyUsesLoops(pair.consumer())) {
     return No(absl::StrCat(Describe(consumer), " cannot move: ", *reason));
   }
-  if (Reason reason = WhyNotCovered(pair.scope, pair.consumer_index)) {
+  Reason reason = WhyNotCovered(pair.scope, pair.consumer_index);
+  if (!reason && !MakesAll(pair)) {
+    reason = absl::StrCat("`", pair.between()->name,
+                          "` is read beyond what is written at all");
+  }
+  if (reason) {
     return No(
         absl::StrCat("the producer does not make all that is read: ", *reason));
   }
