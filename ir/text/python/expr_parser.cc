@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/text/python/keyword.h"
 #include "kiln/ir/text/python/literal.h"
 #include "kiln/ir/text/python/parser.h"
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/python/expr_parser.h"
+#include "kiln/ir/text/python/keyword.h"
 #include "kiln/ir/text/python/scanner.h"
 #include "kiln/ir/text/python/token_cursor.h"
 

@@ -1,8 +1,5 @@
 #include "kiln/ir/text/python/token_cursor.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/text/python/parser.h"
 
@@ -56,17 +53,6 @@ absl::Status TokenCursor::Descend() {
   return source_.Error(peek().begin,
                        absl::StrCat("this is nested more than ", kMaxNesting,
                                     " levels deep; name a part of it first"));
-}
-
-bool IsKeyword(std::string_view word) {
-  static constexpr std::string_view kWords[] = {
-      "False",  "None",   "True",    "and",      "as",       "assert", "async",
-      "await",  "break",  "class",   "continue", "def",      "del",    "elif",
-      "else",   "except", "finally", "for",      "from",     "global", "if",
-      "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
-      "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
-  return std::find(std::begin(kWords), std::end(kWords), word) !=
-         std::end(kWords);
 }
 
 }  // namespace kiln::python

@@ -60,9 +60,6 @@ class TokenCursor {
   int nesting_ = 0;
 };
 
-// True for the reserved words of Python, which cannot be names.
-bool IsKeyword(std::string_view word);
-
 }  // namespace kiln::python
 
 #endif  // KILN_IR_TEXT_PYTHON_TOKEN_CURSOR_H_

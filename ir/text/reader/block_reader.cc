@@ -33,7 +33,7 @@ absl::Status StmtReader::WithOne(const py::Stmt& s, size_t index, Items& out) {
           auto args,
           py::Arguments::Bind(context_.source, e, {"value", "type", "var"}));
       KILN_ASSIGN_OR_RETURN(const py::Expr* value, args.Require("value"));
-      KILN_ASSIGN_OR_RETURN(Expr computed, exprs_.Settled(*value));
+      KILN_ASSIGN_OR_RETURN(Value computed, exprs_.Read(*value));
       KILN_RETURN_IF_ERROR(BindLet(bound, computed, items));
     }
     KILN_ASSIGN_OR_RETURN(Stmt body, WithBody(s, index));
@@ -126,7 +126,7 @@ absl::Status StmtReader::LaunchThread(const py::Stmt& s, size_t index,
   KILN_ASSIGN_OR_RETURN(std::string name, SimpleName(s.targets[index]));
   fields.var = Var(name);
   ScopeLevel level(context_.scope);
-  context_.scope.Bind(name, Value{fields.var});
+  context_.scope.Bind(name, Value{fields.var, false, true});
   context_.loops[fields.var.get()] = Range{fields.min, fields.extent};
   absl::StatusOr<Stmt> body = WithBody(s, index);
   context_.loops.erase(fields.var.get());
@@ -166,7 +166,7 @@ absl::Status StmtReader::AddIter(const py::Expr& name, Range domain,
   BlockFrame& frame = context_.blocks.back();
   frame.fields.iters.push_back({var, std::move(domain), type});
   frame.values.push_back(std::move(value));
-  context_.scope.Bind(text, Value{var});
+  context_.scope.Bind(text, Value{var, false, true});
   return absl::OkStatus();
 }
 

@@ -97,12 +97,12 @@ absl::StatusOr<Buffer> BufferReader::Declare(const std::string& name,
                   source, call,
                   {"param", "shape", "dtype", "data", "strides", "elem_offset",
                    "scope", "align", "offset_factor", "buffer_type",
-                   "axis_separators", "logical_scope", "layout"})
+                   "axis_separators", "logical_scope", "layout", "annotations"})
             : py::Arguments::Bind(
                   source, call,
                   {"shape", "dtype", "data", "strides", "elem_offset", "scope",
                    "align", "offset_factor", "buffer_type", "axis_separators",
-                   "logical_scope", "layout"}));
+                   "logical_scope", "layout", "annotations"}));
   auto* node = new BufferNode;
   Buffer buffer(node);
   node->name = name;

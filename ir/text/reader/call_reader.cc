@@ -108,7 +108,7 @@ absl::StatusOr<Value> ExprReader::ConstantOf(const py::Expr& argument,
   if (value.weak) {
     KILN_ASSIGN_OR_PLACE(Expr constant, context_, argument.begin,
                          ConvertTo(value, dtype));
-    return Value{constant};
+    return Value{constant, false, dtype == DType::Index()};
   }
   if (value.expr.dtype().lanes() != dtype.lanes() || dtype.is_handle() ||
       value.expr.dtype().is_handle()) {
@@ -132,7 +132,7 @@ absl::StatusOr<Value> ExprReader::SpecialCall(const py::Expr& e,
     KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
     const ExprKind kind = name == "max" ? ExprKind::kMax : ExprKind::kMin;
     KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                         ApplyMinMax(kind, a, b));
+                         ApplyMinMax(kind, a, b, mixing()));
     return result;
   }
   if (name == "Select" || name == "if_then_else") {
@@ -186,10 +186,10 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
   KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
   if (!truncates) {
     KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                         ApplyBinary(symbol, a, b));
+                         ApplyBinary(symbol, a, b, mixing()));
     return result;
   }
-  KILN_ASSIGN_OR_PLACE(auto operands, context_, e.begin, Unify(a, b));
+  KILN_ASSIGN_OR_PLACE(auto operands, context_, e.begin, Unify(a, b, mixing()));
   const bool whole =
       operands.first.dtype().is_int() || operands.first.dtype().is_uint();
   if (!whole || IsZero(operands.second)) {

@@ -7,6 +7,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/text/python/literal.h"
+#include "kiln/ir/text/python/parser.h"
 
 namespace kiln::script {
 
@@ -31,7 +32,10 @@ absl::StatusOr<Expr> ExprReader::Settled(const py::Expr& e) {
 }
 
 absl::StatusOr<Expr> ExprReader::Index(const py::Expr& e) {
-  KILN_ASSIGN_OR_RETURN(Value value, Read(e));
+  const bool before = std::exchange(in_index_, true);
+  absl::StatusOr<Value> read = Read(e);
+  in_index_ = before;
+  KILN_ASSIGN_OR_RETURN(Value value, std::move(read));
   KILN_ASSIGN_OR_PLACE(Expr index, context_, e.begin, AsIndex(value));
   return index;
 }
@@ -54,6 +58,30 @@ const py::Expr& ExprReader::Resolve(const py::Expr& e) const {
   const Binding* binding = context_.scope.Find(e.text);
   const py::Expr* constant = binding ? std::get_if<py::Expr>(binding) : nullptr;
   return constant ? *constant : e;
+}
+
+absl::StatusOr<Value> ExprReader::ReadFor(const py::Expr& e, DType dtype) {
+  const std::string callee =
+      e.kind == py::ExprKind::kCall ? TensorName(e.items[0]) : "";
+  bool choice =
+      (callee == "Select" || callee == "if_then_else") && e.items.size() == 4;
+  for (const py::Expr& item : e.items) {
+    choice = choice && item.kind != py::ExprKind::kKeyword;
+  }
+  if (!choice) return Read(e);
+  KILN_ASSIGN_OR_RETURN(Expr test, Condition(e.items[1]));
+  KILN_ASSIGN_OR_RETURN(Value a, ReadFor(e.items[2], dtype));
+  KILN_ASSIGN_OR_RETURN(Value b, ReadFor(e.items[3], dtype));
+  if (a.weak && b.weak) {
+    KILN_ASSIGN_OR_PLACE(a.expr, context_, e.begin, ConvertTo(a, dtype));
+    a.weak = false;
+  }
+  KILN_ASSIGN_OR_PLACE(auto values, context_, e.begin, Unify(a, b, mixing()));
+  if (callee == "Select") {
+    return Value{Select(test, values.first, values.second)};
+  }
+  return Value{kiln::Call(values.first.dtype(), Intrinsic::kIfThenElse,
+                          {test, values.first, values.second})};
 }
 
 absl::StatusOr<Value> ExprReader::Dispatch(const py::Expr& e) {
@@ -137,7 +165,8 @@ absl::StatusOr<Value> ExprReader::Name(const py::Expr& e) {
 absl::StatusOr<Value> ExprReader::BufferAttribute(const py::Expr& e) {
   KILN_ASSIGN_OR_RETURN(Buffer buffer, BufferNamed(e.items[0]));
   if (e.text == "elem_offset") {
-    return Value{buffer->elem_offset ? buffer->elem_offset : Int(0)};
+    return Value{buffer->elem_offset ? buffer->elem_offset : Int(0), false,
+                 true};
   }
   if (e.text == "data" && buffer->data) return Value{buffer->data};
   if (e.text == "dtype") return Value{Str(buffer->dtype.ToString())};
@@ -168,7 +197,7 @@ absl::StatusOr<Value> ExprReader::ArrayElement(const py::Expr& e) {
                      strides && list.empty() ? " explicit strides (it is dense)"
                                              : " dimensions"));
   }
-  return Value{list[index]};
+  return Value{list[index], false, true};
 }
 
 absl::StatusOr<Value> ExprReader::Subscript(const py::Expr& e) {
@@ -320,7 +349,7 @@ absl::StatusOr<Value> ExprReader::Operator(const py::Expr& e) {
   KILN_ASSIGN_OR_RETURN(Value a, Read(e.items[0]));
   KILN_ASSIGN_OR_RETURN(Value b, Read(e.items[1]));
   KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                       ApplyBinary(e.text, a, b));
+                       ApplyBinary(e.text, a, b, mixing()));
   return result;
 }
 
@@ -356,11 +385,14 @@ absl::StatusOr<Value> ExprReader::Choice(const py::Expr& at,
   KILN_ASSIGN_OR_RETURN(Expr test, Condition(condition));
   KILN_ASSIGN_OR_RETURN(Value a, Read(yes));
   KILN_ASSIGN_OR_RETURN(Value b, Read(no));
-  KILN_ASSIGN_OR_PLACE(auto values, context_, at.begin, Unify(a, b));
-  if (!lazy) return Value{Select(test, values.first, values.second)};
-  const DType dtype = values.first.dtype();
-  return Value{kiln::Call(dtype, Intrinsic::kIfThenElse,
-                          {test, values.first, values.second})};
+  KILN_ASSIGN_OR_PLACE(auto values, context_, at.begin, Unify(a, b, mixing()));
+  const bool index = BothIndex(a, b);
+  if (!lazy) {
+    return Value{Select(test, values.first, values.second), false, index};
+  }
+  return Value{kiln::Call(values.first.dtype(), Intrinsic::kIfThenElse,
+                          {test, values.first, values.second}),
+               false, index};
 }
 
 absl::StatusOr<std::vector<Expr>> ExprReader::Shape(const py::Expr& e) {
@@ -378,9 +410,26 @@ absl::StatusOr<std::vector<Expr>> ExprReader::Shape(const py::Expr& e) {
   return extents;
 }
 
-// "n" names a symbolic dimension where it first appears.
+// Gives every node of `e` the place of the string that it was cut out of.
+static void MoveTo(py::Position place, py::Expr& e) {
+  e.begin = place;
+  for (py::Expr& item : e.items) MoveTo(place, item);
+}
+
+// "n" names a symbolic dimension where it first appears; "n + 8" uses one.
 absl::StatusOr<Expr> ExprReader::Extent(const py::Expr& e) {
   if (e.kind != py::ExprKind::kString) return Index(e);
+  const py::Source text(context_.source.name(), e.text);
+  absl::StatusOr<py::Expr> inner = py::ParseExpression(text);
+  if (!inner.ok() || inner->kind == py::ExprKind::kString) {
+    return context_.Error(e.begin,
+                          "a name or an expression is needed in "
+                          "these quotes");
+  }
+  if (inner->kind != py::ExprKind::kName) {
+    MoveTo(e.begin, *inner);
+    return Index(*inner);
+  }
   if (const Binding* binding = context_.scope.Find(e.text)) {
     if (const Value* value = std::get_if<Value>(binding)) {
       KILN_ASSIGN_OR_PLACE(Expr extent, context_, e.begin, AsIndex(*value));
@@ -388,7 +437,7 @@ absl::StatusOr<Expr> ExprReader::Extent(const py::Expr& e) {
     }
   }
   Var var(e.text);
-  context_.scope.Bind(e.text, Value{var});
+  context_.scope.Bind(e.text, Value{var, false, true});
   return var;
 }
 

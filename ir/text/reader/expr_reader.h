@@ -19,6 +19,9 @@ class ExprReader {
   explicit ExprReader(Context& context) : context_(context) {}
 
   absl::StatusOr<Value> Read(const py::Expr& e);
+  // As `Read`, for a place of type `dtype`: a choice between two numbers that
+  // have no type takes it.
+  absl::StatusOr<Value> ReadFor(const py::Expr& e, DType dtype);
   // As `Read`, with a type for a number that has none.
   absl::StatusOr<Expr> Settled(const py::Expr& e);
   // Where an index, an extent or a bound is needed: int64.
@@ -79,7 +82,10 @@ class ExprReader {
   absl::StatusOr<Value> UnknownCall(const py::Expr& e, const std::string& name);
   absl::StatusOr<Expr> Argument(const py::Expr& e);
 
+  Mixing mixing() const { return in_index_ ? Mixing::kWiden : Mixing::kNarrow; }
+
   Context& context_;
+  bool in_index_ = false;  // what is read is part of an index
 };
 
 }  // namespace kiln::script

@@ -1,6 +1,7 @@
 #include "kiln/ir/text/reader/function_reader.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +54,7 @@ void DeclareExtent(const py::Expr& target, const py::Expr& value,
       DeclareExtent(target.items[i], value.items[i], context);
     }
   } else if (target.kind == py::ExprKind::kName && DeclaresIndex(value)) {
-    context.scope.Bind(target.text, Value{Var(target.text)});
+    context.scope.Bind(target.text, Value{Var(target.text), false, true});
   }
 }
 
@@ -63,7 +64,7 @@ class FunctionReader {
       : context_(source), stmts_(context_) {
     context_.scope = around.constants;
     for (const std::string& name : around.dimensions) {
-      context_.scope.Bind(name, Value{Var(name)});
+      context_.scope.Bind(name, Value{Var(name), false, true});
     }
   }
 
@@ -71,12 +72,14 @@ class FunctionReader {
 
  private:
   absl::Status Decorator(const py::Expr& decorator);
+  absl::Status Scalar(const py::Parameter& parameter);
   absl::Status Parameter(const py::Parameter& parameter);
   absl::StatusOr<DType> ParameterType(const py::Parameter& parameter);
   Stmt UnderRoot(Stmt body);
 
   Context context_;
   StmtReader stmts_;
+  std::set<std::string> names_;
 };
 
 absl::Status FunctionReader::Decorator(const py::Expr& decorator) {
@@ -110,20 +113,27 @@ absl::StatusOr<DType> FunctionReader::ParameterType(
   return *dtype;
 }
 
-absl::Status FunctionReader::Parameter(const py::Parameter& parameter) {
+// Scalars are known before buffers are, so that any extent may use any of them.
+absl::Status FunctionReader::Scalar(const py::Parameter& parameter) {
   if (!parameter.annotation) {
     return context_.Error(parameter.begin,
                           absl::StrCat("the parameter `", parameter.name,
                                        "` needs a type: ", parameter.name,
                                        ": T.Buffer((128, 128), \"float32\")"));
   }
-  for (const Param& other : context_.function.params) {
-    const bool same = other.buffer ? other.buffer->name == parameter.name
-                                   : other.var.name() == parameter.name;
-    if (same) {
-      return context_.Error(parameter.begin, "two parameters have this name");
-    }
+  if (!names_.insert(parameter.name).second) {
+    return context_.Error(parameter.begin, "two parameters have this name");
   }
+  if (BufferReader::IsBufferAnnotation(*parameter.annotation)) {
+    return absl::OkStatus();
+  }
+  KILN_ASSIGN_OR_RETURN(DType dtype, ParameterType(parameter));
+  const Var var(parameter.name, dtype.is_int() ? DType::Index() : dtype);
+  context_.scope.Bind(parameter.name, Value{var, false, dtype.is_int()});
+  return absl::OkStatus();
+}
+
+absl::Status FunctionReader::Parameter(const py::Parameter& parameter) {
   Param param;
   if (BufferReader::IsBufferAnnotation(*parameter.annotation)) {
     KILN_ASSIGN_OR_RETURN(
@@ -132,9 +142,8 @@ absl::Status FunctionReader::Parameter(const py::Parameter& parameter) {
     param.var = Var(parameter.name + "_handle", DType::Handle());
     context_.scope.Bind(parameter.name, param.buffer);
   } else {
-    KILN_ASSIGN_OR_RETURN(DType dtype, ParameterType(parameter));
-    param.var = Var(parameter.name, dtype.is_int() ? DType::Index() : dtype);
-    context_.scope.Bind(parameter.name, Value{param.var});
+    const Binding& binding = *context_.scope.Find(parameter.name);
+    param.var = Var(std::get<Value>(binding).expr.As<VarNode>());
   }
   context_.function.params.push_back(std::move(param));
   return absl::OkStatus();
@@ -167,6 +176,9 @@ absl::StatusOr<Function> FunctionReader::Read(const py::Stmt& def) {
     if (s.kind == py::StmtKind::kAssign) {
       DeclareExtent(s.targets[0], *s.value, context_);
     }
+  }
+  for (const py::Parameter& parameter : def.parameters) {
+    KILN_RETURN_IF_ERROR(Scalar(parameter));
   }
   for (const py::Parameter& parameter : def.parameters) {
     KILN_RETURN_IF_ERROR(Parameter(parameter));

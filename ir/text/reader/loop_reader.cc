@@ -154,7 +154,7 @@ absl::Status StmtReader::For(const py::Stmt& s, Items& out) {
   for (size_t i = 0; i < specs.size(); ++i) {
     vars.emplace_back(names[i]->text);
     ids.push_back(context_.function.NewId());
-    context_.scope.Bind(names[i]->text, Value{vars[i]});
+    context_.scope.Bind(names[i]->text, Value{vars[i], false, true});
     context_.loops[vars[i].get()] = specs[i].range;
   }
   KILN_ASSIGN_OR_RETURN(Stmt body, Body(s.body));

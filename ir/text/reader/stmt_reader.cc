@@ -125,7 +125,11 @@ absl::Status StmtReader::Assign(const py::Stmt& s, const py::Expr& target,
     return Axis(names, value, callee.substr(5));
   }
   if (target.kind == py::ExprKind::kSubscript) {
-    KILN_ASSIGN_OR_RETURN(Value stored, exprs_.Read(value));
+    const Binding* binding = context_.scope.Find(target.items[0].text);
+    const Buffer* buffer = binding ? std::get_if<Buffer>(binding) : nullptr;
+    KILN_ASSIGN_OR_RETURN(
+        Value stored,
+        buffer ? exprs_.ReadFor(value, (*buffer)->dtype) : exprs_.Read(value));
     return Store(target, stored, out);
   }
   if (target.kind != py::ExprKind::kName) {
@@ -189,7 +193,7 @@ absl::Status StmtReader::AssignCall(const std::string& name,
   if (open) return absl::OkStatus();  // named in the parameters already
   const bool index = dtype->is_int();
   Var var(name, index ? DType::Index() : *dtype);
-  context_.scope.Bind(name, Value{var});
+  context_.scope.Bind(name, Value{var, false, index});
   return absl::OkStatus();
 }
 
@@ -204,8 +208,11 @@ absl::Status StmtReader::DeclareBuffer(const std::string& name,
     context_.scope.Bind(name, Value{buffer->data});
   } else {
     for (const py::Expr& argument : call.items) {
-      view = view || (argument.kind == py::ExprKind::kKeyword &&
-                      argument.text == "data");
+      if (argument.kind != py::ExprKind::kKeyword) continue;
+      view = view || argument.text == "data";
+      if (argument.text == "annotations") {
+        KILN_ASSIGN_OR_RETURN(notes, exprs_.AttributeMap(argument.items[0]));
+      }
     }
     KILN_ASSIGN_OR_RETURN(
         buffer,
@@ -276,18 +283,19 @@ absl::Status StmtReader::Annotate(const py::Stmt& s, Items& out) {
   // An index stays an index, whatever width the text gives it.
   const bool index =
       dtype->is_int() && !value.weak && value.expr.dtype() == DType::Index();
-  if (index) return BindLet(name, value.expr, out);
+  if (index) return BindLet(name, value, out);
   KILN_ASSIGN_OR_PLACE(Expr typed, context_, s.value->begin,
                        ConvertTo(value, *dtype));
-  return BindLet(name, typed, out);
+  return BindLet(name, Value{typed}, out);
 }
 
-absl::Status StmtReader::BindLet(const std::string& name, Expr value,
+absl::Status StmtReader::BindLet(const std::string& name, const Value& value,
                                  Items& out) {
-  Var var(name, value.dtype());
-  context_.scope.Bind(name, Value{var});
-  out.push_back({nullptr, [var, value](Stmt body) {
-                   return MakeLet(var, value, std::move(body));
+  const Expr settled = Settle(value);
+  Var var(name, settled.dtype());
+  context_.scope.Bind(name, Value{var, false, value.index});
+  out.push_back({nullptr, [var, settled](Stmt body) {
+                   return MakeLet(var, settled, std::move(body));
                  }});
   return absl::OkStatus();
 }
@@ -313,7 +321,7 @@ absl::Status StmtReader::LetOrConstant(const std::string& name,
     context_.scope.Bind(name, computed);
     return absl::OkStatus();
   }
-  return BindLet(name, computed.expr, out);
+  return BindLet(name, computed, out);
 }
 
 absl::Status StmtReader::Augment(const py::Stmt& s, Items& out) {
@@ -325,7 +333,7 @@ absl::Status StmtReader::Augment(const py::Stmt& s, Items& out) {
   KILN_ASSIGN_OR_RETURN(Value old, exprs_.Read(target));
   KILN_ASSIGN_OR_RETURN(Value operand, exprs_.Read(*s.value));
   KILN_ASSIGN_OR_PLACE(Value updated, context_, s.begin,
-                       ApplyBinary(s.name, old, operand));
+                       ApplyBinary(s.name, old, operand, Mixing::kNarrow));
   return Store(target, updated, out);
 }
 

@@ -49,7 +49,7 @@ class StmtReader {
   absl::Status Annotate(const py::Stmt& s, Items& out);
   absl::Status LetOrConstant(const std::string& name, const py::Expr& value,
                              Items& out);
-  absl::Status BindLet(const std::string& name, Expr value, Items& out);
+  absl::Status BindLet(const std::string& name, const Value& value, Items& out);
   absl::Status Augment(const py::Stmt& s, Items& out);
   absl::Status Store(const py::Expr& target, const Value& value, Items& out);
   absl::Status Expression(const py::Stmt& s, Items& out);

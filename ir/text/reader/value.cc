@@ -211,14 +211,15 @@ absl::Status CheckOperand(std::string_view op, DType dtype, const Expr& right) {
 }
 
 absl::StatusOr<Value> ApplyBits(Intrinsic op, std::string_view symbol,
-                                const Value& a, const Value& b) {
-  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b));
+                                const Value& a, const Value& b, Mixing mixing) {
+  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b, mixing));
   const DType dtype = operands.first.dtype();
   if (!dtype.is_integral()) {
     return Wrong(absl::StrCat("`", std::string(symbol),
                               "` needs integers, not ", dtype.ToString()));
   }
-  return Value{Call(dtype, op, {operands.first, operands.second})};
+  return Value{Call(dtype, op, {operands.first, operands.second}), false,
+               BothIndex(a, b)};
 }
 
 }  // namespace
@@ -246,7 +247,19 @@ absl::StatusOr<Expr> ConvertTo(const Value& value, DType dtype) {
                             dtype.ToString(), "\", ...) to convert it"));
 }
 
-absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b) {
+absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b,
+                                            Mixing mixing) {
+  if (mixing == Mixing::kNarrow && a.index != b.index && !a.weak && !b.weak) {
+    const DType value = (a.index ? b : a).expr.dtype().Element();
+    const bool narrow = value.is_int() ? value.bits() <= 32
+                                       : value.is_uint() && value.bits() < 32;
+    if (narrow) {
+      auto typed = [](const Value& v) {
+        return v.index ? Value{CastLanes(v.expr, DType::Int(32))} : v;
+      };
+      return Unify(typed(a), typed(b));
+    }
+  }
   if (a.weak && b.weak) {
     const bool real = a.expr.dtype().is_float() || b.expr.dtype().is_float();
     const DType dtype = real ? DType::Float(32) : DType::Index();
@@ -293,12 +306,12 @@ absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b) {
 }
 
 absl::StatusOr<Value> ApplyBinary(std::string_view op, const Value& a,
-                                  const Value& b) {
+                                  const Value& b, Mixing mixing) {
   if (a.weak && b.weak) return FoldWeak(op, a, b);
   for (const BitRow& row : kBitOperators) {
-    if (op == row.symbol) return ApplyBits(row.op, op, a, b);
+    if (op == row.symbol) return ApplyBits(row.op, op, a, b, mixing);
   }
-  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b));
+  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b, mixing));
   KILN_RETURN_IF_ERROR(
       CheckOperand(op, operands.first.dtype(), operands.second));
   if (op == "**") {
@@ -307,25 +320,27 @@ absl::StatusOr<Value> ApplyBinary(std::string_view op, const Value& a,
   }
   for (const OperatorRow& row : kOperators) {
     if (op == row.symbol) {
-      return Value{Binary(row.kind, operands.first, operands.second)};
+      return Value{Binary(row.kind, operands.first, operands.second), false,
+                   BothIndex(a, b)};
     }
   }
   return Wrong(absl::StrCat("the operator `", std::string(op),
                             "` means nothing in a program"));
 }
 
-absl::StatusOr<Value> ApplyMinMax(ExprKind kind, const Value& a,
-                                  const Value& b) {
+absl::StatusOr<Value> ApplyMinMax(ExprKind kind, const Value& a, const Value& b,
+                                  Mixing mixing) {
   if (a.weak && b.weak) {
     KILN_ASSIGN_OR_RETURN(Value less, FoldWeak("<", a, b));
     const bool first = IsOne(less.expr) == (kind == ExprKind::kMin);
     return first ? a : b;
   }
-  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b));
+  KILN_ASSIGN_OR_RETURN(auto operands, Unify(a, b, mixing));
   if (!IsNumber(operands.first.dtype())) {
     return Wrong("minimum and maximum need numbers");
   }
-  return Value{Binary(kind, operands.first, operands.second)};
+  return Value{Binary(kind, operands.first, operands.second), false,
+               BothIndex(a, b)};
 }
 
 absl::StatusOr<Value> ApplyUnary(std::string_view op, const Value& a) {
