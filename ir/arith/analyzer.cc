@@ -69,8 +69,6 @@ bool Analyzer::CanProveLessEqual(const Expr& a, const Expr& b) {
 
 ConstBound Analyzer::Bound(const Expr& e) { return impl_->context.BoundOf(e); }
 
-Modular Analyzer::Modulus(const Expr& e) {
-  return impl_->context.ModulusOf(e);
-}
+Modular Analyzer::Modulus(const Expr& e) { return impl_->context.ModulusOf(e); }
 
 }  // namespace kiln

@@ -61,13 +61,14 @@ TEST_F(AnalyzerTest, DigitsJoin) {
   EXPECT_EQ(Simple(Add(Mul(FloorDiv(f_, Int(8)), Int(4)),
                        FloorDiv(FloorMod(f_, Int(8)), Int(2)))),
             "(f // 2)");
-  EXPECT_EQ(Simple(Add(Mul(FloorDiv(u_, Int(8)), Int(8)), FloorMod(u_, Int(8)))),
-            "u");
+  EXPECT_EQ(
+      Simple(Add(Mul(FloorDiv(u_, Int(8)), Int(8)), FloorMod(u_, Int(8)))),
+      "u");
   EXPECT_EQ(Simple(Sub(u_, Mul(FloorDiv(u_, Int(8)), Int(8)))), "(u % 8)");
   const Expr sum = Add(u_, Mul(n_, Int(3)));
-  EXPECT_EQ(Simple(Add(Mul(FloorDiv(sum, Int(8)), Int(8)),
-                       FloorMod(sum, Int(8)))),
-            "((n * 3) + u)");
+  EXPECT_EQ(
+      Simple(Add(Mul(FloorDiv(sum, Int(8)), Int(8)), FloorMod(sum, Int(8)))),
+      "((n * 3) + u)");
 }
 
 TEST_F(AnalyzerTest, ConditionsAreDecidedOrReduced) {
@@ -135,8 +136,9 @@ TEST_F(AnalyzerTest, WhatWouldOverflowStaysAsItIs) {
   EXPECT_EQ(analyzer_.Bound(Mul(f_, Int(kMax))).max, ConstBound::kPosInf);
   analyzer_.Bind(n_, Range{Int(kMax - 4), Int(4)});
   EXPECT_EQ(analyzer_.Bound(Add(n_, n_)).max, ConstBound::kPosInf);
-  const Expr narrow = Mul(Mul(Var("s", DType::Int(32)), Int(1 << 20, DType::Int(32))),
-                          Int(1 << 20, DType::Int(32)));
+  const Expr narrow =
+      Mul(Mul(Var("s", DType::Int(32)), Int(1 << 20, DType::Int(32))),
+          Int(1 << 20, DType::Int(32)));
   EXPECT_EQ(analyzer_.Simplify(narrow), narrow);
 }
 
@@ -149,7 +151,8 @@ TEST_F(AnalyzerTest, DeepAndLongExpressionsEnd) {
   for (int d = 0; d < 3000; ++d) wide = Add(wide, Mul(i_, Int(d)));
   analyzer_.Simplify(wide);
   Expr twice = u_;
-  for (int d = 0; d < 40; ++d) twice = Min(FloorMod(twice, n_), Mul(twice, twice));
+  for (int d = 0; d < 40; ++d)
+    twice = Min(FloorMod(twice, n_), Mul(twice, twice));
   analyzer_.Simplify(twice);
   analyzer_.CanProve(LT(twice, Int(3)));
 }

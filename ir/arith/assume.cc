@@ -11,8 +11,7 @@ namespace {
 // The smallest q with divisor * q >= a (divisor < 0), or the largest with
 // divisor * q <= a (divisor > 0).
 int64_t BoundQuotient(int64_t a, int64_t divisor) {
-  return divisor > 0 ? FloorQuotient(a, divisor)
-                     : -FloorQuotient(a, -divisor);
+  return divisor > 0 ? FloorQuotient(a, divisor) : -FloorQuotient(a, -divisor);
 }
 
 }  // namespace

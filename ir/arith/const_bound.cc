@@ -32,9 +32,8 @@ bool IsExact(DType dtype) { return IsExactInt(dtype); }
 
 ConstBound Context::BoundOf(const Expr& e) {
   if (!e.dtype().is_scalar()) return {};
-  const bool is_sum =
-      e.kind() == ExprKind::kAdd || e.kind() == ExprKind::kSub ||
-      e.kind() == ExprKind::kMul;
+  const bool is_sum = e.kind() == ExprKind::kAdd ||
+                      e.kind() == ExprKind::kSub || e.kind() == ExprKind::kMul;
   if (!is_sum || !IsExact(e.dtype())) return BoundOfAtom(e);
   Visit visit(this);
   if (!visit.ok()) return {};
@@ -65,8 +64,7 @@ ConstBound Context::BoundOfNode(const Expr& e) {
   Visit visit(this);
   if (!visit.ok()) return {};
   if (const auto* binary = e.As<BinaryNode>()) {
-    return IsExact(e.dtype()) ? BoundOfBinary(*binary)
-                              : BoundOfType(e.dtype());
+    return IsExact(e.dtype()) ? BoundOfBinary(*binary) : BoundOfType(e.dtype());
   }
   if (const auto* select = e.As<SelectNode>()) {
     return Hull(BoundOf(select->true_value), BoundOf(select->false_value));
@@ -164,9 +162,9 @@ ConstBound Context::BoundOf(const Linear& linear, int eliminations) {
 // n * j - 127 * n is n * (j - 127).
 ConstBound Context::BoundByFactor(const Linear& linear, int eliminations) {
   if (linear.constant != 0 || linear.terms.size() < 2) return {};
-  const bool any_product =
-      std::any_of(linear.terms.begin(), linear.terms.end(),
-                  [](const Term& t) { return t.atom.kind() == ExprKind::kMul; });
+  const bool any_product = std::any_of(
+      linear.terms.begin(), linear.terms.end(),
+      [](const Term& t) { return t.atom.kind() == ExprKind::kMul; });
   if (!any_product) return {};
   for (const Expr& factor : FactorsOf(linear.terms[0].atom)) {
     Linear quotient;
@@ -196,8 +194,7 @@ ConstBound Context::BoundByFactor(const Linear& linear, int eliminations) {
   return {};
 }
 
-ConstBound Context::BoundByConstraints(const Linear& linear,
-                                       int eliminations) {
+ConstBound Context::BoundByConstraints(const Linear& linear, int eliminations) {
   ConstBound bound;
   for (size_t i = 0; i < constraints_.size(); ++i) {
     const Linear& known = constraints_[i].terms;
@@ -216,8 +213,8 @@ ConstBound Context::BoundByConstraints(const Linear& linear,
       const ConstBound rest_bound = eliminations > 0
                                         ? BoundOf(rest, eliminations - 1)
                                         : BoundOfTerms(rest);
-      bound = Intersect(
-          bound, Plus(rest_bound, Scale(constraints_[i].bound, factor)));
+      bound = Intersect(bound,
+                        Plus(rest_bound, Scale(constraints_[i].bound, factor)));
     }
   }
   return bound;

@@ -74,10 +74,9 @@ void Context::BindRange(const Var& var, const Range& range) {
   Linear low = LinearOf(range.min), high = LinearOf(range.extent);
   high.Add(low, 1);
   const ConstBound low_bound = BoundOf(low), high_bound = BoundOf(high);
-  Rebind(var).bound = {low_bound.min,
-                       Plus(high_bound, Point(-1)).max};
-  low.Add(var, -1);    // low - var <= 0
-  high.Add(var, -1);   // var + 1 - high <= 0
+  Rebind(var).bound = {low_bound.min, Plus(high_bound, Point(-1)).max};
+  low.Add(var, -1);   // low - var <= 0
+  high.Add(var, -1);  // var + 1 - high <= 0
   Linear above;
   above.Add(high, -1);
   above.AddConstant(1);

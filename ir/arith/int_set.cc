@@ -147,15 +147,14 @@ class Evaluator {
       if (low.min == ConstBound::kNegInf || high.max == ConstBound::kPosInf) {
         continue;
       }
-      local.Bind(Var(var),
-                 Range{Int(low.min, var->dtype),
-                       Sub(Int(high.max, var->dtype),
-                           Int(low.min - 1, var->dtype))});
+      local.Bind(Var(var), Range{Int(low.min, var->dtype),
+                                 Sub(Int(high.max, var->dtype),
+                                     Int(low.min - 1, var->dtype))});
     }
     const ConstBound bound = local.Bound(Expr(&e));
-    return {bound.min == ConstBound::kNegInf ? nullptr : Int(bound.min, e.dtype),
-            bound.max == ConstBound::kPosInf ? nullptr
-                                             : Int(bound.max, e.dtype)};
+    return {
+        bound.min == ConstBound::kNegInf ? nullptr : Int(bound.min, e.dtype),
+        bound.max == ConstBound::kPosInf ? nullptr : Int(bound.max, e.dtype)};
   }
 
   const Domains& domains_;
@@ -210,10 +209,9 @@ void TightenSide(int side, const Linear& slack, const Domains& domains,
     const IntSet set = EvalWith(next, domains, analyzer);
     const Expr& reached = side > 0 ? set.max : set.min;
     if (!reached) continue;
-    const bool tighter = !*end ||
-                         (side > 0
-                                 ? analyzer->CanProveLessEqual(reached, *end)
-                                 : analyzer->CanProveLessEqual(*end, reached));
+    const bool tighter =
+        !*end || (side > 0 ? analyzer->CanProveLessEqual(reached, *end)
+                           : analyzer->CanProveLessEqual(*end, reached));
     if (!tighter) continue;
     *moved = next;
     *end = reached;
@@ -290,8 +288,8 @@ std::vector<IntSet> EvalRegion(const std::vector<Range>& region,
   for (const Range& range : region) {
     IntSet set = EvalSet(range.min, domains, predicate, analyzer);
     if (!IsOne(range.extent)) {
-      const Expr last = Sub(Add(range.min, range.extent),
-                            Int(1, range.extent.dtype()));
+      const Expr last =
+          Sub(Add(range.min, range.extent), Int(1, range.extent.dtype()));
       set.max = EvalSet(last, domains, predicate, analyzer).max;
     }
     box.push_back(std::move(set));

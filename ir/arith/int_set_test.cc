@@ -33,7 +33,8 @@ TEST_F(IntSetTest, AffineExpressionsAreExact) {
 
 TEST_F(IntSetTest, OtherVariablesStaySymbolic) {
   const Domains domains{{j_.get(), Until(8)}};
-  EXPECT_EQ(Eval(Add(Mul(i_, Int(8)), j_), domains), "(i * 8) .. ((i * 8) + 7)");
+  EXPECT_EQ(Eval(Add(Mul(i_, Int(8)), j_), domains),
+            "(i * 8) .. ((i * 8) + 7)");
   EXPECT_EQ(Eval(Add(j_, Var("free")), {}), "(j + free) .. (j + free)");
 }
 
@@ -79,8 +80,9 @@ TEST_F(IntSetTest, PredicatesTighten) {
 
 TEST_F(IntSetTest, RegionsRelaxBothEnds) {
   const Domains domains{{i_.get(), Until(4)}};
-  const auto box = EvalRegion({Range{Mul(i_, Int(8)), Int(8)}, Range{v_, Int(1)}},
-                              domains, nullptr, &analyzer_);
+  const auto box =
+      EvalRegion({Range{Mul(i_, Int(8)), Int(8)}, Range{v_, Int(1)}}, domains,
+                 nullptr, &analyzer_);
   ASSERT_EQ(box.size(), 2u);
   EXPECT_EQ(Text(box[0]), "0 .. 31");
   EXPECT_EQ(Text(box[1]), "v .. v");
@@ -92,9 +94,9 @@ TEST_F(IntSetTest, RegionsRelaxBothEnds) {
 TEST_F(IntSetTest, UnionsHoldBoth) {
   EXPECT_EQ(Text(UnionSet({Int(0), Int(7)}, {Int(4), Int(9)}, &analyzer_)),
             "0 .. 9");
-  EXPECT_EQ(Text(UnionSet({i_, Add(i_, Int(3))}, {Add(i_, Int(1)), i_},
-                          &analyzer_)),
-            "i .. (i + 3)");
+  EXPECT_EQ(
+      Text(UnionSet({i_, Add(i_, Int(3))}, {Add(i_, Int(1)), i_}, &analyzer_)),
+      "i .. (i + 3)");
   EXPECT_EQ(Text(UnionSet({Int(0), nullptr}, {Int(4), Int(9)}, &analyzer_)),
             "0 .. inf");
 }

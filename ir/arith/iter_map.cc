@@ -43,8 +43,8 @@ class PointCount {
       return nullptr;
     }
     for (size_t i = 0; i < loops_.size(); ++i) {
-      if (!counted_[i]) count = Mul(count, Cast(DType::Index(),
-                                                loops_[i].range.extent));
+      if (!counted_[i])
+        count = Mul(count, Cast(DType::Index(), loops_[i].range.extent));
     }
     return count;
   }
@@ -109,8 +109,8 @@ absl::Status CheckDense(const std::vector<Linear>& sums,
   for (size_t i = 0; i < sums.size(); ++i) {
     const ConstBound bound = solver->context().BoundOf(sums[i]);
     if (bound.min != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "binding ", i, " does not start at 0"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("binding ", i, " does not start at 0"));
     }
     const Expr extent = solver->ExtentOf(sums[i]);
     if (!extent) {
@@ -122,8 +122,7 @@ absl::Status CheckDense(const std::vector<Linear>& sums,
   if (points) {
     Linear difference = unassumed.LinearOf(points);
     difference.Add(unassumed.LinearOf(volume), -1);
-    if (difference.ok && difference.is_constant() &&
-        difference.constant == 0) {
+    if (difference.ok && difference.is_constant() && difference.constant == 0) {
       return absl::OkStatus();
     }
   }

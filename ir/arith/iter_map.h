@@ -22,7 +22,7 @@ struct LoopRange {
 // How strictly a map must cover its image.
 enum class IterMapLevel {
   kInjective,   // no two points of the loops give the same values
-  kSurjective,  // every loop iterator is used in full as well
+  kSurjective,  // the same: what is injective uses every loop in full
   kBijective,   // both, and each value covers a dense range from 0
   kNoCheck      // only that every binding is quasi-affine
 };

@@ -16,7 +16,8 @@ class Divider {
  public:
   Divider(const std::vector<LoopRange>& loops,
           const std::vector<Var>& inner_loops, const Expr& predicate)
-      : inner_loops_(inner_loops), assumed_(loops, predicate),
+      : inner_loops_(inner_loops),
+        assumed_(loops, predicate),
         plain_(loops, nullptr) {}
 
   std::optional<SubspaceSplit> Divide(const Expr& binding) {

@@ -133,14 +133,13 @@ void IterMapSolver::RemoveKnown(Sum* sum) {
     if (!known && Varies(term.atom)) continue;
     if (sum->value) {
       const Expr& value = known ? known->value : term.atom;
-      sum->value = Sub(sum->value,
-                       Mul(value, Int(term.coefficient, value.dtype())));
+      sum->value =
+          Sub(sum->value, Mul(value, Int(term.coefficient, value.dtype())));
     }
     sum->linear.Remove(static_cast<int>(i));
   }
   if (sum->value && sum->linear.constant != 0) {
-    sum->value =
-        Sub(sum->value, Int(sum->linear.constant, sum->value.dtype()));
+    sum->value = Sub(sum->value, Int(sum->linear.constant, sum->value.dtype()));
   }
   sum->linear.constant = 0;
 }

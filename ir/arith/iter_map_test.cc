@@ -58,9 +58,10 @@ TEST_F(IterMapTest, SplitLoopsAreBijective) {
 }
 
 TEST_F(IterMapTest, FusedLoopsAreBijective) {
-  EXPECT_TRUE(Check({FloorDiv(f_, Int(12)), FloorMod(FloorDiv(f_, Int(4)), Int(3)),
-                     FloorMod(f_, Int(4))},
-                    {Loop(f_, 60)}, IterMapLevel::kBijective))
+  EXPECT_TRUE(
+      Check({FloorDiv(f_, Int(12)), FloorMod(FloorDiv(f_, Int(4)), Int(3)),
+             FloorMod(f_, Int(4))},
+            {Loop(f_, 60)}, IterMapLevel::kBijective))
       << message_;
   // Fused, then split again, then taken apart.
   const Expr fused = Add(Mul(i_, Int(8)), j_);
@@ -73,8 +74,8 @@ TEST_F(IterMapTest, OverlapIsNotInjective) {
   EXPECT_FALSE(Check({Add(Mul(i_, Int(7)), j_)}, {Loop(i_, 4), Loop(j_, 8)},
                      IterMapLevel::kInjective));
   EXPECT_NE(message_.find("loop"), std::string::npos);
-  EXPECT_FALSE(Check({FloorDiv(f_, Int(2))}, {Loop(f_, 8)},
-                     IterMapLevel::kInjective));
+  EXPECT_FALSE(
+      Check({FloorDiv(f_, Int(2))}, {Loop(f_, 8)}, IterMapLevel::kInjective));
   EXPECT_FALSE(
       Check({i_}, {Loop(i_, 4), Loop(j_, 8)}, IterMapLevel::kInjective));
 }
@@ -98,8 +99,8 @@ TEST_F(IterMapTest, PredicatesCutTheLastTile) {
 }
 
 TEST_F(IterMapTest, WhatIsNotQuasiAffineIsRefused) {
-  EXPECT_FALSE(Check({Mul(i_, j_)}, {Loop(i_, 4), Loop(j_, 8)},
-                     IterMapLevel::kNoCheck));
+  EXPECT_FALSE(
+      Check({Mul(i_, j_)}, {Loop(i_, 4), Loop(j_, 8)}, IterMapLevel::kNoCheck));
   EXPECT_NE(message_.find("binding 0"), std::string::npos);
   EXPECT_FALSE(Check({Min(i_, Int(2))}, {Loop(i_, 4)}, IterMapLevel::kNoCheck));
   EXPECT_TRUE(Check({Add(Mul(i_, n_), FloorDiv(j_, Int(3)))},
@@ -116,10 +117,9 @@ TEST_F(IterMapTest, SymbolicExtents) {
                     IterMapLevel::kInjective))
       << message_;
   const Expr tiles = FloorDiv(Add(n_, Int(31)), Int(32));
-  EXPECT_TRUE(Check({Add(Mul(i_, Int(32)), j_)},
-                    {{i_, Range{Int(0), tiles}}, Loop(j_, 32)},
-                    IterMapLevel::kInjective,
-                    LT(Add(Mul(i_, Int(32)), j_), n_)));
+  EXPECT_TRUE(Check(
+      {Add(Mul(i_, Int(32)), j_)}, {{i_, Range{Int(0), tiles}}, Loop(j_, 32)},
+      IterMapLevel::kInjective, LT(Add(Mul(i_, Int(32)), j_), n_)));
 }
 
 TEST_F(IterMapTest, SimplifyJoinsDigits) {
@@ -132,8 +132,9 @@ TEST_F(IterMapTest, SimplifyJoinsDigits) {
 }
 
 TEST_F(IterMapTest, InversesOfSplitAndFuse) {
-  EXPECT_EQ(Invert({Add(Mul(i_, Int(8)), j_)}, {Loop(i_, 4), Loop(j_, 8)}, {x_}),
-            "(x // 8); (x % 8); ");
+  EXPECT_EQ(
+      Invert({Add(Mul(i_, Int(8)), j_)}, {Loop(i_, 4), Loop(j_, 8)}, {x_}),
+      "(x // 8); (x % 8); ");
   EXPECT_EQ(Invert({FloorDiv(f_, Int(8)), FloorMod(f_, Int(8))}, {Loop(f_, 32)},
                    {x_, y_}),
             "((x * 8) + y); ");
@@ -177,10 +178,13 @@ TEST_F(IterMapTest, RandomMapsAgreeWithCounting) {
       for (int t = 0; t < terms; ++t) {
         Expr digit = vars[make.Below(3)];
         if (make.Below(3) == 0) {
-          digit = Add(digit, Mul(vars[make.Below(3)], Int(kSteps[make.Below(10)])));
+          digit =
+              Add(digit, Mul(vars[make.Below(3)], Int(kSteps[make.Below(10)])));
         }
-        if (make.Below(3) == 0) digit = FloorMod(digit, Int(kSteps[make.Below(10)]));
-        if (make.Below(3) == 0) digit = FloorDiv(digit, Int(kSteps[make.Below(10)]));
+        if (make.Below(3) == 0)
+          digit = FloorMod(digit, Int(kSteps[make.Below(10)]));
+        if (make.Below(3) == 0)
+          digit = FloorDiv(digit, Int(kSteps[make.Below(10)]));
         sum = Add(sum, Mul(digit, Int(kSteps[make.Below(10)])));
       }
       return sum;
@@ -191,9 +195,11 @@ TEST_F(IterMapTest, RandomMapsAgreeWithCounting) {
       bindings.push_back(affine(1 + static_cast<int>(make.Below(3))));
     }
     if (trial % 4 == 0) {  // all loops fused, then split in two
-      const Expr fused = SimplifyIterMap(
-          {Add(Mul(Add(Mul(k_, loops[1].range.extent), j_),
-                   loops[0].range.extent), i_)}, loops, nullptr)[0];
+      const Expr fused =
+          SimplifyIterMap({Add(Mul(Add(Mul(k_, loops[1].range.extent), j_),
+                                   loops[0].range.extent),
+                               i_)},
+                          loops, nullptr)[0];
       const Expr factor = Int(kSteps[make.Below(10)]);
       bindings = {FloorDiv(fused, factor), FloorMod(fused, factor)};
     }

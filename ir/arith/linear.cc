@@ -19,10 +19,9 @@ struct Comparer {
 
   bool SameList(const std::vector<Expr>& a, const std::vector<Expr>& b,
                 int depth) const {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                        [&](const Expr& x, const Expr& y) {
-                          return Same(x, y, depth);
-                        });
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [&](const Expr& x, const Expr& y) { return Same(x, y, depth); });
   }
 
   bool SameProduct(const Expr& a, const Expr& b, int depth) const {
@@ -74,7 +73,8 @@ struct Comparer {
 
   bool Same(const Expr& a, const Expr& b, int depth) const {
     if (a == b) return true;
-    if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+    if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype())
+      return false;
     if (a.kind() == ExprKind::kVar || depth >= kMaxDepth) return false;
     if (const auto* x = a.As<BinaryNode>()) {
       if (SameBinary(*x, *b.As<BinaryNode>(), depth + 1)) return true;
@@ -110,8 +110,7 @@ bool Fits(int64_t value, DType dtype) {
 }
 
 Expr Multiple(const Term& term, int64_t coefficient, DType dtype) {
-  return coefficient == 1 ? term.atom
-                          : Mul(term.atom, Int(coefficient, dtype));
+  return coefficient == 1 ? term.atom : Mul(term.atom, Int(coefficient, dtype));
 }
 
 bool IsMultiple(const Expr& e, const Term& term, int64_t coefficient) {

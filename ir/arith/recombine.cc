@@ -2,9 +2,9 @@
 // divisor is a digit group of some x: (x % high) // low, where `high` may be
 // missing (no remainder taken) and low may be 1. For the same x:
 //
-//   k * (x % h // m) + k2 * (x % m // l)  =  k2 * (x % h // l)  if k * l = k2 * m
-//   k * (x % h // l) - k2 * (x % h // m)  =  k * (x % m // l)   if k * m = k2 * l
-//   k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
+//   k * (x % h // m) + k2 * (x % m // l)  =  k2 * (x % h // l)  if k * l = k2 *
+//   m k * (x % h // l) - k2 * (x % h // m)  =  k * (x % m // l)   if k * m = k2
+//   * l k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
 #include <algorithm>
 #include <utility>
 
@@ -56,8 +56,8 @@ bool ProductsEqual(int64_t a, int64_t b, int64_t c, int64_t d) {
 }
 
 bool HighCovers(const Digits& a, const Digits& b) {
-  return a.high == 0 || (b.high != 0 && a.high % b.high == 0 &&
-                         a.high > b.high);
+  return a.high == 0 ||
+         (b.high != 0 && a.high % b.high == 0 && a.high > b.high);
 }
 
 // The rules above for ka * a + kb * b in this order of a and b.
@@ -156,8 +156,7 @@ bool Context::RecombineWhole(Linear* linear, DType dtype) {
     const int64_t coefficient = linear->terms[i].coefficient;
     Linear x;
     Decompose(digits.x, 1, &x);
-    if (x.terms.size() == 1 && x.terms[0].coefficient == 1 &&
-        x.constant == 0) {
+    if (x.terms.size() == 1 && x.terms[0].coefficient == 1 && x.constant == 0) {
       continue;  // RecombineOnce saw it
     }
     const int64_t k = WholeFactor(*linear, x);

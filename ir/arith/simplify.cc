@@ -31,9 +31,8 @@ Expr Context::Simplify(const Expr& e) {
 }
 
 Expr Context::SimplifyOperands(const Expr& e) {
-  return MapOperands(e, [this](const Expr& operand) {
-    return Simplify(operand);
-  });
+  return MapOperands(e,
+                     [this](const Expr& operand) { return Simplify(operand); });
 }
 
 Expr Context::SimplifyNode(const Expr& e) {

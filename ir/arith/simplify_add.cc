@@ -14,6 +14,28 @@ bool IsSum(const Expr& e) {
   return e.kind() == ExprKind::kAdd || e.kind() == ExprKind::kSub;
 }
 
+// (a + 1) * (b + 2) is a * b + a * 2 + b + 2.
+Linear Expand(const Linear& a, const Linear& b) {
+  Linear product;
+  for (const Term& x : a.terms) {
+    for (const Term& y : b.terms) {
+      int64_t coefficient;
+      product.ok &=
+          !__builtin_mul_overflow(x.coefficient, y.coefficient, &coefficient);
+      if (!product.ok) return product;
+      Factors factors = FactorsOf(x.atom);
+      for (const Expr& factor : FactorsOf(y.atom)) factors.push_back(factor);
+      product.Add(ProductOf(factors), coefficient);
+    }
+  }
+  Linear a_terms = a, b_terms = b;
+  a_terms.constant = b_terms.constant = 0;
+  product.Add(a_terms, b.constant);
+  product.Add(b_terms, a.constant);
+  product.AddConstant(a.constant, b.constant);
+  return product;
+}
+
 }  // namespace
 
 Expr Context::SimplifySum(const Expr& e) {
@@ -110,22 +132,7 @@ void Context::Multiply(const Linear& a, const Linear& b, DType dtype,
       product.ok = false;
     }
   } else {
-    for (const Term& x : a.terms) {
-      for (const Term& y : b.terms) {
-        int64_t coefficient;
-        product.ok &= !__builtin_mul_overflow(x.coefficient, y.coefficient,
-                                              &coefficient);
-        if (!product.ok) break;
-        Factors factors = FactorsOf(x.atom);
-        for (const Expr& factor : FactorsOf(y.atom)) factors.push_back(factor);
-        product.Add(ProductOf(factors), coefficient);
-      }
-    }
-    Linear a_terms = a, b_terms = b;
-    a_terms.constant = b_terms.constant = 0;
-    product.Add(a_terms, b.constant);
-    product.Add(b_terms, a.constant);
-    product.AddConstant(a.constant, b.constant);
+    product = Expand(a, b);
   }
   out->Add(product, scale);
 }
@@ -144,10 +151,10 @@ void Context::LinearizeDivision(const Expr& e, int64_t scale, Linear* out) {
     division = simple.As<BinaryNode>();
     if (division && constant && divisor.constant > 0 &&
         BoundOf(division->a).min >= 0) {
-      return Linearize(Binary(quotient ? ExprKind::kFloorDiv
-                                       : ExprKind::kFloorMod,
-                              division->a, Int(divisor.constant, e.dtype())),
-                       scale, out);
+      return Linearize(
+          Binary(quotient ? ExprKind::kFloorDiv : ExprKind::kFloorMod,
+                 division->a, Int(divisor.constant, e.dtype())),
+          scale, out);
     }
     return Decompose(simple, scale, out);
   }

@@ -139,11 +139,12 @@ Expr Context::SimplifyLess(Linear difference, DType dtype) {
   if (sides.positive.terms.empty()) {  // c + 1 <= negative
     sides.positive.constant = c;
     sides.positive.AddConstant(1);
-    return sides.positive.ok ? Join(ExprKind::kLE, sides.positive,
-                                    sides.negative, dtype)
-                             : nullptr;
+    return sides.positive.ok
+               ? Join(ExprKind::kLE, sides.positive, sides.negative, dtype)
+               : nullptr;
   }
-  if (c == -1) return Join(ExprKind::kLE, sides.positive, sides.negative, dtype);
+  if (c == -1)
+    return Join(ExprKind::kLE, sides.positive, sides.negative, dtype);
   (c > 0 ? sides.positive : sides.negative).constant = c > 0 ? c : -c;
   return Join(ExprKind::kLT, sides.positive, sides.negative, dtype);
 }
@@ -180,18 +181,17 @@ Expr Context::SimplifyCompare(const Expr& e) {
   if (kind == ExprKind::kLE || kind == ExprKind::kGE) {
     difference.AddConstant(-1);
   }
-  Expr result = IsOrder(kind)
-                    ? SimplifyLess(std::move(difference), dtype)
-                    : SimplifyEqual(std::move(difference), dtype,
-                                    kind == ExprKind::kEQ);
+  Expr result = IsOrder(kind) ? SimplifyLess(std::move(difference), dtype)
+                              : SimplifyEqual(std::move(difference), dtype,
+                                              kind == ExprKind::kEQ);
   if (!result) return SimplifyOperands(e);
   if (AsInt(result)) return result;
   if (!facts_.empty()) {
     if (auto known = LookUp(result)) return Bool(*known);
     const auto* node = result.As<BinaryNode>();
     if (!IsOrder(result.kind())) {
-      if (auto known = LookUp(Binary(NegatedCompare(result.kind()), node->a,
-                                     node->b))) {
+      if (auto known =
+              LookUp(Binary(NegatedCompare(result.kind()), node->a, node->b))) {
         return Bool(!*known);
       }
     }

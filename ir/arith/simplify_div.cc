@@ -17,8 +17,8 @@ int64_t Context::TakeOutDivisor(Linear* x, int64_t c, Linear* removed) {
   SortByMagnitude(x);
   tail.back() = Point(x->constant);
   for (size_t i = terms.size(); i-- > 1;) {
-    tail[i] = Plus(tail[i + 1], Scale(BoundOfAtom(terms[i].atom),
-                                      terms[i].coefficient));
+    tail[i] = Plus(tail[i + 1],
+                   Scale(BoundOfAtom(terms[i].atom), terms[i].coefficient));
   }
   int64_t g = c;
   for (size_t taken = 1; taken <= terms.size(); ++taken) {
@@ -127,8 +127,8 @@ void Context::ModuloConst(Linear x, int64_t c, DType dtype, int64_t scale,
   }
 }
 
-bool Context::ModuloOfDivision(Linear* x, int64_t c, DType dtype,
-                               int64_t scale, Linear* out) {
+bool Context::ModuloOfDivision(Linear* x, int64_t c, DType dtype, int64_t scale,
+                               Linear* out) {
   Linear inner;
   if (const BinaryNode* quotient = AsQuotient(*x)) {
     // (y // l + k) % c = ((y + k * l) % (l * c)) // l

@@ -28,10 +28,9 @@ bool MayFault(const Expr& e, int depth = 0) {
     if (GetIntrinsicInfo(call->op).purity != Purity::kPure) return true;
   }
   const auto* binary = e.As<BinaryNode>();
-  if (binary && (e.kind() == ExprKind::kFloorDiv ||
-                 e.kind() == ExprKind::kFloorMod ||
-                 e.kind() == ExprKind::kTruncDiv ||
-                 e.kind() == ExprKind::kTruncMod)) {
+  if (binary &&
+      (e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod ||
+       e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod)) {
     const int64_t* divisor = AsInt(binary->b);
     if (!divisor || *divisor == 0) return true;
   }
@@ -75,9 +74,9 @@ Expr Context::SimplifyNot(const Expr& e) {
   }
   if (binary &&
       (value.kind() == ExprKind::kAnd || value.kind() == ExprKind::kOr)) {
-    return Simplify(Binary(
-        value.kind() == ExprKind::kAnd ? ExprKind::kOr : ExprKind::kAnd,
-        Not(binary->a), Not(binary->b)));
+    return Simplify(
+        Binary(value.kind() == ExprKind::kAnd ? ExprKind::kOr : ExprKind::kAnd,
+               Not(binary->a), Not(binary->b)));
   }
   return value == e.As<NotNode>()->value ? e : Not(value);
 }

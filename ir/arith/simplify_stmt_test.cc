@@ -21,19 +21,17 @@ class SimplifyStmtTest : public testing::Test {
     });
     return text;
   }
-  Stmt StoreAt(const Expr& index) {
-    return MakeStore(a_, Int(1), {index});
-  }
+  Stmt StoreAt(const Expr& index) { return MakeStore(a_, Int(1), {index}); }
 
   Var i_{"i"}, j_{"j"}, v_{"v"};
   Buffer a_ = MakeBuffer("a", DType::Index(), {Int(128)});
 };
 
 TEST_F(SimplifyStmtTest, LoopsBoundTheirVariables) {
-  const Stmt s = MakeFor(
-      1, i_, Int(16),
-      MakeFor(2, j_, Int(8),
-              StoreAt(FloorDiv(Add(Mul(i_, Int(8)), j_), Int(8)))));
+  const Stmt s =
+      MakeFor(1, i_, Int(16),
+              MakeFor(2, j_, Int(8),
+                      StoreAt(FloorDiv(Add(Mul(i_, Int(8)), j_), Int(8)))));
   EXPECT_EQ(Exprs(SimplifyStmt(s)), "i; 1; ");
 }
 
@@ -51,8 +49,7 @@ TEST_F(SimplifyStmtTest, AVariableIsUnknownAfterItsLoop) {
 TEST_F(SimplifyStmtTest, ConditionsHoldInTheirBranches) {
   const Stmt inner = MakeIf(LT(i_, Int(20)), StoreAt(i_), StoreAt(Int(0)));
   const Stmt s = MakeFor(1, i_, Int(64), MakeIf(LT(i_, Int(10)), inner, inner));
-  EXPECT_EQ(Exprs(SimplifyStmt(s)),
-            "(i < 10); i; 1; (i < 20); i; 1; 0; 1; ");
+  EXPECT_EQ(Exprs(SimplifyStmt(s)), "(i < 10); i; 1; (i < 20); i; 1; 0; 1; ");
 }
 
 TEST_F(SimplifyStmtTest, LoadsAreNotRememberedAcrossStores) {
@@ -69,13 +66,11 @@ TEST_F(SimplifyStmtTest, BlockIteratorsAreBoundedByTheirDomains) {
   fields.iters = {{v_, Range{Int(0), Int(8)}, IterType::kSpatial}};
   fields.writes = {{a_, PointRegion({FloorMod(v_, Int(8))})}};
   fields.body = StoreAt(FloorMod(v_, Int(8)));
-  const Stmt s = MakeFor(
-      1, i_, Int(16),
-      MakeRealize({FloorDiv(Mul(i_, Int(2)), Int(2))}, LT(i_, Int(8)),
-                  MakeBlock(fields)));
+  const Stmt s = MakeFor(1, i_, Int(16),
+                         MakeRealize({FloorDiv(Mul(i_, Int(2)), Int(2))},
+                                     LT(i_, Int(8)), MakeBlock(fields)));
   const Stmt simple = SimplifyStmt(s);
-  const auto* realize =
-      simple.As<ForNode>()->body.As<BlockRealizeNode>();
+  const auto* realize = simple.As<ForNode>()->body.As<BlockRealizeNode>();
   EXPECT_EQ(ToText(realize->values[0]), "i");
   EXPECT_EQ(ToText(realize->predicate), "(i < 8)");
   EXPECT_EQ(ToText(realize->block->writes[0].region[0].min), "v");
