@@ -161,6 +161,9 @@ class Context {
   Expr SimplifyBool(const Expr& e);
   Expr SimplifyNot(const Expr& e);
   Expr SimplifyJunction(const Expr& e);
+  // Drops operands that follow from the others; false where the others rule
+  // one out. `neutral`: the value that leaves the junction as it is.
+  bool DropImplied(absl::InlinedVector<Expr, 4>* operands, bool neutral);
   Expr SimplifyChoice(const Expr& e);
 
   // simplify.cc

@@ -1,9 +1,5 @@
 #include "kiln/ir/arith/iter_map.h"
 
-#include <map>
-#include <random>
-#include <set>
-
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "kiln/ir/arith/random_expr.h"
@@ -160,110 +156,6 @@ TEST_F(IterMapTest, SubspacesOfSymbolicLoops) {
   EXPECT_EQ(Divide({Add(Mul(i_, Int(32)), j_)},
                    {{i_, Range{Int(0), n_}}, Loop(j_, 32)}, {j_}),
             "i < n, j < 32; ");
-}
-
-// Random maps over small loops against counting.
-TEST_F(IterMapTest, RandomMapsAgreeWithCounting) {
-  std::mt19937_64 random(TestSeed());
-  RandomExpr make({i_, j_, k_}, &random);
-  int injective = 0, bijective = 0;
-  for (int trial = 0; trial < 3000; ++trial) {
-    static constexpr int64_t kExtents[] = {1, 2, 3, 4, 6, 8};
-    static constexpr int64_t kSteps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-    const std::vector<Var> vars{i_, j_, k_};
-    std::vector<LoopRange> loops;
-    for (const Var& v : vars) loops.push_back(Loop(v, kExtents[make.Below(6)]));
-    const auto affine = [&](int terms) {
-      Expr sum = Int(0);
-      for (int t = 0; t < terms; ++t) {
-        Expr digit = vars[make.Below(3)];
-        if (make.Below(3) == 0) {
-          digit =
-              Add(digit, Mul(vars[make.Below(3)], Int(kSteps[make.Below(10)])));
-        }
-        if (make.Below(3) == 0)
-          digit = FloorMod(digit, Int(kSteps[make.Below(10)]));
-        if (make.Below(3) == 0)
-          digit = FloorDiv(digit, Int(kSteps[make.Below(10)]));
-        sum = Add(sum, Mul(digit, Int(kSteps[make.Below(10)])));
-      }
-      return sum;
-    };
-    std::vector<Expr> bindings;
-    const int count = 1 + static_cast<int>(make.Below(3));
-    for (int b = 0; b < count; ++b) {
-      bindings.push_back(affine(1 + static_cast<int>(make.Below(3))));
-    }
-    if (trial % 4 == 0) {  // all loops fused, then split in two
-      const Expr fused =
-          SimplifyIterMap({Add(Mul(Add(Mul(k_, loops[1].range.extent), j_),
-                                   loops[0].range.extent),
-                               i_)},
-                          loops, nullptr)[0];
-      const Expr factor = Int(kSteps[make.Below(10)]);
-      bindings = {FloorDiv(fused, factor), FloorMod(fused, factor)};
-    }
-    Expr predicate;
-    if (make.Below(3) == 0) predicate = LT(affine(2), Int(make.Below(40)));
-    std::set<std::vector<int64_t>> seen;
-    std::vector<std::pair<std::vector<int64_t>, Values>> points;
-    Values values;
-    int64_t number = 0;
-    std::vector<int64_t> top(bindings.size(), 0);
-    bool negative = false;
-    for (int64_t p = 0;; ++p) {
-      int64_t rest = p;
-      for (const LoopRange& loop : loops) {
-        const int64_t extent = *AsInt(loop.range.extent);
-        values[loop.var.get()] = rest % extent;
-        rest /= extent;
-      }
-      if (rest) break;
-      if (predicate && Evaluate(predicate, values) != 1) continue;
-      std::vector<int64_t> at;
-      for (size_t b = 0; b < bindings.size(); ++b) {
-        at.push_back(*Evaluate(bindings[b], values));
-        top[b] = std::max(top[b], at.back());
-        negative |= at.back() < 0;
-      }
-      seen.insert(at);
-      points.push_back({at, values});
-      ++number;
-    }
-    if (number == 0) continue;
-    std::string text = predicate ? "where " + ToText(predicate) + ": " : "";
-    for (const Expr& b : bindings) text += ToText(b) + "; ";
-    for (const LoopRange& l : loops) text += ToText(l.range.extent) + " ";
-    if (Check(bindings, loops, IterMapLevel::kInjective, predicate)) {
-      ++injective;
-      ASSERT_EQ(static_cast<int64_t>(seen.size()), number) << text;
-    }
-    if (!Check(bindings, loops, IterMapLevel::kBijective, predicate)) continue;
-    ++bijective;
-    int64_t volume = 1;
-    for (int64_t t : top) volume *= t + 1;
-    ASSERT_TRUE(!negative && volume == number) << text;
-    if (predicate) continue;
-    std::vector<Expr> outputs;
-    for (size_t b = 0; b < bindings.size(); ++b) {
-      outputs.push_back(Var("o" + std::to_string(b)));
-    }
-    const auto inverse = InvertIterMap(bindings, loops, outputs);
-    ASSERT_TRUE(inverse) << text;
-    for (const auto& [at, point] : points) {
-      Values output_values;
-      for (size_t b = 0; b < at.size(); ++b) {
-        output_values[outputs[b].As<VarNode>()] = at[b];
-      }
-      for (size_t l = 0; l < loops.size(); ++l) {
-        ASSERT_EQ(Evaluate((*inverse)[l], output_values),
-                  point.at(loops[l].var.get()))
-            << text << " inverse " << ToText((*inverse)[l]);
-      }
-    }
-  }
-  EXPECT_GT(injective, 100);
-  EXPECT_GT(bijective, 30);
 }
 
 }  // namespace

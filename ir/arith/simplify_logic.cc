@@ -107,23 +107,30 @@ Expr Context::SimplifyJunction(const Expr& e) {
   }
   UndoTo(mark);
   if (kept.empty()) return Bool(neutral);
-  for (size_t i = 0; kept.size() > 1 && i < kept.size() && !may_fault;) {
-    for (size_t j = 0; j < kept.size(); ++j) {
-      if (j != i) Assume(kept[j], neutral);
+  if (!may_fault && !DropImplied(&kept, neutral)) return Bool(!neutral);
+  Expr result = Combine(kind, kept);
+  return SameText(result, e) ? e : result;
+}
+
+bool Context::DropImplied(absl::InlinedVector<Expr, 4>* operands,
+                          bool neutral) {
+  const size_t mark = depth();
+  for (size_t i = 0; operands->size() > 1 && i < operands->size();) {
+    for (size_t j = 0; j < operands->size(); ++j) {
+      if (j != i) Assume((*operands)[j], neutral);
     }
-    const Expr seen = Simplify(kept[i]);
+    const Expr seen = Simplify((*operands)[i]);
     UndoTo(mark);
     const int64_t* known = AsInt(seen);
     if (!known) {
       ++i;
     } else if ((*known != 0) == neutral) {
-      kept.erase(kept.begin() + i);
+      operands->erase(operands->begin() + i);
     } else {
-      return Bool(!neutral);
+      return false;
     }
   }
-  Expr result = Combine(kind, kept);
-  return SameText(result, e) ? e : result;
+  return true;
 }
 
 // select and if_then_else. Only the branch that if_then_else takes is
