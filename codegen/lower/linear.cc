@@ -58,7 +58,10 @@ bool LinearForm::HidesVar(FunctionRef<bool(const VarNode*)> is_wanted) const {
 
 bool SameStructure(const Expr& a, const Expr& b) {
   if (a == b) return true;
-  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype() ||
+      a.kind() == ExprKind::kVar) {
+    return false;
+  }
   if (const auto* x = a.As<BinaryNode>()) {
     const auto* y = b.As<BinaryNode>();
     return SameStructure(x->a, y->a) && SameStructure(x->b, y->b);
@@ -85,6 +88,8 @@ bool SameStructure(const Expr& a, const Expr& b) {
 
 void Normalizer::Bind(const VarNode* var, Expr value) {
   if (value) {
+    // What was in normal form as long as the variable stayed may not be now.
+    if (depth_.count(var)) normal_.clear();
     bindings_[var] = std::move(value);
   } else {
     bindings_.erase(var);
@@ -116,6 +121,9 @@ void Normalizer::AddAtom(const Expr& atom, int64_t factor, LinearForm* form) {
 void Normalizer::AccumulateProduct(const Expr& e, int64_t factor,
                                    LinearForm* form) {
   const auto* node = e.As<BinaryNode>();
+  if (const int64_t* scale = AsInt(node->b)) {
+    return Accumulate(node->a, MulAdd(0, factor, *scale), form);
+  }
   LinearForm a = Linearize(node->a), b = Linearize(node->b);
   if (a.IsConstant()) std::swap(a, b);
   if (!b.IsConstant()) {
@@ -134,6 +142,7 @@ void Normalizer::AccumulateProduct(const Expr& e, int64_t factor,
 // x // c with x = c*q + r: q + r // c; x % c = r % c.
 void Normalizer::AccumulateDivision(const Expr& e, int64_t factor,
                                     LinearForm* form) {
+  if (normal_.count(e.get())) return AddAtom(e, factor, form);
   const auto* node = e.As<BinaryNode>();
   LinearForm x = Linearize(node->a);
   const Expr divisor_expr = Run(node->b);
@@ -162,7 +171,9 @@ void Normalizer::AccumulateDivision(const Expr& e, int64_t factor,
     return;
   }
   Expr numerator = Build(std::move(rest));
+  if (SameStructure(numerator, node->a)) numerator = node->a;
   const bool same = numerator == node->a && divisor_expr == node->b;
+  if (same) normal_.emplace(e.get(), e);
   AddAtom(same ? e : Binary(e.kind(), numerator, divisor_expr), factor, form);
 }
 
@@ -194,6 +205,7 @@ void Normalizer::Accumulate(const Expr& e, int64_t factor, LinearForm* form) {
 
 LinearForm Normalizer::Linearize(const Expr& e) {
   LinearForm form;
+  form.terms.reserve(8);
   Accumulate(e, 1, &form);
   DropZeros(&form);
   return form;
@@ -267,8 +279,11 @@ Expr Normalizer::Run(const Expr& e) {
   }
   if (IsBinary(e.kind())) {
     if (!IsIndex(e) || !IsLinearKind(e.kind())) return RunBinary(e);
+    if (normal_.count(e.get())) return e;
     Expr built = Build(Linearize(e));
-    return SameStructure(built, e) ? e : built;
+    if (!SameStructure(built, e)) return built;
+    normal_.emplace(e.get(), e);
+    return e;
   }
   const auto* call = e.As<CallNode>();
   if (e.kind() == ExprKind::kSelect ||

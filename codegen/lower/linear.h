@@ -68,6 +68,8 @@ class Normalizer {
 
   std::unordered_map<const VarNode*, Expr> bindings_;
   std::unordered_map<const VarNode*, int> depth_;
+  // Sums and divisions that Run gives back unchanged; kept alive.
+  std::unordered_map<const ExprNode*, Expr> normal_;
 };
 
 // The normal form of a scalar int64 expression with nothing substituted.

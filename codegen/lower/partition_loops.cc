@@ -162,6 +162,9 @@ class Partitioner {
 
  private:
   Stmt RunFor(const ForNode& loop);
+  Stmt RunBody(const Stmt& body);
+  Stmt RunPiece(const Stmt& piece);
+  bool HasMixedParts(const Stmt& body) const;
   Stmt Separate(const Stmt& body, const Interior& interior);
   Interior FindInterior(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
@@ -274,21 +277,65 @@ Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
   return MakeIf(guard, std::move(inside), std::move(border));
 }
 
+// One piece of a loop body, separated if it has an interior.
+Stmt Partitioner::RunPiece(const Stmt& piece) {
+  const int64_t size = UnrolledSize(piece);
+  if (size_ + size > kMaxPartitionedStatements) return Run(piece);
+  const Interior interior = FindInterior(piece);
+  if (interior.guards.empty()) return Run(piece);
+  size_ += size;
+  return Separate(piece, interior);
+}
+
+// Statements without border conditions are not copied for the sake of those
+// with them. Where all have some, allocations around them are copied too, so
+// that the interior has storage of its own.
+Stmt Partitioner::RunBody(const Stmt& body) {
+  if (const auto* node = body.As<AllocateNode>()) {
+    if (HasMixedParts(node->body)) {
+      return MakeAllocate(node->buffer, RunBody(node->body), node->is_view,
+                          node->annotations);
+    }
+  }
+  const auto* seq = body.As<SeqNode>();
+  if (!seq || !HasMixedParts(body)) return RunPiece(body);
+  std::vector<Stmt> out, run;
+  auto flush = [&] {
+    if (!run.empty()) out.push_back(RunPiece(MakeSeq(std::move(run))));
+    run.clear();
+  };
+  for (const Stmt& part : seq->stmts) {
+    if (!FindInterior(part).guards.empty()) {
+      run.push_back(part);
+      continue;
+    }
+    flush();
+    out.push_back(Run(part));
+  }
+  flush();
+  return MakeSeq(std::move(out));
+}
+
+// Whether some statements of the body have an interior and others not.
+bool Partitioner::HasMixedParts(const Stmt& body) const {
+  if (const auto* node = body.As<AllocateNode>()) {
+    return HasMixedParts(node->body);
+  }
+  const auto* seq = body.As<SeqNode>();
+  if (!seq) return false;
+  size_t count = 0;
+  for (const Stmt& part : seq->stmts) {
+    count += !FindInterior(part).guards.empty();
+  }
+  return count > 0 && count < seq->stmts.size();
+}
+
 Stmt Partitioner::RunFor(const ForNode& loop) {
   loops_.push_back(&loop);
   ForFields fields = loop.fields();
-  const int64_t size = UnrolledSize(loop.body);
-  Interior interior;
-  if (loop.for_kind != ForKind::kVectorized && !IsOne(loop.extent) &&
-      size_ + size <= kMaxPartitionedStatements) {
-    interior = FindInterior(loop.body);
-  }
-  if (!interior.guards.empty()) {
-    size_ += size;
-    fields.body = Separate(loop.body, interior);
-  } else {
-    fields.body = Run(loop.body);
-  }
+  const bool may_separate =
+      loop.for_kind != ForKind::kVectorized && !IsOne(loop.extent);
+  fields.body = may_separate ? RunBody(loop.body) : Run(loop.body);
   loops_.pop_back();
   return fields.body == loop.body ? Stmt(&loop) : MakeFor(std::move(fields));
 }

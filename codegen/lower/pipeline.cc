@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/lower/check_loops.h"
+#include "kiln/codegen/lower/choose_vectors.h"
 #include "kiln/codegen/lower/compact_buffers.h"
 #include "kiln/codegen/lower/flatten_buffers.h"
 #include "kiln/codegen/lower/hoist_conditions.h"
@@ -31,6 +32,7 @@ constexpr LowerPass kPasses[] = {
     {"simplify_indices", SimplifyIndices},  // while there is one copy of a body
     {"hoist_conditions", HoistConditions},
     {"partition_loops", PartitionLoops},  // interior and border apart
+    {"choose_vectors", ChooseVectors},    // where the schedule chose none
     {"vectorize_loops", VectorizeLoops},  // vectorized loops → vectors
     {"plan_storage", PlanStorage},        // stack, workspaces, sharing
     {"unroll_loops", UnrollLoops},        // unrolled loops → copies, folded
