@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/dense.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -36,17 +37,6 @@ std::optional<int64_t> ConstExtent(const IntSet& set, Analyzer* analyzer) {
   return value ? std::optional(*value) : std::nullopt;
 }
 
-// Only upper bounds such as `i*7 + j < 128`, which splits leave behind.
-bool HasPlainPredicate(const Expr& predicate) {
-  if (IsOne(predicate)) return true;
-  const auto* node = predicate.As<BinaryNode>();
-  if (!node) return false;
-  if (node->kind == ExprKind::kAnd) {
-    return HasPlainPredicate(node->a) && HasPlainPredicate(node->b);
-  }
-  return node->kind == ExprKind::kLT || node->kind == ExprKind::kLE;
-}
-
 // a * b, or nullopt on overflow or when either is unknown.
 std::optional<int64_t> Times(std::optional<int64_t> a,
                              std::optional<int64_t> b) {
@@ -57,55 +47,89 @@ std::optional<int64_t> Times(std::optional<int64_t> a,
   return product;
 }
 
-// Iterations of the loops from `depth` on that move the region.
-std::optional<int64_t> CountPoints(const ScopeBlock& block,
-                                   const BufferRegion& region, size_t depth) {
+using Loops = std::vector<const ForNode*>;
+
+bool Moves(const ForNode& loop, const Range& range) {
+  return UsesVar(range.min, loop.var) || UsesVar(range.extent, loop.var);
+}
+
+// Iterations of the loops that move the region, times its own size.
+std::optional<int64_t> CountPoints(const Loops& loops,
+                                   const BufferRegion& region) {
   std::optional<int64_t> count = 1;
-  for (size_t i = depth; i < block.loops.size(); ++i) {
-    const ForNode& loop = *block.loops[i];
+  const auto times = [&](const Expr& extent) {
+    const int64_t* value = AsInt(extent);
+    count = Times(count, value ? std::optional(*value) : std::nullopt);
+  };
+  for (const ForNode* loop : loops) {
     const bool moves = std::any_of(
         region.region.begin(), region.region.end(),
-        [&](const Range& range) { return UsesVar(range.min, loop.var); });
-    if (!moves) continue;
-    const int64_t* extent = AsInt(loop.extent);
-    count = Times(count, extent ? std::optional(*extent) : std::nullopt);
+        [&](const Range& range) { return Moves(*loop, range); });
+    if (moves) times(loop->extent);
   }
-  for (const Range& range : region.region) {
-    const int64_t* extent = AsInt(range.extent);
-    count = Times(count, extent ? std::optional(*extent) : std::nullopt);
-  }
+  for (const Range& range : region.region) times(range.extent);
   return count;
 }
 
-// Each index is a different iterator on its own, or a fixed range.
-bool IndexesByIterators(const ScopeBlock& block, const BufferRegion& region) {
-  std::vector<const VarNode*> seen;
+// Each dimension is dense on its own, and no loop moves two of them.
+bool IsDenseBox(const Loops& loops, const BufferRegion& region) {
   for (const Range& range : region.region) {
-    if (FreeVars(range.min).empty()) continue;
-    const auto* var = range.min.As<VarNode>();
-    if (!var || !IsOne(range.extent)) return false;
-    if (std::find(seen.begin(), seen.end(), var) != seen.end()) return false;
-    seen.push_back(var);
+    const bool fixed = std::none_of(
+        loops.begin(), loops.end(),
+        [&](const ForNode* loop) { return Moves(*loop, range); });
+    const int64_t* width = AsInt(range.extent);
+    if (!fixed && (!width || !IsDense(range.min, *width, loops))) return false;
   }
-  return true;
+  return std::all_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+    return std::count_if(
+               region.region.begin(), region.region.end(),
+               [&](const Range& range) { return Moves(*loop, range); }) <= 1;
+  });
 }
 
-// Whether the block writes every point of the hull of `region`.
-bool FillsBox(const ScopeBlock& block, const BufferRegion& region,
+// Whether the predicate is a conjunction of upper bounds, each on the position
+// along one dimension of the region, as splits leave behind: then it cuts the
+// box to a smaller one, and EvalRegion has done so.
+bool CutsToBox(const Expr& predicate, const Loops& loops,
+               const BufferRegion& region, Analyzer* analyzer) {
+  if (IsOne(predicate)) return true;
+  const auto moves = [&](const Expr& e) {
+    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+      return UsesVar(e, loop->var);
+    });
+  };
+  if (!moves(predicate)) return true;
+  const auto* node = predicate.As<BinaryNode>();
+  if (!node) return false;
+  if (node->kind == ExprKind::kAnd) {
+    return CutsToBox(node->a, loops, region, analyzer) &&
+           CutsToBox(node->b, loops, region, analyzer);
+  }
+  if (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE) return false;
+  return std::any_of(
+      region.region.begin(), region.region.end(), [&](const Range& range) {
+        return !moves(analyzer->Simplify(
+            Sub(Sub(node->a, node->b), range.min)));
+      });
+}
+
+// Whether the block writes every point of the hull of `region` while the loops
+// from `depth` on run.
+bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const Box& box, Analyzer* analyzer) {
-  if (!HasPlainPredicate(block.realize->predicate)) return false;
-  // The outer loops stand still: windows that overlap between their iterations
-  // are whole in each of them.
-  const std::vector<const ForNode*> moving(block.loops.begin() + depth,
-                                           block.loops.end());
-  if (WhyNotAffine(*block.realize, moving)) return false;
-  if (IndexesByIterators(block, region)) return true;
+  const Loops loops(block.loops.begin() + static_cast<long>(depth),
+                    block.loops.end());
+  const BufferRegion region = InLoopVariables(block, written);
+  if (!CutsToBox(block.realize->predicate, loops, region, analyzer)) {
+    return false;
+  }
+  if (IsDenseBox(loops, region)) return true;
+  if (WhyNotAffine(*block.realize, loops)) return false;
   std::optional<int64_t> volume = 1;
   for (const IntSet& set : box) {
     volume = Times(volume, ConstExtent(set, analyzer));
   }
-  const auto points =
-      CountPoints(block, InLoopVariables(block, region), depth);
+  const auto points = CountPoints(loops, region);
   return volume && points && *points >= *volume;
 }
 

@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<const ForNode*>> FindNest(
 
 absl::Status Check(const std::vector<const ForNode*>& nest) {
   for (size_t i = 0; i < nest.size(); ++i) {
-    KILN_RETURN_IF_ERROR(CheckPlainLoop(*nest[i], kName));
+    KILN_RETURN_IF_ERROR(CheckPlainLoopLike(*nest[i], *nest[0], kName));
     for (size_t j = 0; j < i; ++j) {
       if (UsesVar(nest[i]->extent, nest[j]->var)) {
         return Refusal(kName, absl::StrCat("the extent of ", Describe(*nest[i]),
@@ -98,7 +98,8 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
   result.loop = result.function.NewId();
   result.function =
       ReplaceAt(std::move(result.function), path,
-                MakeFor(result.loop, fused, extent, std::move(body)));
+                MakeFor(result.loop, fused, extent, std::move(body),
+                        nest[0]->for_kind));
   return result;
 }
 

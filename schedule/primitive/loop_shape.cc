@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -25,25 +26,36 @@ std::string_view KindName(ForKind kind) {
 
 }  // namespace
 
-absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive) {
+absl::Status CheckPlainLoopLike(const ForNode& loop, const ForNode& like,
+                                std::string_view primitive) {
   if (!IsZero(loop.min)) {
     return Refusal(primitive, Describe(loop) + " does not start at 0");
   }
   if (!loop.annotations.empty()) {
     return Refusal(primitive,
                    Describe(loop) + " has annotation `" +
-                       loop.annotations.begin()->first +
-                       "`, which would be lost",
+                       loop.annotations.begin()->first + "`, which would be lost",
                    "annotate afterwards, or unannotate first");
   }
-  if (loop.for_kind != ForKind::kSerial) {
+  const bool bound = loop.for_kind == ForKind::kThreadBinding;
+  if (loop.for_kind != like.for_kind || bound) {
+    const ForNode& special = loop.for_kind == ForKind::kSerial ? like : loop;
     return Refusal(primitive,
-                   Describe(loop) + " is " +
-                       std::string(KindName(loop.for_kind)) +
+                   Describe(special) + " is " +
+                       std::string(KindName(special.for_kind)) +
                        ", which would be lost",
                    "change the kind of the loop afterwards");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive) {
+  KILN_RETURN_IF_ERROR(CheckPlainLoopLike(loop, loop, primitive));
+  if (loop.for_kind == ForKind::kSerial) return absl::OkStatus();
+  return Refusal(primitive,
+                 Describe(loop) + " is " + std::string(KindName(loop.for_kind)) +
+                     ", which would be lost",
+                 "change the kind of the loop afterwards");
 }
 
 }  // namespace kiln

@@ -13,6 +13,10 @@ namespace kiln {
 // than a serial loop: that would be lost.
 absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive);
 
+// The same, but the loop may be of any kind that `like` has too.
+absl::Status CheckPlainLoopLike(const ForNode& loop, const ForNode& like,
+                                std::string_view primitive);
+
 }  // namespace kiln
 
 #endif  // KILN_SCHEDULE_PRIMITIVE_LOOP_SHAPE_H_

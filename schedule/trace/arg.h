@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kiln/ir/expr/expr.h"
+#include "kiln/schedule/primitive/index_map.h"
 
 namespace kiln {
 
@@ -24,7 +25,6 @@ struct Rv {
   friend bool operator==(const Rv&, const Rv&) = default;
 };
 
-struct IndexMap;  // kiln/schedule/primitive/index_map.h
 
 struct Arg;
 using ArgList = std::vector<Arg>;
@@ -34,6 +34,7 @@ using ArgDict = std::vector<std::pair<std::string, Arg>>;
 // Arithmetic on sampled integers, such as v0 * 4. `op` is + - * / (which
 // rounds down) or %.
 struct RvArithmetic;
+struct IndexMapArg;
 
 // An argument. Integers that are not known before sampling are kInt random
 // variables or arithmetic on them.
@@ -49,11 +50,11 @@ struct Arg {
   Arg(ArgList list) : value(std::move(list)) {}          // NOLINT
   Arg(ArgDict dict) : value(std::move(dict)) {}          // NOLINT
   Arg(std::shared_ptr<const RvArithmetic> e) : value(std::move(e)) {}  // NOLINT
-  Arg(std::shared_ptr<const IndexMap> m) : value(std::move(m)) {}   // NOLINT
+  Arg(std::shared_ptr<const IndexMapArg> m) : value(std::move(m)) {}   // NOLINT
 
   std::variant<std::monostate, bool, int64_t, double, std::string, Rv, ArgList,
                ArgDict, std::shared_ptr<const RvArithmetic>,
-               std::shared_ptr<const IndexMap>>
+               std::shared_ptr<const IndexMapArg>>
       value;
 
   bool is_none() const { return value.index() == 0; }
@@ -68,8 +69,8 @@ struct Arg {
     const auto* e = std::get_if<std::shared_ptr<const RvArithmetic>>(&value);
     return e ? e->get() : nullptr;
   }
-  const IndexMap* index_map() const {
-    const auto* m = std::get_if<std::shared_ptr<const IndexMap>>(&value);
+  const IndexMapArg* index_map() const {
+    const auto* m = std::get_if<std::shared_ptr<const IndexMapArg>>(&value);
     return m ? m->get() : nullptr;
   }
 };
@@ -77,6 +78,13 @@ struct Arg {
 struct RvArithmetic {
   char op;
   Arg a, b;
+};
+
+// lambda i, j: (i, j // v4, j % v4)
+struct IndexMapArg {
+  IndexMap map;
+  // Variables of the outputs that stand for sampled integers.
+  std::vector<std::pair<Var, Rv>> captured;
 };
 
 // Calls `use(Rv&)` on every random variable in an argument.
@@ -92,6 +100,9 @@ void ForEachRv(const Arg& arg, const F& use) {
   if (const RvArithmetic* e = arg.arithmetic()) {
     ForEachRv(e->a, use);
     ForEachRv(e->b, use);
+  }
+  if (const IndexMapArg* map = arg.index_map()) {
+    for (const auto& [var, rv] : map->captured) use(rv);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/trace/table.h"
 
@@ -254,6 +255,16 @@ std::vector<double> ApplyContext::floats(int i) {
 
 absl::StatusOr<Attr> ApplyContext::attr(int i) {
   return ToAttr(arg(i), [&](const Arg& item) { return Evaluate(item); });
+}
+
+IndexMap ApplyContext::index_map(int i) {
+  const IndexMapArg& arg = *instruction_.args[i].index_map();
+  if (arg.captured.empty()) return arg.map;
+  VarMap values;
+  for (const auto& [var, rv] : arg.captured) values[var.get()] = Int(Use(rv));
+  IndexMap map = arg.map;
+  for (Expr& e : map.outputs) e = Substitute(e, values);
+  return map;
 }
 
 bool ApplyContext::is_loop(int i) const {

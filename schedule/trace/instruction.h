@@ -102,6 +102,8 @@ class ApplyContext {
   bool boolean(int i) const { return *arg(i).boolean(); }
   const std::string& string(int i) const { return *arg(i).string(); }
   absl::StatusOr<Attr> attr(int i);
+  // An index map with the values of the sampled integers that it names.
+  IndexMap index_map(int i);
   bool is_loop(int i) const;
   const Arg& arg(int i) const { return instruction_.args[i]; }
 

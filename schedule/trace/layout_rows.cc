@@ -42,8 +42,9 @@ DType TypeOf(const Function& f, BlockId id, const BufferPosition& at) {
 }
 
 // A number as a map that gives it everywhere.
-std::optional<IndexMap> PadValue(const Arg& arg, DType dtype) {
-  if (arg.index_map()) return *arg.index_map();
+std::optional<IndexMap> PadValue(ApplyContext& c, int i, DType dtype) {
+  const Arg& arg = c.arg(i);
+  if (arg.index_map()) return c.index_map(i);
   if (arg.integer()) {
     return IndexMap{{}, {Constant(static_cast<double>(*arg.integer()), dtype)}};
   }
@@ -70,12 +71,12 @@ absl::Status ApplyTransformLayout(ApplyContext& c) {
       FindBuffer(c.function(), block, c.arg(1), "transform_layout"));
   const DType dtype = TypeOf(c.function(), block, at);
   TransformLayoutOptions options;
-  options.pad_value = PadValue(c.arg(3), dtype);
+  options.pad_value = PadValue(c, 3, dtype);
   MatchType(dtype, &options.pad_value);
   options.assume_injective_transform = c.boolean(4);
   return Take(c, TransformLayout(c.function(), block, at.index,
                                  at.side == BufferSide::kWrite,
-                                 *c.arg(2).index_map(), options));
+                                 c.index_map(2), options));
 }
 
 }  // namespace

@@ -154,7 +154,10 @@ class Printer {
     if (arg.list()) return ListText(*arg.list());
     if (arg.dict()) return DictText(*arg.dict());
     if (arg.arithmetic()) return ArithmeticText(*arg.arithmetic());
-    if (arg.index_map()) return ToText(*arg.index_map());
+    if (arg.index_map()) {
+      return ToText(*arg.index_map(),
+                    [&](const Rv& rv) { return names_[rv.index]; });
+    }
     return "None";
   }
 
@@ -164,10 +167,15 @@ class Printer {
 
 }  // namespace
 
-std::string ToText(const IndexMap& map) {
+std::string ToText(const IndexMapArg& arg,
+                   FunctionRef<std::string(const Rv&)> name) {
+  VarMap named;
+  for (const auto& [var, rv] : arg.captured) named[var.get()] = Var(name(rv));
   std::vector<std::string> inputs, outputs;
-  for (const Var& var : map.inputs) inputs.push_back(var.name());
-  for (const Expr& e : map.outputs) outputs.push_back(IndexText(e, 0));
+  for (const Var& var : arg.map.inputs) inputs.push_back(var.name());
+  for (const Expr& e : arg.map.outputs) {
+    outputs.push_back(IndexText(Substitute(e, named), 0));
+  }
   return absl::StrCat("lambda ", absl::StrJoin(inputs, ", "), ": (",
                       absl::StrJoin(outputs, ", "), ",)");
 }

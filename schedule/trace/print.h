@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/trace/trace.h"
 
 namespace kiln {
@@ -21,8 +21,10 @@ namespace kiln {
 // Ends with a newline.
 std::string ToText(const Trace& trace);
 
-// "lambda i, j: (i // 16, i % 16, j)"
-std::string ToText(const IndexMap& map);
+// "lambda i, j: (i // v4, i % v4, j,)". `name` gives the names of random
+// variables.
+std::string ToText(const IndexMapArg& map,
+                   FunctionRef<std::string(const Rv&)> name);
 
 }  // namespace kiln
 

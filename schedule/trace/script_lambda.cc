@@ -5,7 +5,6 @@
 
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/python/literal.h"
-#include "kiln/schedule/primitive/index_map.h"
 
 namespace kiln {
 namespace {
@@ -16,6 +15,7 @@ struct Binder {
   const py::Source& source;
   const std::map<std::string, Arg>& names;
   std::map<std::string, Var> params;
+  std::vector<std::pair<Var, Rv>>* captured;
 
   absl::StatusOr<Expr> Name(const py::Expr& e) const {
     const auto param = params.find(e.text);
@@ -24,9 +24,21 @@ struct Binder {
     if (known != names.end() && known->second.integer()) {
       return Int(*known->second.integer());
     }
+    if (known != names.end() && known->second.rv() &&
+        known->second.rv()->kind == RvKind::kInt) {
+      return Captured(e.text, *known->second.rv());
+    }
     return source.Error(e.begin, "`" + e.text +
                                      "` is no parameter of the lambda and no "
                                      "integer");
+  }
+
+  Expr Captured(const std::string& name, const Rv& rv) const {
+    for (const auto& [var, known] : *captured) {
+      if (known == rv) return var;
+    }
+    captured->emplace_back(Var(name), rv);
+    return captured->back().first;
   }
 
   static std::optional<ExprKind> Operator(const std::string& text) {
@@ -105,8 +117,9 @@ struct Binder {
 
 absl::StatusOr<Arg> ReadIndexMap(const py::Source& source, const py::Expr& e,
                                  const std::map<std::string, Arg>& names) {
-  IndexMap map;
-  Binder binder{source, names, {}};
+  IndexMapArg arg;
+  IndexMap& map = arg.map;
+  Binder binder{source, names, {}, &arg.captured};
   for (const std::string& name : e.names) {
     if (name.empty() || name[0] == '*') {
       return source.Error(e.begin, "the lambda has to name its parameters");
@@ -125,7 +138,7 @@ absl::StatusOr<Arg> ReadIndexMap(const py::Source& source, const py::Expr& e,
     KILN_ASSIGN_OR_RETURN(Expr output, binder.Read(body.items[i]));
     map.outputs.push_back(std::move(output));
   }
-  return Arg(std::make_shared<const IndexMap>(std::move(map)));
+  return Arg(std::make_shared<const IndexMapArg>(std::move(arg)));
 }
 
 }  // namespace kiln

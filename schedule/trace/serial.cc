@@ -1,5 +1,6 @@
 #include "kiln/schedule/trace/serial.h"
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -35,7 +36,11 @@ class Writer {
     if (arg.real()) out->set_real(*arg.real());
     if (arg.string()) out->set_text(*arg.string());
     if (arg.rv()) out->set_rv(numbers_[arg.rv()->index]);
-    if (arg.index_map()) out->set_index_map(ToText(*arg.index_map()));
+    if (arg.index_map()) {
+      out->set_index_map(ToText(*arg.index_map(), [&](const Rv& rv) {
+        return absl::StrCat("v", numbers_[rv.index]);
+      }));
+    }
     if (arg.list()) {
       auto* list = out->mutable_list();
       for (const Arg& item : *arg.list()) Write(item, list->add_items());
@@ -139,7 +144,12 @@ class Reader {
     if (e.kind != python::ExprKind::kLambda) {
       return absl::InvalidArgumentError("trace: an index map is no lambda");
     }
-    return ReadIndexMap(source, e, {});
+    std::map<std::string, Arg> names;
+    for (size_t i = 0; i < trace_.rvs.size(); ++i) {
+      if (trace_.rvs[i] != RvKind::kInt) continue;
+      names[absl::StrCat("v", i)] = Rv{RvKind::kInt, static_cast<int>(i)};
+    }
+    return ReadIndexMap(source, e, names);
   }
 
   absl::StatusOr<Arg> Read(const ArgProto& proto, int depth) {

@@ -99,6 +99,11 @@ Arg Renumber(const Arg& arg, const std::vector<int>& numbers) {
     return std::make_shared<const RvArithmetic>(RvArithmetic{
         e->op, Renumber(e->a, numbers), Renumber(e->b, numbers)});
   }
+  if (arg.index_map() && !arg.index_map()->captured.empty()) {
+    IndexMapArg map = *arg.index_map();
+    for (auto& [var, rv] : map.captured) rv.index = numbers[rv.index];
+    return std::make_shared<const IndexMapArg>(std::move(map));
+  }
   return arg;
 }
 

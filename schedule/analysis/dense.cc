@@ -1,0 +1,88 @@
+#include "kiln/schedule/analysis/dense.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "kiln/ir/expr/visit.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+struct Term {
+  int64_t step;    // how far one iteration moves the value, positive
+  int64_t extent;  // iterations; kMax: not known
+};
+
+using Loops = std::vector<const ForNode*>;
+
+const ForNode* LoopOf(const Expr& e, const Loops& loops) {
+  for (const ForNode* loop : loops) {
+    if (loop->var == e) return loop;
+  }
+  return nullptr;
+}
+
+bool IsFixed(const Expr& e, const Loops& loops) {
+  return !UsesVar(e, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+      return loop->var.get() == var;
+    });
+  });
+}
+
+// Adds the terms of e * factor; false when it is no such sum.
+bool AddTerms(const Expr& e, int64_t factor, const Loops& loops,
+              std::vector<Term>* terms) {
+  if (IsFixed(e, loops)) return true;
+  if (const ForNode* loop = LoopOf(e, loops)) {
+    const int64_t* extent = AsInt(loop->extent);
+    terms->push_back({std::abs(factor), extent ? *extent : kMax});
+    return true;
+  }
+  const auto* node = e.As<BinaryNode>();
+  if (!node) return false;
+  if (node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub) {
+    const int64_t sign = node->kind == ExprKind::kAdd ? 1 : -1;
+    return AddTerms(node->a, factor, loops, terms) &&
+           AddTerms(node->b, sign * factor, loops, terms);
+  }
+  const int64_t* by = AsInt(node->b);
+  int64_t product = 0;
+  if (node->kind != ExprKind::kMul || !by ||
+      !FoldInt(ExprKind::kMul, factor, *by, &product) ||
+      std::abs(product) > (int64_t{1} << 60)) {
+    return false;
+  }
+  return AddTerms(node->a, product, loops, terms);
+}
+
+}  // namespace
+
+bool IsDense(const Expr& e, int64_t width, const Loops& loops) {
+  std::vector<Term> terms;
+  if (!AddTerms(e, 1, loops, &terms)) return false;
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+    return std::pair(a.step, a.extent) < std::pair(b.step, b.extent);
+  });
+  int64_t filled = width;
+  for (const Term& term : terms) {
+    if (term.extent == 1 || term.step == 0) continue;
+    if (term.step > filled) return false;
+    int64_t more = 0;
+    const bool known =
+        term.extent != kMax &&
+        FoldInt(ExprKind::kMul, term.step, term.extent - 1, &more) &&
+        FoldInt(ExprKind::kAdd, filled, more, &filled);
+    if (!known) filled = kMax;
+  }
+  return true;
+}
+
+bool IsDense(const Expr& e, const Loops& loops) { return IsDense(e, 1, loops); }
+
+}  // namespace kiln
