@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -26,6 +27,56 @@ absl::Status FillDefaults(const InstructionKind& kind, std::vector<Arg>* args) {
   return absl::OkStatus();
 }
 
+// What `rv` stood for in `state`, as messages name it: "loop j"; empty when it
+// stands for nothing there.
+std::string NameIn(const State& state, const Rv& rv) {
+  const RvValue& value = state.rvs[rv.index];
+  const Function& f = *state.functions[value.function];
+  if (rv.kind == RvKind::kLoop) {
+    const auto path = FindLoop(f, value.value);
+    return path ? "loop " + path->loop()->var.name() : "";
+  }
+  const auto path = FindBlock(f, value.value);
+  return path ? "block " + path->realize()->block->name : "";
+}
+
+std::string_view PastTense(std::string_view primitive) {
+  if (primitive == "split") return "split";
+  if (primitive == "fuse") return "fused";
+  if (primitive == "compute_inline" || primitive == "reverse_compute_inline") {
+    return "inlined";
+  }
+  if (primitive == "compute_at" || primitive == "reverse_compute_at") {
+    return "moved away";
+  }
+  return "replaced";
+}
+
+bool IsStale(const State& state, const Rv& rv) {
+  return rv.kind != RvKind::kInt && state.rvs[rv.index].value >= 0 &&
+         NameIn(state, rv).empty();
+}
+
+// "loop j was split by step 4": replays to find the step after which `rv`
+// stands for nothing.
+std::string WhyStale(const Trace& trace, const State& start, const Rv& rv) {
+  State state = start;
+  const Decisions decisions = GetDecisions(trace);
+  std::string name;
+  for (size_t i = 0; i < trace.instructions.size(); ++i) {
+    if (!Replay(trace, i, i + 1, decisions, 0, &state).ok()) return "";
+    if (static_cast<size_t>(rv.index) >= state.rvs.size()) continue;
+    const std::string now = NameIn(state, rv);
+    if (now.empty() && !name.empty()) {
+      return absl::StrCat(
+          name, " was ", std::string(PastTense(trace.instructions[i].kind->name)),
+          " by step ", i + 1);
+    }
+    if (!now.empty()) name = now;
+  }
+  return "";
+}
+
 }  // namespace
 
 Schedule::Schedule(Module module, ScheduleOptions options)
@@ -46,10 +97,24 @@ absl::StatusOr<std::vector<Rv>> Schedule::Apply(std::string_view name,
   instruction.args = std::move(args);
   instruction.fixed = !decision.empty();
   instruction.decision = std::move(decision);
-  KILN_RETURN_IF_ERROR(Execute(&instruction, trace_.instructions.size(), seed_,
-                               &trace_, &state_));
+  const absl::Status status = Execute(
+      &instruction, trace_.instructions.size(), seed_, &trace_, &state_);
+  if (!status.ok()) return Explain(status, instruction);
   trace_.instructions.push_back(instruction);
   return instruction.outputs;
+}
+
+absl::Status Schedule::Explain(const absl::Status& status,
+                               const Instruction& instruction) const {
+  std::string why;
+  for (const Arg& arg : instruction.args) {
+    ForEachRv(arg, [&](const Rv& rv) {
+      if (why.empty() && IsStale(state_, rv)) why = WhyStale(trace_, start_, rv);
+    });
+  }
+  if (why.empty()) return status;
+  return Refusal(instruction.kind->name, why,
+                 "use what that step gave, or look it up again");
 }
 
 absl::StatusOr<Rv> Schedule::One(std::string_view name, std::vector<Arg> args,

@@ -91,6 +91,10 @@ class Schedule {
  private:
   absl::StatusOr<Rv> One(std::string_view name, std::vector<Arg> args,
                          Decision decision = {});
+  // The status of a refused instruction, or a better one where it used what an
+  // earlier step has consumed.
+  absl::Status Explain(const absl::Status& status,
+                       const Instruction& instruction) const;
   absl::Status None(std::string_view name, std::vector<Arg> args);
 
   std::shared_ptr<const Module> module_;

@@ -6,45 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
 namespace {
 
-bool Exists(const State& state, const Rv& rv) {
-  const RvValue& value = state.rvs[rv.index];
-  const Function& f = *state.functions[value.function];
-  if (rv.kind == RvKind::kInt || value.value < 0) return true;
-  return rv.kind == RvKind::kLoop ? FindLoop(f, value.value).has_value()
-                                  : FindBlock(f, value.value).has_value();
-}
-
-std::string NameOf(const Rv& rv) {
-  const char prefix = rv.kind == RvKind::kBlock  ? 'b'
-                      : rv.kind == RvKind::kLoop ? 'l'
-                                                 : 'v';
-  return absl::StrCat(std::string(1, prefix), rv.index);
-}
-
-// A refusal by a step. Where it came from a handle that stands for nothing any
-// more, the message says so.
-absl::Status AtStep(const absl::Status& status, const Instruction& instruction,
-                    size_t step, const State& state) {
-  std::string stale;
-  for (const Arg& arg : instruction.args) {
-    ForEachRv(arg, [&](const Rv& rv) {
-      if (!stale.empty() || Exists(state, rv)) return;
-      stale = absl::StrCat(
-          std::string(instruction.kind->name), ": ", NameOf(rv), " names a ",
-          rv.kind == RvKind::kLoop ? "loop" : "block",
-          " that an earlier step has replaced; look it up again");
-    });
-  }
-  return absl::Status(
-      status.code(),
-      absl::StrCat("step ", step + 1, ": ",
-                   stale.empty() ? std::string(status.message()) : stale));
+absl::Status AtStep(const absl::Status& status, size_t step) {
+  return absl::Status(status.code(), absl::StrCat("step ", step + 1, ": ",
+                                                  std::string(status.message())));
 }
 
 absl::Status PlaceOutputs(const Instruction& instruction,
@@ -70,7 +39,7 @@ absl::Status Run(const Instruction& instruction, size_t step,
   if (status.ok()) {
     status = PlaceOutputs(instruction, context.outputs(), state);
   }
-  if (!status.ok()) return AtStep(status, instruction, step, *state);
+  if (!status.ok()) return AtStep(status, step);
   if (made) *made = std::move(context.decision());
   return status;
 }
@@ -200,7 +169,7 @@ absl::Status Execute(Instruction* instruction, size_t step, uint64_t seed,
   const absl::Status status = instruction->kind->apply(context);
   if (!status.ok()) {
     *state = std::move(before);
-    return AtStep(status, *instruction, step, *state);
+    return AtStep(status, step);
   }
   for (size_t i = 0; i < context.outputs().size(); ++i) {
     instruction->outputs.push_back(trace->NewRv(instruction->kind->output_kind));
