@@ -19,6 +19,16 @@ const char* AfterFlagName(const char* arg, std::string_view name) {
   return *after == '\0' || *after == '=' ? after : nullptr;
 }
 
+// absl flags have underscores in their names; users may type dashes.
+void SpellFlagsWithUnderscores(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).substr(0, 2) != "--") continue;
+    for (char* c = argv[i] + 2; *c != '\0' && *c != '='; ++c) {
+      if (*c == '-') *c = '_';
+    }
+  }
+}
+
 std::string BaseName(std::string_view path) {
   const size_t slash = path.rfind('/');
   return std::string(slash == path.npos ? path : path.substr(slash + 1));
@@ -55,6 +65,7 @@ std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
 
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)()) {
+  SpellFlagsWithUnderscores(argc, argv);
   absl::SetProgramUsageMessage(usage);
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) {

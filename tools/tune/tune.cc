@@ -10,7 +10,7 @@
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
-#include "kiln/ir/serial/module.h"
+#include "kiln/ir/serial/serial.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/search/database/database.h"
@@ -117,8 +117,8 @@ absl::Status WriteBest(const TuneRequest& request, int function,
   Module best = request.module;
   best.functions[function] = outcome->best;
   KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
-  KILN_ASSIGN_OR_RETURN(std::string proto, SerializeModule(best));
-  KILN_RETURN_IF_ERROR(dir.Write("best.pb", proto));
+  
+  KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(best)));
   KILN_RETURN_IF_ERROR(dir.Write("trace.py", outcome->best_trace));
   KILN_ASSIGN_OR_RETURN(BuildResult build, bench.builder->Build(outcome->best));
   return dir.Write("kernel.o", build.object);
