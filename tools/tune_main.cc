@@ -15,7 +15,7 @@
 #include "kiln/search/space/builtin.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
-#include "kiln/tools/tune/tune.h"
+#include "kiln/tools/tuning/tune.h"
 
 ABSL_FLAG(std::string, module, "", "module to tune: a path, or - for stdin");
 ABSL_FLAG(std::string, func, "", "which function; not needed for a single one");

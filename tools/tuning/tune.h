@@ -1,6 +1,6 @@
 // What `tune` does, apart from its flags.
-#ifndef KILN_TOOLS_TUNE_TUNE_H_
-#define KILN_TOOLS_TUNE_TUNE_H_
+#ifndef KILN_TOOLS_TUNING_TUNE_H_
+#define KILN_TOOLS_TUNING_TUNE_H_
 
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/search/task/tuner.h"
-#include "kiln/tools/tune/view.h"
+#include "kiln/tools/tuning/view.h"
 
 namespace kiln {
 
@@ -46,4 +46,4 @@ absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request, TuneView* view);
 
 }  // namespace kiln
 
-#endif  // KILN_TOOLS_TUNE_TUNE_H_
+#endif  // KILN_TOOLS_TUNING_TUNE_H_

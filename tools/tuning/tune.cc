@@ -1,4 +1,4 @@
-#include "kiln/tools/tune/tune.h"
+#include "kiln/tools/tuning/tune.h"
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
 #include "kiln/search/space/script_space.h"
-#include "kiln/tools/tune/work_dir.h"
+#include "kiln/tools/tuning/work_dir.h"
 #include "kiln/vm/profile/machine_peak.h"
 
 namespace kiln {

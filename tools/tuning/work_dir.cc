@@ -1,4 +1,4 @@
-#include "kiln/tools/tune/work_dir.h"
+#include "kiln/tools/tuning/work_dir.h"
 
 #include <cctype>
 #include <cerrno>

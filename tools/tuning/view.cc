@@ -1,4 +1,4 @@
-#include "kiln/tools/tune/view.h"
+#include "kiln/tools/tuning/view.h"
 
 #include <google/protobuf/util/json_util.h>
 
@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kiln/search/database/verdict.h"
-#include "kiln/tools/tune/event.pb.h"
+#include "kiln/tools/tuning/event.pb.h"
 
 namespace kiln {
 namespace {

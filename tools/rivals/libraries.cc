@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kiln/tools/bench/contender.h"
+#include "kiln/tools/rivals/contender.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 // Of the OpenMP runtime that oneDNN runs on.

@@ -1,6 +1,6 @@
 // Rivals in a benchmark: libraries and Kiln behind one interface.
-#ifndef KILN_TOOLS_BENCH_CONTENDER_H_
-#define KILN_TOOLS_BENCH_CONTENDER_H_
+#ifndef KILN_TOOLS_RIVALS_CONTENDER_H_
+#define KILN_TOOLS_RIVALS_CONTENDER_H_
 
 #include <cstdint>
 #include <functional>
@@ -45,4 +45,4 @@ std::unique_ptr<Contender> OneDnn(bool pack_ahead);
 
 }  // namespace kiln::bench
 
-#endif  // KILN_TOOLS_BENCH_CONTENDER_H_
+#endif  // KILN_TOOLS_RIVALS_CONTENDER_H_

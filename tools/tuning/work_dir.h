@@ -1,6 +1,6 @@
 // The folder that a tuning run leaves behind.
-#ifndef KILN_TOOLS_TUNE_WORK_DIR_H_
-#define KILN_TOOLS_TUNE_WORK_DIR_H_
+#ifndef KILN_TOOLS_TUNING_WORK_DIR_H_
+#define KILN_TOOLS_TUNING_WORK_DIR_H_
 
 #include <string>
 #include <string_view>
@@ -35,4 +35,4 @@ class WorkDir {
 
 }  // namespace kiln
 
-#endif  // KILN_TOOLS_TUNE_WORK_DIR_H_
+#endif  // KILN_TOOLS_TUNING_WORK_DIR_H_

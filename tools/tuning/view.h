@@ -1,6 +1,6 @@
 // What `tune` shows while it runs and when it is done.
-#ifndef KILN_TOOLS_TUNE_VIEW_H_
-#define KILN_TOOLS_TUNE_VIEW_H_
+#ifndef KILN_TOOLS_TUNING_VIEW_H_
+#define KILN_TOOLS_TUNING_VIEW_H_
 
 #include <memory>
 #include <string>
@@ -32,4 +32,4 @@ std::string ResultTable(const TuneState& state);
 
 }  // namespace kiln
 
-#endif  // KILN_TOOLS_TUNE_VIEW_H_
+#endif  // KILN_TOOLS_TUNING_VIEW_H_

@@ -1,0 +1,119 @@
+#include "kiln/tools/support/program.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/frontends/einsum/einsum.h"
+#include "kiln/ir/serial/serial.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/verify/verify.h"
+
+namespace kiln {
+namespace {
+
+absl::Status InFlag(const char* flag, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("--", flag, ": ",
+                                                  status.message()));
+}
+
+absl::Status InFile(const std::string& name, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(name, ": ", status.message()));
+}
+
+// A serialized module begins with the tag and number of its version, which are
+// control characters; a script never holds any but spaces.
+bool LooksLikeText(std::string_view contents) {
+  return std::all_of(contents.begin(), contents.end(), [](unsigned char c) {
+    return c >= 32 || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+  });
+}
+
+absl::StatusOr<Module> LoadEinsum(const ProgramFlags& flags) {
+  if (flags.shape.empty()) {
+    return absl::InvalidArgumentError(
+        "--einsum needs the extent of every index: --shape i=512,j=512,k=512");
+  }
+  absl::StatusOr<std::map<std::string, int64_t>> extents =
+      ParseExtents(flags.shape);
+  if (!extents.ok()) return InFlag("shape", extents.status());
+  absl::StatusOr<Module> module = ParseEinsum(flags.einsum, *extents);
+  return module.ok() ? module : InFlag("einsum", module.status());
+}
+
+absl::StatusOr<Module> LoadFromFlags(const ProgramFlags& flags) {
+  if (!flags.module.empty()) return LoadModuleFile(flags.module);
+  if (!flags.einsum.empty()) return LoadEinsum(flags);
+  absl::StatusOr<Module> module = MakeWorkload(flags.workload);
+  return module.ok() ? module : InFlag("workload", module.status());
+}
+
+std::string FunctionNames(const Module& module) {
+  std::string names;
+  for (const Function& f : module.functions) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", f.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+absl::StatusOr<Module> LoadModuleFile(const std::string& path) {
+  KILN_ASSIGN_OR_RETURN(std::string contents,
+                        ReadFileOrStdin(CallerPath(path)));
+  const std::string name = path == "-" ? "stdin" : path;
+  if (!LooksLikeText(contents)) {
+    absl::StatusOr<Module> module = ParseModuleBytes(contents);
+    return module.ok() ? module : InFile(name, module.status());
+  }
+  KILN_ASSIGN_OR_RETURN(Module module, ParseModule(name, std::move(contents)));
+  absl::Status valid = VerifyModule(module);
+  if (valid.ok()) return module;
+  return InFile(name, valid);
+}
+
+absl::StatusOr<Module> LoadProgram(const ProgramFlags& flags) {
+  const int given = !flags.module.empty() + !flags.workload.empty() +
+                    !flags.einsum.empty();
+  if (given != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        given == 0 ? "no program is given" : "more than one program is given",
+        "; use one of --module FILE, --workload gmm:1024,1024,1024, and "
+        "--einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape i=512,j=512,k=512"));
+  }
+  if (!flags.shape.empty() && flags.einsum.empty()) {
+    return absl::InvalidArgumentError(
+        "--shape goes with --einsum; a workload has its shape in its name, "
+        "such as gmm:512,512,512");
+  }
+  KILN_ASSIGN_OR_RETURN(Module module, LoadFromFlags(flags));
+  if (!flags.func.empty()) {
+    KILN_RETURN_IF_ERROR(ChooseFunction(module, flags.func).status());
+  }
+  return module;
+}
+
+absl::StatusOr<const Function*> ChooseFunction(const Module& module,
+                                               const std::string& func) {
+  if (module.functions.empty()) {
+    return absl::InvalidArgumentError("the module has no tensor function");
+  }
+  if (func.empty()) {
+    if (module.functions.size() == 1) return &module.functions[0];
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module has ", module.functions.size(),
+                     " functions; choose one with --func: ",
+                     FunctionNames(module)));
+  }
+  if (const Function* found = module.Find(func)) return found;
+  return absl::NotFoundError(absl::StrCat("--func ", func,
+                                          ": the module has no such function, "
+                                          "only ",
+                                          FunctionNames(module)));
+}
+
+}  // namespace kiln
