@@ -58,13 +58,25 @@ class Rebinder {
     return And(replaced, rebinding_.predicate);
   }
 
-  // Whether each new value stands by itself or stays as it was: then there is
-  // nothing to simplify across the bindings.
+  // The simplest form where the value is an old variable alone; null otherwise.
+  Expr SimpleValue(const Expr& value) const {
+    const auto* var = value.As<VarNode>();
+    if (!var) return nullptr;
+    const auto found = rebinding_.simple.find(var);
+    return found == rebinding_.simple.end() ? nullptr : found->second;
+  }
+
+  // Bindings that do not change are in simplest form; there is something to
+  // simplify only where an old variable is a part of one.
   std::vector<Expr> NewValues(const BlockRealizeNode& realize,
                               const Expr& predicate) const {
     std::vector<Expr> values = realize.values;
     bool changed = false;
     for (Expr& value : values) {
+      if (Expr simple = SimpleValue(value)) {
+        value = std::move(simple);
+        continue;
+      }
       Expr replaced = Replace(value);
       changed |= replaced != value;
       value = std::move(replaced);

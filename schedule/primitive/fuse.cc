@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/fuse.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,9 +64,23 @@ std::vector<Expr> Steps(const std::vector<const ForNode*>& nest) {
   return steps;
 }
 
+bool SameConst(const Expr& a, const Expr& b) {
+  const int64_t* x = AsInt(a);
+  const int64_t* y = AsInt(b);
+  return x && y && *x == *y;
+}
+
+bool HasConstSteps(const std::vector<Expr>& steps) {
+  return std::all_of(steps.begin(), steps.end(),
+                     [](const Expr& step) { return AsInt(step); });
+}
+
+// The value of the i-th old variable: 0 for a loop of one iteration, and no
+// remainder where all the loops outside it have one.
 Expr Position(const Var& fused, const std::vector<Expr>& steps, size_t i) {
+  if (SameConst(steps[i], steps[i + 1])) return Int(0, fused.dtype());
   Expr value = fused;
-  if (i > 0) value = FloorMod(value, steps[i]);
+  if (!SameConst(steps[0], steps[i])) value = FloorMod(value, steps[i]);
   return IsOne(steps[i + 1]) ? value : FloorDiv(value, steps[i + 1]);
 }
 
@@ -91,7 +106,11 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
   rebinding.loops = Ranges(LoopsAbove(path));
   rebinding.loops.push_back({fused, {Int(0, fused.dtype()), extent}});
   for (size_t i = 0; i < nest.size(); ++i) {
-    rebinding.values[nest[i]->var.get()] = Position(fused, steps, i);
+    const Expr position = Position(fused, steps, i);
+    rebinding.values[nest[i]->var.get()] = position;
+    if (HasConstSteps(steps)) {
+      rebinding.simple[nest[i]->var.get()] = position;
+    }
   }
   Stmt body = Rebind(nest.back()->body, rebinding);
   FuseResult result{f, 0};

@@ -106,6 +106,25 @@ absl::Status Check(const ForNode& loop, const Plan& plan,
   return absl::OkStatus();
 }
 
+// The old variable as i_0 * s_0 + i_1 * s_1 + ...; null where a unit loop is not
+// to be seen, which takes a simplifier.
+Expr FlatPosition(const std::vector<Var>& vars, const std::vector<Expr>& extents,
+                  bool preserve_unit_iters) {
+  Expr flat;
+  Expr step = Int(1, vars[0].dtype());
+  std::vector<Expr> steps(vars.size());
+  for (size_t i = vars.size(); i-- > 0;) {
+    if (IsOne(extents[i]) && !preserve_unit_iters) return nullptr;
+    steps[i] = step;
+    step = Mul(extents[i], step);
+  }
+  for (size_t i = 0; i < vars.size(); ++i) {
+    const Expr term = IsOne(steps[i]) ? Expr(vars[i]) : Mul(vars[i], steps[i]);
+    flat = flat ? Add(flat, term) : term;
+  }
+  return flat;
+}
+
 }  // namespace
 
 absl::StatusOr<SplitResult> Split(
@@ -129,6 +148,10 @@ absl::StatusOr<SplitResult> Split(
         position ? Add(Mul(position, plan.extents[i]), vars[i]) : Expr(vars[i]);
   }
   rebinding.values[loop.var.get()] = position;
+  if (Expr flat =
+          FlatPosition(vars, plan.extents, options.preserve_unit_iters)) {
+    rebinding.simple[loop.var.get()] = flat;
+  }
   if (!plan.exact) rebinding.predicate = LT(position, loop.extent);
 
   SplitResult result{f, std::vector<LoopId>(factors.size())};
