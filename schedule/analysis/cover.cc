@@ -62,9 +62,9 @@ std::optional<int64_t> CountPoints(const Loops& loops,
     count = Times(count, value ? std::optional(*value) : std::nullopt);
   };
   for (const ForNode* loop : loops) {
-    const bool moves = std::any_of(
-        region.region.begin(), region.region.end(),
-        [&](const Range& range) { return Moves(*loop, range); });
+    const bool moves =
+        std::any_of(region.region.begin(), region.region.end(),
+                    [&](const Range& range) { return Moves(*loop, range); });
     if (moves) times(loop->extent);
   }
   for (const Range& range : region.region) times(range.extent);
@@ -74,9 +74,9 @@ std::optional<int64_t> CountPoints(const Loops& loops,
 // Each dimension is dense on its own, and no loop moves two of them.
 bool IsDenseBox(const Loops& loops, const BufferRegion& region) {
   for (const Range& range : region.region) {
-    const bool fixed = std::none_of(
-        loops.begin(), loops.end(),
-        [&](const ForNode* loop) { return Moves(*loop, range); });
+    const bool fixed =
+        std::none_of(loops.begin(), loops.end(),
+                     [&](const ForNode* loop) { return Moves(*loop, range); });
     const int64_t* width = AsInt(range.extent);
     if (!fixed && (!width || !IsDense(range.min, *width, loops))) return false;
   }
@@ -108,8 +108,8 @@ bool CutsToBox(const Expr& predicate, const Loops& loops,
   if (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE) return false;
   return std::any_of(
       region.region.begin(), region.region.end(), [&](const Range& range) {
-        return !moves(analyzer->Simplify(
-            Sub(Sub(node->a, node->b), range.min)));
+        return !moves(
+            analyzer->Simplify(Sub(Sub(node->a, node->b), range.min)));
       });
 }
 
@@ -134,9 +134,8 @@ bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
 }
 
 size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
-  const auto [end, unused] =
-      std::mismatch(a.loops.begin(), a.loops.end(), b.loops.begin(),
-                    b.loops.end());
+  const auto [end, unused] = std::mismatch(a.loops.begin(), a.loops.end(),
+                                           b.loops.begin(), b.loops.end());
   return static_cast<size_t>(end - a.loops.begin());
 }
 
@@ -153,10 +152,11 @@ bool Abut(const std::vector<Box>& boxes, Analyzer* analyzer) {
   const size_t ndim = boxes[0].size();
   int along = -1;
   for (size_t d = 0; d < ndim; ++d) {
-    const bool same = std::all_of(boxes.begin(), boxes.end(), [&](const Box& b) {
-      return analyzer->CanProveEqual(b[d].min, boxes[0][d].min) &&
-             analyzer->CanProveEqual(b[d].max, boxes[0][d].max);
-    });
+    const bool same =
+        std::all_of(boxes.begin(), boxes.end(), [&](const Box& b) {
+          return analyzer->CanProveEqual(b[d].min, boxes[0][d].min) &&
+                 analyzer->CanProveEqual(b[d].max, boxes[0][d].max);
+        });
     if (same) continue;
     if (along >= 0) return false;
     along = static_cast<int>(d);
@@ -206,6 +206,26 @@ struct ReadCheck {
     return writers;
   }
 
+  // Conditions of a writer that only shared loops decide say whether it runs
+  // at all: the reader has to run under them too.
+  bool RunsWithReader(const ScopeBlock& writer, size_t depth) {
+    return HoldsForReader(writer.realize->predicate, writer, depth);
+  }
+
+  bool HoldsForReader(const Expr& condition, const ScopeBlock& writer,
+                      size_t depth) {
+    const auto* node = condition.As<BinaryNode>();
+    if (node && node->kind == ExprKind::kAnd) {
+      return HoldsForReader(node->a, writer, depth) &&
+             HoldsForReader(node->b, writer, depth);
+    }
+    for (size_t i = depth; i < writer.loops.size(); ++i) {
+      if (UsesVar(condition, writer.loops[i]->var)) return true;
+    }
+    const auto held = analyzer.Assume(scope.blocks[reader].realize->predicate);
+    return analyzer.CanProve(condition);
+  }
+
   bool IsCovered() {
     const std::vector<int> writers = EarlierWriters();
     if (writers.empty()) return true;
@@ -226,7 +246,7 @@ struct ReadCheck {
       const BufferRegion& region =
           *FindRegion(writer.block().writes, read.buffer);
       Box box = TouchedBox(writer, region, depth, &analyzer);
-      if (!IsBounded(box)) continue;
+      if (!IsBounded(box) || !RunsWithReader(writer, depth)) continue;
       if (!FillsBox(writer, region, depth, box, &analyzer)) continue;
       if (Contains(box, wanted, &analyzer)) return true;
       filled.push_back(std::move(box));

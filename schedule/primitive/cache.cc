@@ -110,9 +110,25 @@ struct Copy {
   bool is_whole = true;  // the cache has the tensor's shape and indices
 };
 
+// What keeps the copy's iterators in their domains where the box may reach
+// beyond the tensor.
+Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
+                   const std::vector<Var>& loops, const BlockFields& block,
+                   Analyzer* analyzer) {
+  Expr predicate = Bool(true);
+  for (size_t i = 0; i < values.size(); ++i) {
+    analyzer->Bind(loops[i], Range{Int(0), copy.box[i].extent});
+    const Expr within = LT(values[i], block.iters[i].domain.extent);
+    if (analyzer->CanProve(within)) continue;
+    predicate = AsInt(predicate) ? within : And(predicate, within);
+  }
+  return predicate;
+}
+
 // for ax0...: with block: cache[v] = source[v], or the other way round.
+// `analyzer` knows the loops around the copy.
 Stmt MakeCopy(const Staging& staging, const Copy& copy, bool into_cache,
-              Function* f, BlockId* copy_id) {
+              Analyzer* analyzer, Function* f, BlockId* copy_id) {
   std::vector<Var> loops;
   std::vector<Expr> values, cache_indices, tensor_indices;
   BlockFields block;
@@ -132,18 +148,29 @@ Stmt MakeCopy(const Staging& staging, const Copy& copy, bool into_cache,
   const Buffer& to = into_cache ? copy.cache : staging.buffer;
   const auto& from_indices = into_cache ? tensor_indices : cache_indices;
   const auto& to_indices = into_cache ? cache_indices : tensor_indices;
+  const Expr predicate = CopyPredicate(copy, values, loops, block, analyzer);
   block.id = *copy_id = f->NewId();
   block.name = copy.cache->name;
   block.reads = {{from, PointRegion(from_indices)}};
   block.writes = {{to, PointRegion(to_indices)}};
   block.body = MakeStore(to, Load(from, from_indices), to_indices);
-  Stmt stmt = MakeRealize(values, Bool(true), MakeBlock(std::move(block)));
+  Stmt stmt = MakeRealize(values, predicate, MakeBlock(std::move(block)));
   std::vector<LoopId> ids;
   for (size_t i = 0; i < loops.size(); ++i) ids.push_back(f->NewId());
   for (size_t i = loops.size(); i-- > 0;) {
     stmt = MakeFor(ids[i], loops[i], copy.box[i].extent, stmt);
   }
   return stmt;
+}
+
+// Knows the loops of block `index` (-1: none).
+Analyzer BindLoops(const Scope& scope, int index) {
+  Analyzer analyzer;
+  if (index < 0) return analyzer;
+  for (const ForNode* loop : scope.blocks[index].loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  return analyzer;
 }
 
 // The box that `block` writes of the tensor in one iteration of the loops down
@@ -400,7 +427,9 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
                         PlanRead(staging, scope, writer, readers, memory));
   Function result = f;
   BlockId copy_id;
-  Stmt copy = MakeCopy(staging, plan.second, true, &result, &copy_id);
+  Analyzer analyzer = BindLoops(scope, writer);
+  Stmt copy =
+      MakeCopy(staging, plan.second, true, &analyzer, &result, &copy_id);
   Block with_copy =
       InsertCopy(staging.scope_block(), plan.first, copy, plan.second.cache);
   BlockFields fields = with_copy->fields();
@@ -437,7 +466,8 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   const Copy plan = MakePlan(staging, place, std::move(box), memory);
   Function result = f;
   BlockId copy_id;
-  Stmt copy = MakeCopy(staging, plan, false, &result, &copy_id);
+  Analyzer analyzer = BindLoops(scope, writer);
+  Stmt copy = MakeCopy(staging, plan, false, &analyzer, &result, &copy_id);
   BlockFields fields =
       InsertCopy(staging.scope_block(), place, copy, plan.cache)->fields();
   fields.body = RedirectBlocks(fields.body, consumers,

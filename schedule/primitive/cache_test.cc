@@ -95,6 +95,28 @@ TEST(CacheWriteTest, CopiesBeforeTheFirstReader) {
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 5));
 }
 
+TEST(CacheReadTest, CopiesNoMoreThanTheTensorUnderAPredicate) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
+    B = T.alloc_buffer((10,))
+    for i in range(3):
+        for j in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(10, i * 4 + j)
+                T.where(i * 4 + j < 10)
+                B[vi] = A[vi]
+        for j in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(10, i * 4 + j)
+                T.where(i * 4 + j < 10)
+                C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "C"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
 TEST(CacheTest, RefusesBadIndicesAndScopes) {
   Function f = Parse(kChain);
   EXPECT_THAT(

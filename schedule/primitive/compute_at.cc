@@ -309,11 +309,40 @@ absl::Status CheckComplete(const Move& move, const Scope& scope, int producer,
       "choose a loop outside of the reduction");
 }
 
+// The loops of a moved consumer reach every iteration that it had, also those
+// that read nothing of the producers (the zeros of a padding, say).
+absl::Status CheckWhole(const Move& move, const ScopeBlock& block) {
+  Analyzer analyzer;
+  Domains domains;
+  for (const ForNode* loop : block.loops) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+  }
+  for (size_t i = 0; i < block.realize->values.size(); ++i) {
+    const Range& domain = block.block().iters[i].domain;
+    const IntSet run = EvalSet(block.realize->values[i], domains, &analyzer);
+    const Expr last = Sub(Add(domain.min, domain.extent), Int(1));
+    const bool whole = run.IsBounded() &&
+                       analyzer.CanProveLessEqual(run.min, domain.min) &&
+                       analyzer.CanProveLessEqual(last, run.max);
+    if (whole) continue;
+    return Refusal(move.primitive,
+                   absl::StrCat("iterator ", block.block().iters[i].var.name(),
+                                " of ", move.name(),
+                                " would run through a "
+                                "part of its domain only, since the producers "
+                                "write no more than that"));
+  }
+  return absl::OkStatus();
+}
+
 // Everything that the moved block and its consumers read is there and final.
 absl::Status CheckResult(const Move& move, const Function& f, BlockId id) {
   KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
   const Scope scope(*path.scope()->block);
   const int block = scope.IndexOf(id);
+  if (move.is_reverse) {
+    KILN_RETURN_IF_ERROR(CheckWhole(move, scope.blocks[block]));
+  }
   std::vector<int> readers = scope.Consumers(block);
   for (int consumer : readers) {
     KILN_RETURN_IF_ERROR(CheckComplete(move, scope, block, consumer));

@@ -132,6 +132,27 @@ TEST(ReverseComputeAtTest, RefusesPartialSums) {
                        HasSubstr("part of the sum")));
 }
 
+TEST(ReverseComputeAtTest, RefusesToLoseIterationsThatReadNothing) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((2,), "float32"), C: T.Buffer((4,), "float32")):
+    B = T.alloc_buffer((2,))
+    for i in range(2):
+        with T.block("B"):
+            vi = T.axis.spatial(2, i)
+            B[vi] = A[vi]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            T.reads(B[vi])
+            T.writes(C[vi])
+            C[vi] = T.if_then_else(vi < 2, B[vi], T.float32(0))
+)");
+  EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 0)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("part of its domain")));
+}
+
 TEST(ComputeAtTest, ArgumentsStayAsTheyWere) {
   Function f = Parse(kChain);
   const std::string form = CanonicalForm(f);
