@@ -249,7 +249,7 @@ class ChoiceCode : public ExprCode {
 
 class LoadCode : public ExprCode {
  public:
-  LoadCode(int slot, const Buffer& buffer, std::vector<ExprPtr> indices,
+  LoadCode(int slot, const Buffer& buffer, std::vector<IndexCode> indices,
            const Place* place)
       : slot_(slot),
         element_(buffer->dtype.Element()),
@@ -270,13 +270,14 @@ class LoadCode : public ExprCode {
  private:
   const uint8_t* Find(Frame& frame, int lane) const {
     int64_t indices[kMaxRank];
+    const int index_lane = lanes_ == 1 ? lane : lane / lanes_;
     for (size_t d = 0; d < indices_.size(); ++d) {
-      indices[d] = indices_[d]->Int(frame, lane / lanes_);
+      indices[d] = indices_[d].Get(frame, index_lane);
     }
     const View& view = frame.views[slot_];
     const uint8_t* at = Address(frame, view, indices, name_, place_);
     if (!at) return nullptr;
-    at += lane % lanes_ * element_.bytes();
+    if (lanes_ > 1) at += lane % lanes_ * element_.bytes();
     if (IsWritten(view, at, element_.bytes())) return at;
     frame.Fail(place_, absl::StatusCode::kFailedPrecondition,
                absl::StrCat(FormatAccess(name_, indices, indices_.size()),
@@ -288,7 +289,7 @@ class LoadCode : public ExprCode {
   DType element_;
   int lanes_;
   std::string name_;
-  std::vector<ExprPtr> indices_;
+  std::vector<IndexCode> indices_;
   const Place* place_;
 };
 
@@ -409,7 +410,7 @@ ExprPtr CompileLoad(const LoadNode& node, Scope& scope) {
                             node.indices.size(), " indices"));
   }
   return std::make_unique<LoadCode>(scope.Slot(node.buffer), node.buffer,
-                                    CompileList(node.indices, scope),
+                                    CompileIndices(node.indices, scope),
                                     scope.place());
 }
 
@@ -461,6 +462,25 @@ std::vector<ExprPtr> CompileList(const std::vector<Expr>& list,
   std::vector<ExprPtr> codes;
   codes.reserve(list.size());
   for (const Expr& e : list) codes.push_back(CompileExpr(e, scope));
+  return codes;
+}
+
+IndexCode::IndexCode(const Expr& e, Scope& scope) {
+  const auto* var = e.As<VarNode>();
+  if (var && var->dtype.is_scalar()) {
+    slot_ = scope.Slot(Var(var));
+  } else if (const int64_t* value = AsInt(e)) {
+    constant_ = *value;
+  } else {
+    code_ = CompileExpr(e, scope);
+  }
+}
+
+std::vector<IndexCode> CompileIndices(const std::vector<Expr>& list,
+                                      Scope& scope) {
+  std::vector<IndexCode> codes;
+  codes.reserve(list.size());
+  for (const Expr& e : list) codes.emplace_back(e, scope);
   return codes;
 }
 

@@ -149,6 +149,7 @@ absl::Status Interpreter::Impl::BindTensor(const ParamInfo& info,
   view.storage->data = t.bytes.data();
   view.storage->size = bytes;
   view.dtype = t.dtype;
+  view.bytes = t.dtype.bytes();
   view.shape = t.shape;
   view.strides = DenseStrides(t.shape);
   return absl::OkStatus();

@@ -81,39 +81,17 @@ void FailBounds(Frame& frame, const View& view, const int64_t* indices,
 
 }  // namespace
 
-uint8_t* Address(Frame& frame, const View& view, const int64_t* indices,
-                 const std::string& name, const Place* place) {
-  if (frame.failed) return nullptr;
-  int64_t offset = view.offset;
+void FailAccess(Frame& frame, const View& view, const int64_t* indices,
+                const std::string& name, int64_t offset, const Place* place) {
   for (size_t d = 0; d < view.shape.size(); ++d) {
     if (indices[d] < 0 || indices[d] >= view.shape[d]) {
-      FailBounds(frame, view, indices, name, d, place);
-      return nullptr;
+      return FailBounds(frame, view, indices, name, d, place);
     }
-    offset += indices[d] * view.strides[d];
   }
-  const int64_t bytes = view.dtype.bytes();
-  if (offset < 0 || (offset + 1) * bytes > view.storage->size) {
-    frame.Fail(place, absl::StatusCode::kOutOfRange,
-               absl::StrCat(FormatAccess(name, indices, view.shape.size()),
-                            " lies outside the storage: element ", offset,
-                            " of ", view.storage->size / bytes));
-    return nullptr;
-  }
-  return view.storage->data + offset * bytes;
-}
-
-bool IsWritten(const View& view, const uint8_t* at, int64_t bytes) {
-  const std::vector<uint8_t>& written = view.storage->written;
-  if (written.empty()) return true;
-  auto first = written.begin() + (at - view.storage->data);
-  return std::all_of(first, first + bytes, [](uint8_t flag) { return flag; });
-}
-
-void MarkWritten(const View& view, const uint8_t* at, int64_t bytes) {
-  std::vector<uint8_t>& written = view.storage->written;
-  if (written.empty()) return;
-  std::fill_n(written.begin() + (at - view.storage->data), bytes, 1);
+  frame.Fail(place, absl::StatusCode::kOutOfRange,
+             absl::StrCat(FormatAccess(name, indices, view.shape.size()),
+                          " lies outside the storage: element ", offset,
+                          " of ", view.storage->size / view.bytes));
 }
 
 std::shared_ptr<Storage> MakeStorage(int64_t bytes, bool track_writes) {

@@ -3,6 +3,7 @@
 #ifndef KILN_IR_INTERP_MACHINE_H_
 #define KILN_IR_INTERP_MACHINE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ struct Storage {
 struct View {
   std::shared_ptr<Storage> storage;
   DType dtype;
+  int64_t bytes = 0;  // of an element
   int64_t offset = 0;
   std::vector<int64_t> shape, strides;
 };
@@ -97,13 +99,45 @@ class StmtCode {
 };
 using StmtPtr = std::unique_ptr<StmtCode>;
 
+// Records why an access is out of bounds.
+void FailAccess(Frame& frame, const View& view, const int64_t* indices,
+                const std::string& name, int64_t offset, const Place* place);
 // The byte address of element `indices` of a view, checked; nullptr after a
 // failure. `name` is the buffer's.
-uint8_t* Address(Frame& frame, const View& view, const int64_t* indices,
-                 const std::string& name, const Place* place);
+inline uint8_t* Address(Frame& frame, const View& view,
+                        const int64_t* indices, const std::string& name,
+                        const Place* place) {
+  // Unsigned, as indices that are out of bounds may wrap it.
+  uint64_t sum = static_cast<uint64_t>(view.offset);
+  bool inside = !frame.failed;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    inside &= indices[d] >= 0 && indices[d] < view.shape[d];
+    sum += static_cast<uint64_t>(indices[d]) *
+           static_cast<uint64_t>(view.strides[d]);
+  }
+  const auto offset = static_cast<int64_t>(sum);
+  const auto at = static_cast<int64_t>(sum * view.bytes);
+  if (__builtin_expect(inside && at >= 0 && at <= view.storage->size - view.bytes,
+                       1)) {
+    return view.storage->data + at;
+  }
+  FailAccess(frame, view, indices, name, offset, place);
+  return nullptr;
+}
+
 // Whether the `bytes` at `at` of the view's storage have been written.
-bool IsWritten(const View& view, const uint8_t* at, int64_t bytes);
-void MarkWritten(const View& view, const uint8_t* at, int64_t bytes);
+inline bool IsWritten(const View& view, const uint8_t* at, int64_t bytes) {
+  const std::vector<uint8_t>& written = view.storage->written;
+  if (written.empty()) return true;
+  const uint8_t* flags = written.data() + (at - view.storage->data);
+  return std::all_of(flags, flags + bytes, [](uint8_t flag) { return flag; });
+}
+
+inline void MarkWritten(const View& view, const uint8_t* at, int64_t bytes) {
+  std::vector<uint8_t>& written = view.storage->written;
+  if (written.empty()) return;
+  std::fill_n(written.data() + (at - view.storage->data), bytes, 1);
+}
 
 std::string FormatAccess(const std::string& name, const int64_t* indices,
                          size_t rank);

@@ -89,9 +89,7 @@ void Write(V value, uint8_t* at) {
 
 }  // namespace
 
-double RoundReal(DType dtype, double value) {
-  if (dtype.bits() == 64) return value;
-  if (dtype.bits() == 32) return static_cast<float>(value);
+double RoundNarrow(DType dtype, double value) {
   return RoundTo(NarrowFormat(dtype), value);
 }
 
@@ -120,9 +118,7 @@ double IntToReal(int64_t value, DType from, DType to) {
   return RoundReal(to, real);
 }
 
-double LoadReal(DType dtype, const uint8_t* at) {
-  if (dtype.bits() == 32) return Read<float>(at);
-  if (dtype.bits() == 64) return Read<double>(at);
+double LoadNarrow(DType dtype, const uint8_t* at) {
   return Decode(NarrowFormat(dtype), Read<uint16_t>(at));
 }
 

@@ -7,6 +7,7 @@
 #define KILN_IR_INTERP_NUMERIC_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "kiln/ir/type/dtype.h"
 
@@ -15,7 +16,11 @@ namespace kiln {
 // The nearest value of a float type, ties to even; infinity beyond its range.
 // Rounding the double result of + - * / sqrt gives the correctly rounded
 // result of the narrower type.
-double RoundReal(DType dtype, double value);
+double RoundNarrow(DType dtype, double value);  // of 16 bits
+inline double RoundReal(DType dtype, double value) {
+  if (dtype.bits() == 32) return static_cast<float>(value);
+  return dtype.bits() == 64 ? value : RoundNarrow(dtype, value);
+}
 
 // The value modulo 2^bits, in the range of the type. Bool: whether not 0.
 inline int64_t WrapInt(DType dtype, int64_t value) {
@@ -33,7 +38,18 @@ int64_t RealToInt(double value, DType to);
 double IntToReal(int64_t value, DType from, DType to);
 
 // One element in memory, at any alignment.
-double LoadReal(DType dtype, const uint8_t* at);
+double LoadNarrow(DType dtype, const uint8_t* at);  // a float of 16 bits
+inline double LoadReal(DType dtype, const uint8_t* at) {
+  if (dtype.bits() == 32) {
+    float value;
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  }
+  if (dtype.bits() != 64) return LoadNarrow(dtype, at);
+  double value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
 void StoreReal(DType dtype, double value, uint8_t* at);
 int64_t LoadInt(DType dtype, const uint8_t* at);
 void StoreInt(DType dtype, int64_t value, uint8_t* at);

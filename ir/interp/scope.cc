@@ -68,6 +68,7 @@ BufferCode::BufferCode(const Buffer& buffer, Scope& scope)
 
 bool BufferCode::Evaluate(Frame& frame, View* view) const {
   view->dtype = buffer_->dtype;
+  view->bytes = view->dtype.bytes();
   view->shape.clear();
   for (const ExprPtr& e : shape_) view->shape.push_back(e->Int(frame, 0));
   view->strides.clear();
@@ -221,6 +222,7 @@ void MatchBufferCode::Bind(Frame& frame) const {
   View view;
   view.storage = source.storage;
   view.dtype = dtype_;
+  view.bytes = dtype_.bytes();
   view.offset = source.offset;
   const size_t leading = mins_.size() - shape_.size();
   for (size_t d = 0; d < mins_.size(); ++d) {

@@ -76,6 +76,23 @@ bool IsIndexArithmetic(const Expr& e);
 // Code of a statement. Never null.
 StmtPtr CompileStmt(const Stmt& s, Scope& scope);
 
+// Code of an index: most are a variable or a constant, which need no call.
+class IndexCode {
+ public:
+  IndexCode(const Expr& e, Scope& scope);
+  int64_t Get(Frame& frame, int lane) const {
+    if (slot_ >= 0) return frame.slots[slot_].i;
+    return code_ ? code_->Int(frame, lane) : constant_;
+  }
+
+ private:
+  int slot_ = -1;
+  int64_t constant_ = 0;
+  ExprPtr code_;
+};
+std::vector<IndexCode> CompileIndices(const std::vector<Expr>& list,
+                                      Scope& scope);
+
 // How the shape of a buffer becomes a view.
 class BufferCode {
  public:

@@ -26,7 +26,7 @@ class SeqCode : public StmtCode {
 class StoreCode : public StmtCode {
  public:
   StoreCode(int slot, const Buffer& buffer, int lanes, ExprPtr value,
-            std::vector<ExprPtr> indices, const Place* place)
+            std::vector<IndexCode> indices, const Place* place)
       : slot_(slot),
         element_(buffer->dtype.Element()),
         element_lanes_(buffer->dtype.lanes()),
@@ -56,13 +56,14 @@ class StoreCode : public StmtCode {
 
   void Put(Frame& frame, int lane, Value value) const {
     int64_t indices[kMaxRank];
+    const int index_lane = element_lanes_ == 1 ? lane : lane / element_lanes_;
     for (size_t d = 0; d < indices_.size(); ++d) {
-      indices[d] = indices_[d]->Int(frame, lane / element_lanes_);
+      indices[d] = indices_[d].Get(frame, index_lane);
     }
     const View& view = frame.views[slot_];
     uint8_t* at = Address(frame, view, indices, name_, place_);
     if (!at) return;
-    at += lane % element_lanes_ * element_.bytes();
+    if (element_lanes_ > 1) at += lane % element_lanes_ * element_.bytes();
     if (element_.is_float()) {
       StoreReal(element_, value.f, at);
     } else {
@@ -76,7 +77,7 @@ class StoreCode : public StmtCode {
   int element_lanes_, lanes_;
   std::string name_;
   ExprPtr value_;
-  std::vector<ExprPtr> indices_;
+  std::vector<IndexCode> indices_;
   const Place* place_;
 };
 
@@ -254,7 +255,7 @@ class BlockCode : public StmtCode {
     std::string name;
     int slot;
     bool is_reduce;
-    ExprPtr value, min, extent;
+    IndexCode value, min, extent;
   };
   bool BindIters(Frame& frame, bool* is_first) const;
   void FailDomain(Frame& frame, const Iter& iter, int64_t value, int64_t min,
@@ -275,9 +276,9 @@ BlockCode::BlockCode(const BlockRealizeNode& realize, Scope& scope) {
   for (size_t i = 0; i < block.iters.size(); ++i) {
     const IterVar& iter = block.iters[i];
     iters_.push_back({iter.var.name(), 0, iter.type == IterType::kReduce,
-                      CompileExpr(realize.values[i], scope),
-                      CompileExpr(iter.domain.min, scope),
-                      CompileExpr(iter.domain.extent, scope)});
+                      IndexCode(realize.values[i], scope),
+                      IndexCode(iter.domain.min, scope),
+                      IndexCode(iter.domain.extent, scope)});
   }
   for (size_t i = 0; i < block.iters.size(); ++i) {
     iters_[i].slot = scope.Define(block.iters[i].var);
@@ -309,9 +310,9 @@ void BlockCode::FailDomain(Frame& frame, const Iter& iter, int64_t value,
 
 bool BlockCode::BindIters(Frame& frame, bool* is_first) const {
   for (const Iter& iter : iters_) {
-    const int64_t value = iter.value->Int(frame, 0);
-    const int64_t min = iter.min->Int(frame, 0);
-    const int64_t extent = iter.extent->Int(frame, 0);
+    const int64_t value = iter.value.Get(frame, 0);
+    const int64_t min = iter.min.Get(frame, 0);
+    const int64_t extent = iter.extent.Get(frame, 0);
     frame.slots[iter.slot].i = value;
     if (iter.is_reduce && value != min) *is_first = false;
     if (value < min || value - min >= extent) {
@@ -380,7 +381,7 @@ StmtPtr CompileStore(const StoreNode& store, Scope& scope) {
   }
   return std::make_unique<StoreCode>(
       scope.Slot(store.buffer), store.buffer, lanes,
-      CompileExpr(store.value, scope), CompileList(store.indices, scope),
+      CompileExpr(store.value, scope), CompileIndices(store.indices, scope),
       scope.place());
 }
 
