@@ -11,12 +11,17 @@
 
 namespace kiln {
 
+Function WithDimsAsParams(Function f) {
+  for (const Var& dim : SymbolicDims(f)) f.params.push_back({dim, nullptr});
+  return f;
+}
+
 absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,
                                              const Target& target) {
   CompiledKernel kernel;
   kernel.symbol = absl::StrCat("kiln_", f.name);
   KILN_ASSIGN_OR_RETURN(kernel.signature, MakeSignature(f));
-  KILN_ASSIGN_OR_RETURN(Function lowered, Lower(f));
+  KILN_ASSIGN_OR_RETURN(Function lowered, Lower(WithDimsAsParams(f)));
   KILN_ASSIGN_OR_RETURN(kernel.object,
                         CompileToObject(lowered, kernel.symbol, target));
   return kernel;

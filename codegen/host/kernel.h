@@ -19,6 +19,11 @@ struct CompiledKernel {
   KernelSignature signature;
 };
 
+// `f` with its symbolic dimensions as scalar parameters at the end. Lowering
+// flattens shapes, from which the order of the dimensions could no longer be
+// told; this keeps it as the signature has it.
+Function WithDimsAsParams(Function f);
+
 // Lowers and compiles `f`. The error names the function, the stage and the
 // reason.
 absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,

@@ -242,6 +242,26 @@ llvm::Value* Emitter::EmitLogic(const BinaryNode& node) {
       a, [&] { return b_.getTrue(); }, [&] { return Emit(node.b); });
 }
 
+// float64 to float32 so that rounding once more, to 16 bits, gives what
+// rounding once from float64 would: towards zero, and the last bit set where
+// anything was lost. (A direct conversion would call into compiler-rt.)
+llvm::Value* Emitter::RoundToOddF32(llvm::Value* value) {
+  llvm::Type* wide = value->getType();
+  llvm::Type* type = wide->getWithNewType(b_.getFloatTy());
+  llvm::Type* int_type = wide->getWithNewType(b_.getInt32Ty());
+  auto magnitude = [&](llvm::Value* x) {
+    return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  };
+  llvm::Value* nearest = b_.CreateFPTrunc(value, type);
+  llvm::Value* back = b_.CreateFPExt(nearest, wide);
+  llvm::Value* too_far = b_.CreateFCmpOGT(magnitude(back), magnitude(value));
+  llvm::Value* bits = b_.CreateBitCast(nearest, int_type);
+  bits = b_.CreateSub(bits, b_.CreateZExt(too_far, int_type));
+  llvm::Value* inexact = b_.CreateFCmpONE(back, value);
+  bits = b_.CreateOr(bits, b_.CreateZExt(inexact, int_type));
+  return b_.CreateBitCast(bits, type);
+}
+
 llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
   llvm::Type* type = TypeOf(to);
   if (to.is_bool()) {
@@ -250,16 +270,19 @@ llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
                            : b_.CreateICmpNE(value, zero);
   }
   if (from.is_float() && to.is_float()) {
-    const bool between_halves = from.bits() == 16 && to.bits() == 16;
-    if (between_halves) {
+    if (to.bits() == 16 && from.bits() == 64) value = RoundToOddF32(value);
+    if (to.bits() == 16 && from.bits() == 16) {
       value = b_.CreateFPCast(value,
                               TypeOf(DType::Float(32).WithLanes(from.lanes())));
     }
     return b_.CreateFPCast(value, type);
   }
   if (from.is_float()) {
-    return to.is_int() ? b_.CreateFPToSI(value, type)
-                       : b_.CreateFPToUI(value, type);
+    // The nearest bound beyond the range and 0 for NaN, as the interpreter has
+    // it; the plain conversions leave both undefined.
+    return b_.CreateIntrinsic(
+        to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+        {type, value->getType()}, {value});
   }
   if (to.is_float()) {
     return from.is_int() ? b_.CreateSIToFP(value, type)

@@ -95,6 +95,7 @@ class Emitter {
   llvm::Value* EmitFloorDivMod(ExprKind kind, DType dtype, llvm::Value* a,
                                llvm::Value* b);
   llvm::Value* EmitLogic(const BinaryNode& node);
+  llvm::Value* RoundToOddF32(llvm::Value* value);
   llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
   llvm::Value* EmitRamp(const RampNode& node);
   llvm::Value* EmitCall(const CallNode& call);

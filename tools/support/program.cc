@@ -16,8 +16,8 @@ namespace kiln {
 namespace {
 
 absl::Status InFlag(const char* flag, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("--", flag, ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat("--", flag, ": ", status.message()));
 }
 
 absl::Status InFile(const std::string& name, const absl::Status& status) {
@@ -77,8 +77,8 @@ absl::StatusOr<Module> LoadModuleFile(const std::string& path) {
 }
 
 absl::StatusOr<Module> LoadProgram(const ProgramFlags& flags) {
-  const int given = !flags.module.empty() + !flags.workload.empty() +
-                    !flags.einsum.empty();
+  const int given =
+      !flags.module.empty() + !flags.workload.empty() + !flags.einsum.empty();
   if (given != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         given == 0 ? "no program is given" : "more than one program is given",
@@ -104,10 +104,9 @@ absl::StatusOr<const Function*> ChooseFunction(const Module& module,
   }
   if (func.empty()) {
     if (module.functions.size() == 1) return &module.functions[0];
-    return absl::InvalidArgumentError(
-        absl::StrCat("the module has ", module.functions.size(),
-                     " functions; choose one with --func: ",
-                     FunctionNames(module)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the module has ", module.functions.size(),
+        " functions; choose one with --func: ", FunctionNames(module)));
   }
   if (const Function* found = module.Find(func)) return found;
   return absl::NotFoundError(absl::StrCat("--func ", func,

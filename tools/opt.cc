@@ -1,0 +1,178 @@
+// Prints a program at any stage between text and machine code, applies a
+// schedule to it, or compares it with another.
+#include <cstdio>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/codegen/host/kernel.h"
+#include "kiln/codegen/llvm/compile.h"
+#include "kiln/codegen/lower/pipeline.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/compare/compare.h"
+#include "kiln/ir/serial/serial.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/tools/support/main.h"
+#include "kiln/tools/support/program.h"
+#include "kiln/tools/support/replay.h"
+
+ABSL_FLAG(std::string, module, "",
+          "A file with the program: TVMScript, or a serialized module; - is "
+          "stdin.");
+ABSL_FLAG(std::string, workload, "",
+          "A named workload with its shape, such as gmm:1024,1024,1024.");
+ABSL_FLAG(std::string, einsum, "",
+          "A formula such as \"C[i,j] += A[i,k] * B[k,j]\", with --shape.");
+ABSL_FLAG(std::string, shape, "",
+          "The extents of the formula's indices: i=512,j=512,k=512.");
+ABSL_FLAG(std::string, func, "",
+          "The function to print. All of the module where none is named; "
+          "llvm and asm need one where there are several.");
+ABSL_FLAG(std::string, trace, "",
+          "A file with a schedule function or a printed trace, to apply.");
+ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
+ABSL_FLAG(std::string, stage, "",
+          "What to print: parsed, scheduled, lowered, llvm or asm. Default: "
+          "scheduled with --trace, else parsed.");
+ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
+ABSL_FLAG(std::string, compare, "",
+          "A file with another module. Prints nothing and exits with 0 where "
+          "it equals this one up to names and simplification; else exits with "
+          "1 and prints the first difference.");
+ABSL_FLAG(std::string, target, "llvm",
+          "What to generate code for, such as \"llvm -mcpu=znver4\".");
+
+namespace kiln {
+namespace {
+
+constexpr char kUsage[] =
+    "Prints a program at a stage of compilation:\n"
+    "  opt --module m.py [--func f] [--trace t.py] --stage "
+    "parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
+    "      [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
+    "Exit status: 0; 1 for an error or a difference; 3 where a step of the "
+    "trace is refused.";
+
+enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };
+
+absl::StatusOr<Stage> ParseStage() {
+  const std::string name = absl::GetFlag(FLAGS_stage);
+  const bool has_trace = !absl::GetFlag(FLAGS_trace).empty();
+  if (name.empty()) return has_trace ? Stage::kScheduled : Stage::kParsed;
+  if (name == "parsed") return Stage::kParsed;
+  if (name == "scheduled") return Stage::kScheduled;
+  if (name == "lowered") return Stage::kLowered;
+  if (name == "llvm") return Stage::kLlvm;
+  if (name == "asm") return Stage::kAsm;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--stage ", name,
+                   " is unknown; stages are parsed, scheduled, lowered, llvm "
+                   "and asm"));
+}
+
+absl::StatusOr<bool> WantsProto(Stage stage) {
+  const std::string format = absl::GetFlag(FLAGS_format);
+  const bool is_code = stage == Stage::kLlvm || stage == Stage::kAsm;
+  if (format == "proto" && !is_code) return true;
+  if (format == "text") return false;
+  return absl::InvalidArgumentError(
+      format == "proto"
+          ? std::string("--format proto holds modules; llvm and asm are text")
+          : absl::StrCat("--format ", format,
+                         " is unknown; use text or proto"));
+}
+
+ProgramFlags Program() {
+  ProgramFlags flags;
+  flags.module = absl::GetFlag(FLAGS_module);
+  flags.workload = absl::GetFlag(FLAGS_workload);
+  flags.einsum = absl::GetFlag(FLAGS_einsum);
+  flags.shape = absl::GetFlag(FLAGS_shape);
+  flags.func = absl::GetFlag(FLAGS_func);
+  return flags;
+}
+
+// The module with no function but the one of --func.
+absl::StatusOr<Module> KeepChosen(Module module) {
+  const std::string name = absl::GetFlag(FLAGS_func);
+  if (name.empty()) return module;
+  KILN_ASSIGN_OR_RETURN(const Function* chosen, ChooseFunction(module, name));
+  Function function = *chosen;
+  module.functions = {std::move(function)};
+  module.graph_functions.clear();
+  return module;
+}
+
+absl::StatusOr<Module> LowerAll(Module module) {
+  for (Function& f : module.functions) {
+    absl::StatusOr<Function> lowered = Lower(WithDimsAsParams(f));
+    if (!lowered.ok()) {
+      return absl::Status(
+          lowered.status().code(),
+          absl::StrCat("function ", f.name, ": ", lowered.status().message()));
+    }
+    f = *std::move(lowered);
+  }
+  return module;
+}
+
+absl::StatusOr<std::string> Code(const Module& lowered, Stage stage) {
+  KILN_ASSIGN_OR_RETURN(Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  KILN_ASSIGN_OR_RETURN(const Function* f, ChooseFunction(lowered, ""));
+  return stage == Stage::kLlvm ? CompileToLlvmIr(*f, f->name, target)
+                               : CompileToAssembly(*f, f->name, target);
+}
+
+absl::StatusOr<int> Compare(const Module& module) {
+  KILN_ASSIGN_OR_RETURN(Module other,
+                        LoadModuleFile(absl::GetFlag(FLAGS_compare)));
+  KILN_ASSIGN_OR_RETURN(other, KeepChosen(std::move(other)));
+  const std::optional<std::string> difference = FirstDifference(module, other);
+  if (!difference) return kExitOk;
+  std::fputs(difference->c_str(), stdout);
+  return kExitError;
+}
+
+void Print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+absl::StatusOr<int> Run() {
+  KILN_ASSIGN_OR_RETURN(const Stage stage, ParseStage());
+  KILN_ASSIGN_OR_RETURN(const bool proto, WantsProto(stage));
+  KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  const std::string trace = absl::GetFlag(FLAGS_trace);
+  if (!trace.empty() && stage != Stage::kParsed) {
+    absl::StatusOr<Module> scheduled =
+        ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
+    if (IsRefusal(scheduled.status())) {
+      std::fprintf(stderr, "refused: %s\n",
+                   std::string(scheduled.status().message()).c_str());
+      return kExitRefused;
+    }
+    KILN_ASSIGN_OR_RETURN(module, std::move(scheduled));
+  }
+  KILN_ASSIGN_OR_RETURN(module, KeepChosen(std::move(module)));
+  if (stage >= Stage::kLowered) {
+    KILN_ASSIGN_OR_RETURN(module, LowerAll(std::move(module)));
+  }
+  if (!absl::GetFlag(FLAGS_compare).empty()) return Compare(module);
+  if (stage == Stage::kLlvm || stage == Stage::kAsm) {
+    KILN_ASSIGN_OR_RETURN(std::string code, Code(module, stage));
+    Print(code);
+  } else {
+    Print(proto ? SerializeModule(module) : PrintModule(module));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char** argv) {
+  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Run);
+}

@@ -1,0 +1,33 @@
+#include "kiln/tools/support/replay.h"
+
+#include <utility>
+
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/text/python/source.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/schedule/trace/script.h"
+
+namespace kiln {
+
+absl::StatusOr<Module> ApplyTraceFile(const Module& module,
+                                      const std::string& path, uint64_t seed) {
+  KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
+  return ApplyTraceText(module, path == "-" ? "stdin" : path, text, seed);
+}
+
+absl::StatusOr<Module> ApplyTraceText(const Module& module,
+                                      const std::string& name,
+                                      const std::string& text, uint64_t seed) {
+  ScheduleOptions options;
+  options.seed = seed;
+  Schedule schedule(module, options);
+  KILN_RETURN_IF_ERROR(RunScript(python::Source(name, text), &schedule));
+  return schedule.ToModule();
+}
+
+bool IsRefusal(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kFailedPrecondition;
+}
+
+}  // namespace kiln
