@@ -1,0 +1,102 @@
+// Random programs with loops of random kinds mean the same after lowering.
+#include <cstdlib>
+#include <random>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "kiln/codegen/lower/pipeline.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/interp/tensor.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/testing/random_program.h"
+
+namespace kiln {
+namespace {
+
+class RandomKinds {
+ public:
+  explicit RandomKinds(uint64_t seed) : random_(seed) {}
+
+  // `f` with loops split, made vectorized, unrolled or annotated at random.
+  Function Apply(Function f) {
+    Stmt body = Change(f.body, &f);
+    f.body = std::move(body);
+    return f;
+  }
+
+ private:
+  bool Chance(int one_in) { return random_() % one_in == 0; }
+
+  Stmt Change(const Stmt& s, Function* f) {
+    Stmt below =
+        MapChildren(s, [&](const Stmt& child) { return Change(child, f); });
+    const auto* loop = below.As<ForNode>();
+    if (!loop || loop->for_kind != ForKind::kSerial) return below;
+    ForFields fields = loop->fields();
+    if (Chance(6)) {
+      const int64_t step = int64_t{4} << random_() % 5;
+      fields.annotations["pragma_auto_unroll_max_step"] = Attr(Int(step));
+    }
+    fields.for_kind = RandomKind();
+    return Chance(3) ? Split(fields, f) : MakeFor(fields);
+  }
+
+  // Two loops and a condition in the place of one loop.
+  Stmt Split(ForFields fields, Function* f) {
+    const int64_t extent = *AsInt(fields.extent);
+    const int64_t factor = 2 + random_() % 7;
+    const Var outer(fields.var.name() + "_o"), inner(fields.var.name() + "_i");
+    const Expr value = Add(Mul(outer, Int(factor)), inner);
+    Stmt body = Substitute(fields.body, {{fields.var.get(), value}});
+    if (extent % factor != 0) body = MakeIf(LT(value, Int(extent)), body);
+    fields.var = inner;
+    fields.extent = Int(factor);
+    fields.body = body;
+    return MakeFor(f->NewId(), outer, Int((extent + factor - 1) / factor),
+                   MakeFor(fields), RandomKind());
+  }
+
+  ForKind RandomKind() {
+    if (Chance(3)) return ForKind::kVectorized;
+    return Chance(4) ? ForKind::kUnrolled : ForKind::kSerial;
+  }
+
+  std::mt19937_64 random_;
+};
+
+absl::Status CheckOne(uint64_t seed) {
+  RandomProgramOptions options;
+  options.max_work = 1 << 10;
+  const Function f = RandomKinds(seed).Apply(RandomProgram(seed, options));
+  absl::StatusOr<Function> lowered = Lower(f);
+  if (!lowered.ok()) return lowered.status();
+  std::vector<Tensor> expected = RandomInputs(f, seed);
+  std::vector<Tensor> actual = expected;
+  absl::Status status = Interpret(f, expected);
+  if (!status.ok()) return status;
+  for (Tensor& tensor : actual) tensor.shape = {tensor.size()};
+  status = Interpret(*lowered, actual);
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].bytes != actual[i].bytes) {
+      return absl::InternalError("the results differ");
+    }
+  }
+  return absl::OkStatus();
+}
+
+TEST(RandomLowerTest, ProgramsKeepTheirMeaningToTheLastBit) {
+  const char* given = getenv("KILN_SEED");
+  const uint64_t first = given ? strtoull(given, nullptr, 10)
+                               : std::random_device{}();
+  const char* count = getenv("KILN_COUNT");
+  const int rounds = count ? atoi(count) : 200;
+  for (int round = 0; round < rounds; ++round) {
+    const absl::Status status = CheckOne(first + round);
+    EXPECT_TRUE(status.ok()) << status << ", KILN_SEED=" << first + round;
+  }
+}
+
+}  // namespace
+}  // namespace kiln
