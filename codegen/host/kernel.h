@@ -15,7 +15,7 @@ namespace kiln {
 // what it expects of its arguments.
 struct CompiledKernel {
   std::string object;
-  std::string symbol;
+  std::string symbol;  // "kiln_" and the name of the function
   KernelSignature signature;
 };
 
