@@ -1,4 +1,7 @@
 # C = A @ B, the program that ARCHITECTURE.md follows to machine code.
+from tvm.script import tir as T
+
+
 @T.prim_func
 def main(
     A: T.Buffer((64, 64), "float32"),
