@@ -16,10 +16,10 @@ absl::Status Check(const Stmt& s, const ForNode* parallel) {
     }
     if (loop->for_kind == ForKind::kParallel) {
       if (parallel) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "parallel loop ", loop->var.name(),
-            " is inside of parallel loop ", parallel->var.name(),
-            "; fuse the two, or make one of them serial"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("parallel loop ", loop->var.name(),
+                         " is inside of parallel loop ", parallel->var.name(),
+                         "; fuse the two, or make one of them serial"));
       }
       parallel = loop;
     }

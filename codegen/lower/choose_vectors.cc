@@ -108,8 +108,8 @@ struct Choice {
 
 Choice Rate(const ForNode& loop) {
   const int64_t* extent = AsInt(loop.extent);
-  const bool is_plain = loop.for_kind == ForKind::kSerial ||
-                        loop.for_kind == ForKind::kUnrolled;
+  const bool is_plain =
+      loop.for_kind == ForKind::kSerial || loop.for_kind == ForKind::kUnrolled;
   if (!is_plain || !extent || *extent < kMinLanes || !AsInt(loop.min)) {
     return {};
   }
@@ -153,8 +153,7 @@ Choice Chooser::Best(const ForNode& outermost) const {
 // Iterations first, first + 1, ... of `loop` as one vectorized loop.
 Stmt Chooser::Part(const ForNode& loop, const Expr& first, int64_t lanes) {
   const Var lane(loop.var.name());
-  const Stmt body =
-      Substitute(loop.body, {{loop.var.get(), Add(first, lane)}});
+  const Stmt body = Substitute(loop.body, {{loop.var.get(), Add(first, lane)}});
   return MakeFor(f_->NewId(), lane, Int(lanes), body, ForKind::kVectorized);
 }
 
@@ -177,8 +176,8 @@ Stmt Chooser::Split(const ForNode& loop, int64_t lanes) {
 
 Stmt Chooser::Apply(const Stmt& s, const Choice& choice) {
   if (s.get() == choice.loop) return Split(*choice.loop, choice.lanes);
-  return MapChildren(
-      s, [&](const Stmt& child) { return Apply(child, choice); });
+  return MapChildren(s,
+                     [&](const Stmt& child) { return Apply(child, choice); });
 }
 
 Stmt Chooser::Run(const Stmt& s) {

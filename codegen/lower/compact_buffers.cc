@@ -85,8 +85,8 @@ void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices,
   }
   Expr predicate = Bool(true);
   for (size_t i = touched.conditions; i < conditions_.size(); ++i) {
-    predicate = IsOne(predicate) ? conditions_[i]
-                                 : And(predicate, conditions_[i]);
+    predicate =
+        IsOne(predicate) ? conditions_[i] : And(predicate, conditions_[i]);
   }
   std::vector<IntSet> box =
       EvalRegion(PointRegion(indices), domains, predicate, &analyzer_);
@@ -210,8 +210,8 @@ void Compactor::Decide(const Buffer& buffer, const Touched& touched) {
     changed = true;
   }
   if (!changed) return;
-  result.buffer = EditBuffer(
-      buffer, [&](BufferNode& b) { b.shape = std::move(shape); });
+  result.buffer =
+      EditBuffer(buffer, [&](BufferNode& b) { b.shape = std::move(shape); });
   compacted_[buffer.get()] = std::move(result);
 }
 

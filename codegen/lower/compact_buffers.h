@@ -13,8 +13,8 @@ namespace kiln {
 //     for r in 4, j in 64:            →       for r in 4, j in 64:
 //       C[i*4 + r, j] = ...                     C[r, j] = ...
 //
-// An allocation that, in one iteration of the loop around it, reads more than it
-// writes moves out of that loop first, which has to carry what is read:
+// An allocation that, in one iteration of the loop around it, reads more than
+// it writes moves out of that loop first, which has to carry what is read:
 //   for i: allocate T: T[i] = ...; B[i] = T[i - 1]   →   allocate T: for i: ...
 //
 // A dimension stays as it is when its box is unbounded, has no constant extent,

@@ -68,9 +68,9 @@ TEST_F(CompactTest, AnIndexFromMemoryKeepsItsDimension) {
 }
 
 TEST_F(CompactTest, ALoopThatReadsItsPreviousIterationCarriesTheBuffer) {
-  Expr previous = Call(DType::Float(32), Intrinsic::kIfThenElse,
-                       {LE(Int(1), i_), Load(t_, {Sub(i_, Int(1)), Int(0)}),
-                        Float(0)});
+  Expr previous =
+      Call(DType::Float(32), Intrinsic::kIfThenElse,
+           {LE(Int(1), i_), Load(t_, {Sub(i_, Int(1)), Int(0)}), Float(0)});
   Stmt body = MakeSeq({MakeStore(t_, Add(previous, Float(1)), {i_, Int(0)}),
                        MakeStore(kOut, Load(t_, {i_, Int(0)}), {i_, Int(0)})});
   Stmt s = Compacted(MakeFor(1, i_, Int(128), MakeAllocate(t_, body)));

@@ -152,9 +152,9 @@ Expr LinearIndex(const BufferNode& buffer, const std::vector<Expr>& indices) {
     const auto* ramp = indices[i].As<RampNode>();
     const Expr stride = AsIndex(strides[i]);
     if (ramp) {
-      index = Sum(index, Ramp(Product(AsIndex(ramp->base), stride),
-                              Product(AsIndex(ramp->stride), stride),
-                              ramp->lanes));
+      index =
+          Sum(index, Ramp(Product(AsIndex(ramp->base), stride),
+                          Product(AsIndex(ramp->stride), stride), ramp->lanes));
     } else {
       index = Sum(index, Product(AsIndex(indices[i]), stride));
     }

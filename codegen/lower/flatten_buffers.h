@@ -11,7 +11,8 @@ namespace kiln {
 // Gives every buffer, parameters included, one dimension, and every access one
 // int64 index: row-major or by the strides of the buffer, plus its offset. The
 // extent is the number of elements that the box spans. A view of other storage
-// is resolved to that storage; one of another type is refused. Expects no blocks.
+// is resolved to that storage; one of another type is refused. Expects no
+// blocks.
 absl::StatusOr<Function> FlattenBuffers(Function f);
 
 // The strides of `buffer`: its own, or the row-major ones.

@@ -74,8 +74,8 @@ Stmt MergeNeighbours(const SeqNode& seq) {
     if (next && last && !next->else_case && !last->else_case &&
         lower::SameStructure(next->condition, last->condition) &&
         MayMove(next->condition)) {
-      merged.back() = MakeIf(last->condition,
-                             MakeSeq({last->then_case, next->then_case}));
+      merged.back() =
+          MakeIf(last->condition, MakeSeq({last->then_case, next->then_case}));
     } else {
       merged.push_back(s);
     }

@@ -238,7 +238,8 @@ Expr Normalizer::Build(LinearForm form) {
 
 Expr Normalizer::RunBinary(const Expr& e) {
   const auto* node = e.As<BinaryNode>();
-  if (node->a.dtype() == DType::Index() && GetBinaryInfo(e.kind())->gives_bool) {
+  if (node->a.dtype() == DType::Index() &&
+      GetBinaryInfo(e.kind())->gives_bool) {
     Expr a = Run(node->a), b = Run(node->b);
     LinearForm difference = Difference(ToLinear(a), ToLinear(b));
     if (difference.IsConstant()) {

@@ -20,8 +20,8 @@ TEST(LinearTest, BoundVariablesFoldToConstants) {
   Normalizer normalizer;
   normalizer.Bind(i.get(), Int(5));
   normalizer.Bind(j.get(), Int(2));
-  EXPECT_TRUE(IsConst(normalizer.Run(Add(Mul(i, Int(64)), Mul(j, Int(16)))),
-                      352));
+  EXPECT_TRUE(
+      IsConst(normalizer.Run(Add(Mul(i, Int(64)), Mul(j, Int(16)))), 352));
 }
 
 TEST(LinearTest, OuterVariablesComeFirstAndTheConstantLast) {
@@ -111,7 +111,8 @@ TEST(LinearTest, NormalizationKeepsTheValueOfRandomExpressions) {
     for (int i = 0; i < 3; ++i) {
       values[random.var(i).get()] = Int(random.Pick(41) - 20);
     }
-    ASSERT_EQ(*AsInt(Substitute(e, values)), *AsInt(Substitute(normal, values)));
+    ASSERT_EQ(*AsInt(Substitute(e, values)),
+              *AsInt(Substitute(normal, values)));
   }
 }
 

@@ -17,7 +17,8 @@ Expr FirstInstance(const BlockNode& block) {
 }
 
 Stmt LowerStmt(const Stmt& s) {
-  const Stmt below = MapChildren(s, [](const Stmt& child) { return LowerStmt(child); });
+  const Stmt below =
+      MapChildren(s, [](const Stmt& child) { return LowerStmt(child); });
   const auto* realize = below.As<BlockRealizeNode>();
   if (!realize || !realize->block->init) return below;
   BlockFields fields = realize->block->fields();

@@ -47,10 +47,14 @@ std::optional<Condition> AsCondition(const Expr& e) {
   };
   const ExprKind kind = e.kind();
   const Expr &a = node->a, &b = node->b;
-  if (kind == ExprKind::kLT) return Condition{minus(b, a, -1), Test::kNonNegative};
-  if (kind == ExprKind::kLE) return Condition{minus(b, a, 0), Test::kNonNegative};
-  if (kind == ExprKind::kGT) return Condition{minus(a, b, -1), Test::kNonNegative};
-  if (kind == ExprKind::kGE) return Condition{minus(a, b, 0), Test::kNonNegative};
+  if (kind == ExprKind::kLT)
+    return Condition{minus(b, a, -1), Test::kNonNegative};
+  if (kind == ExprKind::kLE)
+    return Condition{minus(b, a, 0), Test::kNonNegative};
+  if (kind == ExprKind::kGT)
+    return Condition{minus(a, b, -1), Test::kNonNegative};
+  if (kind == ExprKind::kGE)
+    return Condition{minus(a, b, 0), Test::kNonNegative};
   if (kind == ExprKind::kEQ) return Condition{minus(a, b, 0), Test::kZero};
   return std::nullopt;
 }
@@ -151,7 +155,7 @@ void SiteCollector::Collect(const Stmt& s) {
 
 // The interior of one loop body.
 struct Interior {
-  std::vector<Expr> guards;  // none: nothing to separate
+  std::vector<Expr> guards;                         // none: nothing to separate
   std::unordered_map<const ExprNode*, bool> known;  // conjuncts in it
 };
 
@@ -189,11 +193,10 @@ Expr Partitioner::GuardOf(
   if (!condition || site.loops.size() == loops_.size()) return nullptr;
   const LinearForm& form = condition->form;
   auto is_inner = [&](const VarNode* var) {
-    return lets.count(var) || std::any_of(site.loops.begin() + loops_.size(),
-                                          site.loops.end(),
-                                          [&](const ForNode* loop) {
-                                            return loop->var.get() == var;
-                                          });
+    return lets.count(var) ||
+           std::any_of(
+               site.loops.begin() + loops_.size(), site.loops.end(),
+               [&](const ForNode* loop) { return loop->var.get() == var; });
   };
   if (form.HidesVar(is_inner)) return nullptr;
   for (const LinearTerm& term : form.terms) {
@@ -246,8 +249,8 @@ Stmt Resolve(const Stmt& body, const Interior& interior);
 Expr ResolveExpr(const Expr& e, const Interior& interior) {
   auto found = interior.known.find(e.get());
   if (found != interior.known.end()) return Bool(found->second);
-  return MapOperands(
-      e, [&](const Expr& x) { return ResolveExpr(x, interior); });
+  return MapOperands(e,
+                     [&](const Expr& x) { return ResolveExpr(x, interior); });
 }
 
 Stmt Resolve(const Stmt& s, const Interior& interior) {

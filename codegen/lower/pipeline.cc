@@ -23,12 +23,12 @@ namespace {
 
 // The pipeline, from top to bottom.
 constexpr LowerPass kPasses[] = {
-    {"check_loops", CheckLoops},          // refuse what a CPU cannot run
-    {"lower_init", LowerInit},            // block init → if
-    {"place_buffers", PlaceBuffers},      // allocate close to the uses
-    {"remove_blocks", RemoveBlocks},      // blocks → their bodies
-    {"compact_buffers", CompactBuffers},  // allocate what is touched only
-    {"flatten_buffers", FlattenBuffers},  // one dimension, one index
+    {"check_loops", CheckLoops},            // refuse what a CPU cannot run
+    {"lower_init", LowerInit},              // block init → if
+    {"place_buffers", PlaceBuffers},        // allocate close to the uses
+    {"remove_blocks", RemoveBlocks},        // blocks → their bodies
+    {"compact_buffers", CompactBuffers},    // allocate what is touched only
+    {"flatten_buffers", FlattenBuffers},    // one dimension, one index
     {"simplify_indices", SimplifyIndices},  // while there is one copy of a body
     {"hoist_conditions", HoistConditions},
     {"partition_loops", PartitionLoops},  // interior and border apart

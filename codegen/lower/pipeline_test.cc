@@ -168,8 +168,8 @@ TEST(LowerTest, ThreadBindingsAreRefused) {
 TEST(LowerTest, AnyKindsOfTwoLoopsKeepTheMeaning) {
   for (ForKind outer : {ForKind::kSerial, ForKind::kParallel,
                         ForKind::kVectorized, ForKind::kUnrolled}) {
-    for (ForKind inner : {ForKind::kSerial, ForKind::kVectorized,
-                          ForKind::kUnrolled}) {
+    for (ForKind inner :
+         {ForKind::kSerial, ForKind::kVectorized, ForKind::kUnrolled}) {
       const Function f = TwoLoops(outer, inner);
       KILN_ASSERT_OK_AND_ASSIGN(Function lowered, Lower(f));
       KILN_EXPECT_OK(CompareMeaning(f, lowered, 1));

@@ -108,7 +108,7 @@ size_t Placer::Carried(const Placement& p, bool is_write) const {
   size_t end = block_depth_;
   const BufferNode* buffer = p.buffer.get();
   std::unordered_set<const VarNode*> carried;
-  bool direct = true;        // still in the block of the access itself
+  bool direct = true;  // still in the block of the access itself
   bool cuts_every_loop = false;
   for (size_t i = block_depth_; i-- > p.declared_depth;) {
     if (const ForNode* loop = AsLoop(path_[i])) {

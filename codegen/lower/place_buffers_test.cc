@@ -62,8 +62,8 @@ std::string PlacedAt(const Buffer& t, const Stmt& body) {
 TEST(PlaceBuffersTest, AStageUsedInOneIterationIsAllocatedThere) {
   Buffer t = MakeBuffer("T", DType::Float(32), {Int(8)});
   Var i("i"), k("k");
-  Stmt body = MakeSeq({WriteRow(t, i, k, IterType::kSpatial, false),
-                       ReadRow(t, i, k)});
+  Stmt body =
+      MakeSeq({WriteRow(t, i, k, IterType::kSpatial, false), ReadRow(t, i, k)});
   body = MakeFor(3, k, Int(8), body);
   EXPECT_EQ(PlacedAt(t, MakeFor(2, i, Int(8), body)), "k");
 }
@@ -71,8 +71,8 @@ TEST(PlaceBuffersTest, AStageUsedInOneIterationIsAllocatedThere) {
 TEST(PlaceBuffersTest, AReductionLoopCarriesItsResult) {
   Buffer t = MakeBuffer("T", DType::Float(32), {Int(8)});
   Var i("i"), k("k");
-  Stmt body = MakeSeq({WriteRow(t, i, k, IterType::kReduce, true),
-                       ReadRow(t, i, k)});
+  Stmt body =
+      MakeSeq({WriteRow(t, i, k, IterType::kReduce, true), ReadRow(t, i, k)});
   body = MakeFor(3, k, Int(8), body);
   EXPECT_EQ(PlacedAt(t, MakeFor(2, i, Int(8), body)), "i");
 }

@@ -13,7 +13,7 @@ namespace {
 // A workspace that moves to the start of its region.
 struct Workspace {
   Buffer buffer;
-  size_t loops;  // around its allocation
+  size_t loops;                   // around its allocation
   int64_t first = -1, last = -1;  // the lifetime, in statements
 };
 
@@ -46,8 +46,7 @@ int64_t BytesOf(const Buffer& buffer) {
 }
 
 Buffer WithScope(const Buffer& buffer, std::string scope) {
-  return EditBuffer(buffer,
-                    [&](BufferNode& b) { b.scope = std::move(scope); });
+  return EditBuffer(buffer, [&](BufferNode& b) { b.scope = std::move(scope); });
 }
 
 class StoragePlanner {
@@ -172,9 +171,8 @@ bool Fits(const Slot& slot, const Workspace& workspace) {
 
 Stmt StoragePlanner::Share(const Region& region, Stmt body) {
   std::vector<Workspace> order = region.workspaces;
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  std::sort(order.begin(), order.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Slot> slots;
   std::vector<std::pair<const BufferNode*, size_t>> chosen;
   for (const Workspace& w : order) {

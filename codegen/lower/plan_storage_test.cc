@@ -13,7 +13,8 @@ const Buffer kOut = MakeBuffer("Out", kF32, {Int(8 * kLarge)});
 
 // Fills `t` at `i`, and copies that to the output.
 Stmt FillAndUse(const Buffer& t, const Expr& i) {
-  return MakeSeq({MakeStore(t, Float(1), {i}), MakeStore(kOut, Load(t, {i}), {i})});
+  return MakeSeq(
+      {MakeStore(t, Float(1), {i}), MakeStore(kOut, Load(t, {i}), {i})});
 }
 
 Stmt Planned(const Stmt& body) {
@@ -25,7 +26,8 @@ Stmt Planned(const Stmt& body) {
 std::vector<Buffer> Allocated(const Stmt& s) {
   std::vector<Buffer> buffers;
   Visit(s, [&](const Stmt& x) {
-    if (const auto* node = x.As<AllocateNode>()) buffers.push_back(node->buffer);
+    if (const auto* node = x.As<AllocateNode>())
+      buffers.push_back(node->buffer);
     return true;
   });
   return buffers;
@@ -116,8 +118,8 @@ TEST(PlanStorageTest, DifferentElementTypesDoNotShare) {
   Buffer t = MakeBuffer("T", kF32, {Int(kLarge)});
   Buffer u = MakeBuffer("U", DType::Float(64), {Int(kLarge)});
   Stmt use = MakeStore(u, Float(1, DType::Float(64)), {Int(0)});
-  Stmt s = Planned(MakeSeq(
-      {MakeAllocate(t, FillAndUse(t, Int(0))), MakeAllocate(u, use)}));
+  Stmt s = Planned(
+      MakeSeq({MakeAllocate(t, FillAndUse(t, Int(0))), MakeAllocate(u, use)}));
   EXPECT_EQ(Allocated(s).size(), 2u);
 }
 

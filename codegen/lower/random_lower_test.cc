@@ -88,8 +88,8 @@ absl::Status CheckOne(uint64_t seed) {
 
 TEST(RandomLowerTest, ProgramsKeepTheirMeaningToTheLastBit) {
   const char* given = getenv("KILN_SEED");
-  const uint64_t first = given ? strtoull(given, nullptr, 10)
-                               : std::random_device{}();
+  const uint64_t first =
+      given ? strtoull(given, nullptr, 10) : std::random_device{}();
   const char* count = getenv("KILN_COUNT");
   const int rounds = count ? atoi(count) : 200;
   for (int round = 0; round < rounds; ++round) {

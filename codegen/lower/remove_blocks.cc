@@ -115,8 +115,7 @@ Expr BlockRemover::Map(const Expr& e) {
     return Load(view->second.source, ShiftIndices(view->second, load->indices));
   }
   auto buffer = buffers_.find(load->buffer.get());
-  return buffer == buffers_.end() ? below
-                                  : Load(buffer->second, load->indices);
+  return buffer == buffers_.end() ? below : Load(buffer->second, load->indices);
 }
 
 Stmt BlockRemover::LowerRealize(const BlockRealizeNode& realize) {

@@ -118,10 +118,11 @@ Stmt MatmulMaker::Update(const Buffer& c) {
   Var k1 = nest.Loop("k1", t_.k_inner, ForKind::kUnrolled);
   Var vi, vj;
   BindTile(&block, &nest, &vi, &vj);
-  Var vk = block.Iter("vk", t_.k, Add(Mul(k0, Int(t_.k_inner)), k1),
-                      CeilDiv(t_.k, t_.k_inner) * t_.k_inner,
-                      IterType::kReduce);
-  block.fields.reads = {{a_, PointRegion({vi, vk})}, {b_, PointRegion({vk, vj})}};
+  Var vk =
+      block.Iter("vk", t_.k, Add(Mul(k0, Int(t_.k_inner)), k1),
+                 CeilDiv(t_.k, t_.k_inner) * t_.k_inner, IterType::kReduce);
+  block.fields.reads = {{a_, PointRegion({vi, vk})},
+                        {b_, PointRegion({vk, vj})}};
   block.fields.writes = {{c, PointRegion({vi, vj})}};
   if (!t_.decompose) block.fields.init = MakeStore(c, Float(0), {vi, vj});
   Expr product = Mul(Load(a_, {vi, vk}), Load(b_, {vk, vj}));

@@ -17,8 +17,8 @@ struct MatmulTiling {
   int64_t m = 12, n = 128, k = 8;
   int64_t rows = 6, vectors = 4, lanes = 16;  // the register tile
   int64_t k_inner = 1;
-  bool decompose = true;         // init in a block of its own
-  bool local_accumulator = true;  // in a write cache, else in C itself
+  bool decompose = true;                // init in a block of its own
+  bool local_accumulator = true;        // in a write cache, else in C itself
   ForKind row_loop = ForKind::kSerial;  // of the outermost loop
   ForKind tile_loop = ForKind::kUnrolled;
 };

@@ -60,8 +60,7 @@ Stmt Simplifier::RunIf(const IfNode& node) {
     Analyzer::Assumption assumed = analyzer_.Assume(condition);
     yes = Run(node.then_case);
   }
-  return MakeIf(condition, yes,
-                node.else_case ? Run(node.else_case) : nullptr);
+  return MakeIf(condition, yes, node.else_case ? Run(node.else_case) : nullptr);
 }
 
 Stmt Simplifier::RunFor(const ForNode& loop) {

@@ -64,8 +64,7 @@ TEST(UnrollTest, TheLimitHoldsForAllLoopsTogether) {
     Var i("i");
     loops.push_back(Loop(i, 1000, Ones(i)));
   }
-  EXPECT_LE(CountStores(Unrolled(MakeSeq(loops))),
-            kMaxUnrolledStatements + 10);
+  EXPECT_LE(CountStores(Unrolled(MakeSeq(loops))), kMaxUnrolledStatements + 10);
 }
 
 TEST(UnrollTest, ThePragmaUnrollsSmallInnerLoops) {

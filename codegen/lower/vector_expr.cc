@@ -83,8 +83,7 @@ Expr LaneMapper::MapLinear(const Expr& e) {
 
 Expr LaneMapper::MapBinary(const Expr& e) {
   const auto* node = e.As<BinaryNode>();
-  const bool is_lazy =
-      e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr;
+  const bool is_lazy = e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr;
   if (is_lazy && MayTrap(node->b)) return nullptr;
   Expr a = Map(node->a), b = Map(node->b);
   return a && b ? Binary(e.kind(), a, b) : nullptr;
@@ -169,7 +168,9 @@ Expr LaneMapper::Map(const Expr& e) {
   if (e.As<LetNode>()) return MapLet(e);
   const auto* cast = e.As<CastNode>();
   const auto* negation = e.As<NotNode>();
-  Expr value = cast ? Map(cast->value) : negation ? Map(negation->value) : Expr();
+  Expr value = cast       ? Map(cast->value)
+               : negation ? Map(negation->value)
+                          : Expr();
   if (!value) return nullptr;
   return cast ? Cast(e.dtype().WithLanes(lanes_), value) : Not(value);
 }

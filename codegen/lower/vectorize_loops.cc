@@ -156,8 +156,8 @@ bool Vectorizer::HoldsVectorized(const Stmt& s) {
   bool found = false;
   Visit(s, [&](const Stmt& x) {
     const auto* loop = x.As<ForNode>();
-    found |= loop && loop->for_kind == ForKind::kVectorized &&
-             !IsOne(loop->extent);
+    found |=
+        loop && loop->for_kind == ForKind::kVectorized && !IsOne(loop->extent);
     return !found;
   });
   return found;

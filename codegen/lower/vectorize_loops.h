@@ -12,7 +12,8 @@ inline constexpr int64_t kMaxLanes = 64;
 // Turns vectorized loops of constant extent into vector operations:
 //
 //   for v in vectorized(16):               C[ramp(i*16, 1, 16)] =
-//     C[i*16 + v] = A[v*2] * B[k]    →       A[ramp(0, 2, 16)] * broadcast(B[k])
+//     C[i*16 + v] = A[v*2] * B[k]    →       A[ramp(0, 2, 16)] *
+//     broadcast(B[k])
 //
 // Loads and stores get a vector as their index: a ramp where the index is
 // affine in the loop variable, else any vector. What does not depend on the

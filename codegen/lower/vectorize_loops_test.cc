@@ -53,15 +53,13 @@ TEST(VectorizeTest, AReductionOverTheLoopStaysSerial) {
 
 TEST(VectorizeTest, ARecurrenceStaysSerial) {
   Var v("v");
-  Stmt s = Vectorized(
-      v, 16, MakeStore(kA, Load(kA, {v}), {Add(v, Int(1))}));
+  Stmt s = Vectorized(v, 16, MakeStore(kA, Load(kA, {v}), {Add(v, Int(1))}));
   EXPECT_TRUE(s.As<ForNode>());
 }
 
 TEST(VectorizeTest, AShiftBeyondTheLanesIsIndependent) {
   Var v("v");
-  Stmt s = Vectorized(
-      v, 16, MakeStore(kA, Load(kA, {v}), {Add(v, Int(16))}));
+  Stmt s = Vectorized(v, 16, MakeStore(kA, Load(kA, {v}), {Add(v, Int(16))}));
   EXPECT_TRUE(s.As<StoreNode>());
 }
 
@@ -142,8 +140,9 @@ TEST(VectorizeTest, PrivateBuffersGetAnElementForEachLane) {
 
 TEST(VectorizeTest, OfNestedLoopsTheInnermostBecomesVectors) {
   Var v("v"), w("w");
-  Stmt inner = MakeFor(3, w, Int(16), MakeStore(kA, Float(1), {Add(Mul(v, Int(16)), w)}),
-                       ForKind::kVectorized);
+  Stmt inner =
+      MakeFor(3, w, Int(16), MakeStore(kA, Float(1), {Add(Mul(v, Int(16)), w)}),
+              ForKind::kVectorized);
   Stmt s = Vectorized(v, 4, inner);
   ASSERT_TRUE(s.As<ForNode>());
   EXPECT_EQ(s.As<ForNode>()->for_kind, ForKind::kUnrolled);

@@ -47,8 +47,7 @@ void Verifier::CheckAccess(const Buffer& buffer,
   if (!buffers_.count(buffer.get())) {
     Fail(absl::StrCat("buffer ", buffer->name, " is not declared"));
   }
-  if (indices.size() != 1 ||
-      indices[0].dtype().Element() != DType::Index()) {
+  if (indices.size() != 1 || indices[0].dtype().Element() != DType::Index()) {
     Fail(absl::StrCat("an index of ", buffer->name, " is not one int64"));
   }
 }
