@@ -25,20 +25,19 @@ RealUnary FindUnary(Intrinsic op) {
     Intrinsic op;
     RealUnary function;
   } kTable[] = {
-      {Intrinsic::kExp, std::exp},       {Intrinsic::kExp2, std::exp2},
-      {Intrinsic::kExp10, Exp10},        {Intrinsic::kLog, std::log},
-      {Intrinsic::kLog2, std::log2},     {Intrinsic::kLog10, std::log10},
-      {Intrinsic::kLog1p, std::log1p},   {Intrinsic::kSqrt, std::sqrt},
-      {Intrinsic::kRsqrt, Rsqrt},        {Intrinsic::kTanh, std::tanh},
-      {Intrinsic::kSigmoid, Sigmoid},    {Intrinsic::kErf, std::erf},
-      {Intrinsic::kSin, std::sin},       {Intrinsic::kCos, std::cos},
-      {Intrinsic::kTan, std::tan},       {Intrinsic::kSinh, std::sinh},
-      {Intrinsic::kCosh, std::cosh},     {Intrinsic::kAsin, std::asin},
-      {Intrinsic::kAcos, std::acos},     {Intrinsic::kAtan, std::atan},
-      {Intrinsic::kAbs, std::fabs},      {Intrinsic::kFloor, std::floor},
-      {Intrinsic::kCeil, std::ceil},     {Intrinsic::kTrunc, std::trunc},
-      {Intrinsic::kRound, std::round},
-      {Intrinsic::kNearbyint, std::nearbyint}};
+      {Intrinsic::kExp, std::exp},     {Intrinsic::kExp2, std::exp2},
+      {Intrinsic::kExp10, Exp10},      {Intrinsic::kLog, std::log},
+      {Intrinsic::kLog2, std::log2},   {Intrinsic::kLog10, std::log10},
+      {Intrinsic::kLog1p, std::log1p}, {Intrinsic::kSqrt, std::sqrt},
+      {Intrinsic::kRsqrt, Rsqrt},      {Intrinsic::kTanh, std::tanh},
+      {Intrinsic::kSigmoid, Sigmoid},  {Intrinsic::kErf, std::erf},
+      {Intrinsic::kSin, std::sin},     {Intrinsic::kCos, std::cos},
+      {Intrinsic::kTan, std::tan},     {Intrinsic::kSinh, std::sinh},
+      {Intrinsic::kCosh, std::cosh},   {Intrinsic::kAsin, std::asin},
+      {Intrinsic::kAcos, std::acos},   {Intrinsic::kAtan, std::atan},
+      {Intrinsic::kAbs, std::fabs},    {Intrinsic::kFloor, std::floor},
+      {Intrinsic::kCeil, std::ceil},   {Intrinsic::kTrunc, std::trunc},
+      {Intrinsic::kRound, std::round}, {Intrinsic::kNearbyint, std::nearbyint}};
   for (const auto& row : kTable) {
     if (row.op == op) return row.function;
   }
@@ -278,25 +277,24 @@ ExprPtr CompileBounds(const CallNode& call) {
 ExprPtr CompileExtern(const CallNode& call, Scope& scope) {
   const auto* name =
       call.args.empty() ? nullptr : call.args[0].As<StringImmNode>();
-  return Refuse(call,
-                name ? absl::StrCat(": unknown external function \"",
-                                    name->value, "\"")
-                     : std::string(": no interpretation"),
-                scope);
+  return Refuse(
+      call,
+      name ? absl::StrCat(": unknown external function \"", name->value, "\"")
+           : std::string(": no interpretation"),
+      scope);
 }
 
 ExprPtr CompileReinterpret(const CallNode& call, Scope& scope) {
   const DType from = call.args[0].dtype();
   if (from.bytes() != call.dtype.bytes() ||
       from.lanes() != call.dtype.lanes()) {
-    return Refuse(call,
-                  absl::StrCat(" from ", from.ToString(), " to ",
-                               call.dtype.ToString()),
-                  scope);
+    return Refuse(
+        call,
+        absl::StrCat(" from ", from.ToString(), " to ", call.dtype.ToString()),
+        scope);
   }
-  return std::make_unique<ReinterpretCall>(CompileExpr(call.args[0], scope),
-                                           from.Element(),
-                                           call.dtype.Element());
+  return std::make_unique<ReinterpretCall>(
+      CompileExpr(call.args[0], scope), from.Element(), call.dtype.Element());
 }
 
 ExprPtr CompileIntCall(const CallNode& call, Scope& scope) {
@@ -330,8 +328,8 @@ ExprPtr TryRealCall(const CallNode& call, Scope& scope) {
     if (!arg.dtype().is_float()) return nullptr;
   }
   if (RealUnary function = FindUnary(call.op)) {
-    return std::make_unique<UnaryCall>(
-        function, CompileExpr(call.args[0], scope), dtype);
+    return std::make_unique<UnaryCall>(function,
+                                       CompileExpr(call.args[0], scope), dtype);
   }
   if (RealBinaryOp function = FindBinary(call.op)) {
     return std::make_unique<BinaryCall>(

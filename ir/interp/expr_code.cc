@@ -103,9 +103,9 @@ class IntBinary : public ExprCode {
 
   void FailOverflow(Frame& frame, int64_t x, int64_t y) const {
     frame.Fail(place_, absl::StatusCode::kOutOfRange,
-               absl::StrCat("index arithmetic overflows: ",
-                            std::string(ExprKindName(K)), "(", x, ", ", y,
-                            ")"));
+               absl::StrCat(
+                   "index arithmetic overflows: ", std::string(ExprKindName(K)),
+                   "(", x, ", ", y, ")"));
   }
 
   ExprPtr a_, b_;
@@ -199,9 +199,8 @@ class CastCode : public ExprCode {
                             : WrapInt(to_, value_->Int(frame, lane));
   }
   double Real(Frame& frame, int lane) const override {
-    return from_.is_float()
-               ? RoundReal(to_, value_->Real(frame, lane))
-               : IntToReal(value_->Int(frame, lane), from_, to_);
+    return from_.is_float() ? RoundReal(to_, value_->Real(frame, lane))
+                            : IntToReal(value_->Int(frame, lane), from_, to_);
   }
 
  private:
@@ -314,7 +313,9 @@ class RampCode : public ExprCode {
 class BroadcastCode : public ExprCode {
  public:
   explicit BroadcastCode(ExprPtr value) : value_(std::move(value)) {}
-  int64_t Int(Frame& frame, int) const override { return value_->Int(frame, 0); }
+  int64_t Int(Frame& frame, int) const override {
+    return value_->Int(frame, 0);
+  }
   double Real(Frame& frame, int) const override {
     return value_->Real(frame, 0);
   }
@@ -388,8 +389,8 @@ ExprPtr CompileBinary(const BinaryNode& node, Scope& scope) {
                             node.a.dtype().ToString()));
   }
   switch (node.kind) {
-#define KILN_CASE(kind, ...)  \
-  case ExprKind::k##kind:     \
+#define KILN_CASE(kind, ...) \
+  case ExprKind::k##kind:    \
     return MakeBinary<ExprKind::k##kind>(node, scope);
     KILN_BINARY_KINDS(KILN_CASE)
 #undef KILN_CASE
@@ -457,8 +458,7 @@ bool IsIndexArithmetic(const Expr& e) {
   return !loads;
 }
 
-std::vector<ExprPtr> CompileList(const std::vector<Expr>& list,
-                                 Scope& scope) {
+std::vector<ExprPtr> CompileList(const std::vector<Expr>& list, Scope& scope) {
   std::vector<ExprPtr> codes;
   codes.reserve(list.size());
   for (const Expr& e : list) codes.push_back(CompileExpr(e, scope));

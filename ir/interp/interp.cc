@@ -15,8 +15,8 @@ using interp_internal::DenseStrides;
 using interp_internal::Frame;
 using interp_internal::MatchCode;
 using interp_internal::Scope;
-using interp_internal::Storage;
 using interp_internal::StmtPtr;
+using interp_internal::Storage;
 using interp_internal::Value;
 using interp_internal::View;
 
@@ -64,11 +64,11 @@ void Interpreter::Impl::AddSymbols(size_t p, bool plain_vars) {
   auto add = [&](Symbol::Kind kind, const Expr& pattern, size_t d,
                  const char* what) {
     if ((pattern.kind() == ExprKind::kVar) != plain_vars) return;
-    symbols.push_back({kind, p, d,
-                       MatchCode(pattern,
-                                 absl::StrCat(what, " ", d, " of argument ",
-                                              buffer.name),
-                                 scope)});
+    symbols.push_back(
+        {kind, p, d,
+         MatchCode(pattern,
+                   absl::StrCat(what, " ", d, " of argument ", buffer.name),
+                   scope)});
   };
   for (size_t d = 0; d < buffer.shape.size(); ++d) {
     add(Symbol::kExtent, buffer.shape[d], d, "dimension");

@@ -96,9 +96,9 @@ TEST(InterpTest, WrongShapesAreRefused) {
                        HasSubstr("dimension 0 of argument B is 6 but should "
                                  "be 5")));
   args[1] = Tensor(DType::Int(32), {5, 4});
-  EXPECT_THAT(Interpret(Matmul(3, 4, 5), args),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("float32")));
+  EXPECT_THAT(
+      Interpret(Matmul(3, 4, 5), args),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("float32")));
   args.pop_back();
   EXPECT_THAT(Interpret(Matmul(3, 4, 5), args),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -108,9 +108,9 @@ TEST(InterpTest, WrongShapesAreRefused) {
 TEST(InterpTest, TheBudgetStopsARunawayProgram) {
   std::vector<Tensor> args = {Tensor(kF32, {30, 50}), Tensor(kF32, {50, 40}),
                               Tensor(kF32, {30, 40})};
-  EXPECT_THAT(Interpret(Matmul(30, 40, 50), args, {.max_steps = 1000}),
-              StatusIs(absl::StatusCode::kResourceExhausted,
-                       HasSubstr("1000 steps")));
+  EXPECT_THAT(
+      Interpret(Matmul(30, 40, 50), args, {.max_steps = 1000}),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("1000 steps")));
 }
 
 // B[i] = value(i) for i in [0, n), without blocks.
@@ -124,9 +124,8 @@ Function Map(DType dtype, int64_t n, const Buffer& a,
 
 TEST(InterpTest, OutOfBoundsNamesBufferIndicesAndLoop) {
   Buffer a = MakeBuffer("A", kF32, {Int(4)});
-  Function f = Map(kF32, 4, a, [&](const Var& i) {
-    return Load(a, {Add(i, Int(2))});
-  });
+  Function f =
+      Map(kF32, 4, a, [&](const Var& i) { return Load(a, {Add(i, Int(2))}); });
   std::vector<Tensor> args = {Tensor(kF32, {4}), Tensor(kF32, {4})};
   EXPECT_THAT(Interpret(f, args),
               StatusIs(absl::StatusCode::kOutOfRange,
@@ -166,9 +165,8 @@ TEST(InterpTest, IndexOverflowIsAnErrorAndDataOverflowIsNot) {
   const DType i64 = DType::Int(64);
   Buffer a = MakeBuffer("A", i64, {Int(2)});
   const Expr big = Int(int64_t{1} << 62);
-  Function data = Map(i64, 2, a, [&](const Var& i) {
-    return Mul(Load(a, {i}), big);
-  });
+  Function data =
+      Map(i64, 2, a, [&](const Var& i) { return Mul(Load(a, {i}), big); });
   std::vector<Tensor> args = {Iota(i64, {2}, 4), Tensor(i64, {2})};
   KILN_EXPECT_OK(Interpret(data, args));
   EXPECT_EQ(args[1].GetInt(1), 0);
@@ -181,8 +179,8 @@ TEST(InterpTest, IndexOverflowIsAnErrorAndDataOverflowIsNot) {
 TEST(InterpTest, ReadingWhatNothingWroteIsAnErrorUnlessAllowed) {
   Buffer a = MakeBuffer("A", kF32, {Int(2)});
   Buffer t = MakeBuffer("T", kF32, {Int(2)});
-  Function f = MakeFunction({a}, MakeStore(a, Load(t, {Int(1)}), {Int(0)}),
-                            {t});
+  Function f =
+      MakeFunction({a}, MakeStore(a, Load(t, {Int(1)}), {Int(0)}), {t});
   std::vector<Tensor> args = {Tensor(kF32, {2})};
   EXPECT_THAT(Interpret(f, args),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -209,8 +207,8 @@ TEST(InterpTest, SymbolicDimensionsAreBoundAndChecked) {
   Var i("i");
   Function f = MakeFunction(
       {a, b},
-      MakeFor(5, i, n, MakeStore(b, Load(a, {i, Sub(Mul(n, Int(2)), Int(1))}),
-                                 {i})));
+      MakeFor(5, i, n,
+              MakeStore(b, Load(a, {i, Sub(Mul(n, Int(2)), Int(1))}), {i})));
   std::vector<Tensor> args = {Iota(kF32, {3, 6}), Tensor(kF32, {3})};
   KILN_EXPECT_OK(Interpret(f, args));
   EXPECT_EQ(args[1].GetReal(2), 17);
@@ -229,14 +227,13 @@ TEST(InterpTest, MatchBufferIsAViewWithTheStridesOfItsSource) {
   BlockFields block;
   block.name = "B";
   block.iters = {{vi, {Int(0), Int(4)}, IterType::kSpatial}};
-  block.match_buffers = {
-      {view, {a, {{vi, Int(1)}, {Int(2), Int(3)}}}}};
+  block.match_buffers = {{view, {a, {{vi, Int(1)}, {Int(2), Int(3)}}}}};
   block.body = MakeFor(
       8, j, Int(3),
       MakeStore(view, Cast(kF32, Add(Mul(offset, Int(10)), Add(s, j))), {j}));
   Function f = MakeFunction(
-      {a}, MakeFor(7, i, Int(4), MakeRealize({i}, Bool(true),
-                                             MakeBlock(block))));
+      {a},
+      MakeFor(7, i, Int(4), MakeRealize({i}, Bool(true), MakeBlock(block))));
   std::vector<Tensor> args = {Tensor(kF32, {4, 6})};
   KILN_EXPECT_OK(Interpret(f, args));
   EXPECT_EQ(args[0].GetReal(2 * 6 + 1), 0);
@@ -246,9 +243,9 @@ TEST(InterpTest, MatchBufferIsAViewWithTheStridesOfItsSource) {
 TEST(InterpTest, VectorsLoadAllLanesBeforeTheyStore) {
   // A[0:4] = A[1:5] * 2 by broadcast
   Buffer a = MakeBuffer("A", kF32, {Int(5)});
-  Expr value = Mul(Load(a, {Ramp(Int(1), Int(1), 4)}),
-                   Broadcast(Float(2), 4));
-  Function f = MakeFunction({a}, MakeStore(a, value, {Ramp(Int(0), Int(1), 4)}));
+  Expr value = Mul(Load(a, {Ramp(Int(1), Int(1), 4)}), Broadcast(Float(2), 4));
+  Function f =
+      MakeFunction({a}, MakeStore(a, value, {Ramp(Int(0), Int(1), 4)}));
   std::vector<Tensor> args = {Iota(kF32, {5})};
   KILN_EXPECT_OK(Interpret(f, args));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(args[0].GetReal(i), 2 * (i + 1));
@@ -263,26 +260,26 @@ TEST(InterpTest, ABlockIteratorOutsideItsDomainIsAnError) {
   block.body = MakeStore(a, Float(1), {vi});
   auto with = [&](Expr predicate) {
     return MakeFunction(
-        {a}, MakeFor(7, i, Int(8), MakeRealize({i}, predicate,
-                                               MakeBlock(block))));
+        {a},
+        MakeFor(7, i, Int(8), MakeRealize({i}, predicate, MakeBlock(block))));
   };
   std::vector<Tensor> args = {Tensor(kF32, {8})};
-  EXPECT_THAT(Interpret(with(Bool(true)), args),
-              StatusIs(absl::StatusCode::kOutOfRange,
-                       AllOf(HasSubstr("iterator vi is 4"),
-                             HasSubstr("block \"A\""))));
+  EXPECT_THAT(
+      Interpret(with(Bool(true)), args),
+      StatusIs(absl::StatusCode::kOutOfRange,
+               AllOf(HasSubstr("iterator vi is 4"), HasSubstr("block \"A\""))));
   KILN_EXPECT_OK(Interpret(with(LT(i, Int(4))), args));
 }
 
 // Every thread writes its element of shared memory, waits, and reads that of
 // its mirror image. `sync` is the barrier statement.
 Function Mirror(int64_t n, Stmt (*sync)(const Var& t)) {
-  Buffer a = MakeBuffer("A", kF32, {Int(n)}), b = MakeBuffer("B", kF32, {Int(n)});
+  Buffer a = MakeBuffer("A", kF32, {Int(n)}),
+         b = MakeBuffer("B", kF32, {Int(n)});
   Buffer shared = MakeBuffer("S", kF32, {Int(n)}, "shared");
   Var t("t");
-  Stmt body = MakeSeq(
-      {MakeStore(shared, Load(a, {t}), {t}), sync(t),
-       MakeStore(b, Load(shared, {Sub(Int(n - 1), t)}), {t})});
+  Stmt body = MakeSeq({MakeStore(shared, Load(a, {t}), {t}), sync(t),
+                       MakeStore(b, Load(shared, {Sub(Int(n - 1), t)}), {t})});
   ForFields loop;
   loop.id = 9;
   loop.var = t;
@@ -309,9 +306,9 @@ TEST(InterpTest, ThreadsMeetAtBarriers) {
 TEST(InterpTest, ABarrierThatSomeThreadsSkipIsAnError) {
   std::vector<Tensor> args = {Iota(kF32, {8}), Tensor(kF32, {8})};
   auto half = [](const Var& t) { return MakeIf(LT(t, Int(4)), Barrier()); };
-  EXPECT_THAT(Interpret(Mirror(8, half), args),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("barrier")));
+  EXPECT_THAT(
+      Interpret(Mirror(8, half), args),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("barrier")));
 }
 
 TEST(InterpTest, AFailingThreadStopsTheBlock) {
@@ -325,8 +322,8 @@ TEST(InterpTest, ReversedParallelLoopsShowACarriedDependence) {
   Buffer a = MakeBuffer("A", kF32, {Int(4)});
   Var i("i");
   Stmt store = MakeStore(a, Add(Load(a, {i}), Float(1)), {Add(i, Int(1))});
-  Function f = MakeFunction(
-      {a}, MakeFor(5, i, Int(3), store, ForKind::kParallel));
+  Function f =
+      MakeFunction({a}, MakeFor(5, i, Int(3), store, ForKind::kParallel));
   std::vector<Tensor> forward = {Tensor(kF32, {4})}, back = forward;
   KILN_EXPECT_OK(Interpret(f, forward));
   KILN_EXPECT_OK(Interpret(f, back, {.reverse_parallel = true}));

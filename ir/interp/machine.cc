@@ -39,8 +39,8 @@ void Frame::Fail(const Place* place, absl::StatusCode code,
                  const std::string& message) {
   if (failed) return;
   failed = true;
-  status = absl::Status(code, absl::StrCat(Describe(*this, place), ": ",
-                                           message));
+  status =
+      absl::Status(code, absl::StrCat(Describe(*this, place), ": ", message));
 }
 
 void Frame::OutOfSteps(const Place* place) {
@@ -90,8 +90,8 @@ void FailAccess(Frame& frame, const View& view, const int64_t* indices,
   }
   frame.Fail(place, absl::StatusCode::kOutOfRange,
              absl::StrCat(FormatAccess(name, indices, view.shape.size()),
-                          " lies outside the storage: element ", offset,
-                          " of ", view.storage->size / view.bytes));
+                          " lies outside the storage: element ", offset, " of ",
+                          view.storage->size / view.bytes));
 }
 
 std::shared_ptr<Storage> MakeStorage(int64_t bytes, bool track_writes) {

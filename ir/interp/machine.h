@@ -28,9 +28,9 @@ union Value {
 // Bytes that views share: a caller's tensor or an allocation.
 struct Storage {
   uint8_t* data = nullptr;
-  int64_t size = 0;               // bytes
-  std::vector<uint8_t> owned;     // of an allocation
-  std::vector<uint8_t> written;   // a flag for each byte; empty: all are
+  int64_t size = 0;              // bytes
+  std::vector<uint8_t> owned;    // of an allocation
+  std::vector<uint8_t> written;  // a flag for each byte; empty: all are
 };
 
 // What a buffer stands for while it is in scope. Offsets and strides count
@@ -104,9 +104,8 @@ void FailAccess(Frame& frame, const View& view, const int64_t* indices,
                 const std::string& name, int64_t offset, const Place* place);
 // The byte address of element `indices` of a view, checked; nullptr after a
 // failure. `name` is the buffer's.
-inline uint8_t* Address(Frame& frame, const View& view,
-                        const int64_t* indices, const std::string& name,
-                        const Place* place) {
+inline uint8_t* Address(Frame& frame, const View& view, const int64_t* indices,
+                        const std::string& name, const Place* place) {
   // Unsigned, as indices that are out of bounds may wrap it.
   uint64_t sum = static_cast<uint64_t>(view.offset);
   bool inside = !frame.failed;
@@ -117,8 +116,8 @@ inline uint8_t* Address(Frame& frame, const View& view,
   }
   const auto offset = static_cast<int64_t>(sum);
   const auto at = static_cast<int64_t>(sum * view.bytes);
-  if (__builtin_expect(inside && at >= 0 && at <= view.storage->size - view.bytes,
-                       1)) {
+  if (__builtin_expect(
+          inside && at >= 0 && at <= view.storage->size - view.bytes, 1)) {
     return view.storage->data + at;
   }
   FailAccess(frame, view, indices, name, offset, place);

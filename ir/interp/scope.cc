@@ -110,8 +110,7 @@ void BufferCode::Allocate(Frame& frame) const {
   std::shared_ptr<Storage> own;
   const bool shared =
       frame.group && buffer_->scope.compare(0, 6, "shared") == 0;
-  std::shared_ptr<Storage>& storage =
-      shared ? SharedStorage(frame, this) : own;
+  std::shared_ptr<Storage>& storage = shared ? SharedStorage(frame, this) : own;
   if (!storage) {
     storage = MakeStorage(bytes, frame.run->options->check_uninitialized);
   }
@@ -137,8 +136,7 @@ bool MatchCode::Match(Frame& frame, int64_t value) const {
   const int64_t expected = check_->Int(frame, 0);
   if (expected != value) {
     frame.Fail(place_, absl::StatusCode::kInvalidArgument,
-               absl::StrCat(what_, " is ", value, " but should be ",
-                            expected));
+               absl::StrCat(what_, " is ", value, " but should be ", expected));
   }
   return !frame.failed;
 }
@@ -156,14 +154,14 @@ MatchBufferCode::MatchBufferCode(const MatchBufferRegion& match, Scope& scope)
   }
   const size_t rank = match.source.region.size();
   if (buffer.dtype != match.source.buffer->dtype ||
-      rank != match.source.buffer->shape.size() ||
-      buffer.shape.size() > rank || rank > kMaxRank ||
+      rank != match.source.buffer->shape.size() || buffer.shape.size() > rank ||
+      rank > kMaxRank ||
       (!buffer.strides.empty() &&
        buffer.strides.size() != buffer.shape.size())) {
-    scope.Fail(absl::StatusCode::kInvalidArgument,
-               absl::StrCat("buffer ", name_,
-                            " cannot view a region of buffer ",
-                            match.source.buffer->name));
+    scope.Fail(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("buffer ", name_, " cannot view a region of buffer ",
+                     match.source.buffer->name));
     return;
   }
   for (const Expr& extent : buffer.shape) {

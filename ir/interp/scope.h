@@ -38,8 +38,7 @@ class Scope {
   int DataSlot(const Var& data) const;
 
   // Enters a loop or a block; the place lives as long as the program.
-  void Enter(std::string block,
-             std::vector<std::pair<std::string, int>> vars);
+  void Enter(std::string block, std::vector<std::pair<std::string, int>> vars);
   void Leave() { place_ = place_->parent; }
   const Place* place() const { return place_; }
 

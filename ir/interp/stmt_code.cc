@@ -176,13 +176,13 @@ class ForCode : public StmtCode {
     const int64_t extent = extent_->Int(frame, 0);
     int64_t end;
     if (__builtin_add_overflow(min, extent, &end)) {
-      return frame.Fail(outside_, absl::StatusCode::kOutOfRange,
-                        absl::StrCat("loop bounds ", min, " + ", extent,
-                                     " overflow"));
+      return frame.Fail(
+          outside_, absl::StatusCode::kOutOfRange,
+          absl::StrCat("loop bounds ", min, " + ", extent, " overflow"));
     }
     if (order_ == LoopOrder::kOwnThread) return RunOwn(frame, min, extent);
-    const bool reverse = order_ == LoopOrder::kParallel &&
-                         frame.run->options->reverse_parallel;
+    const bool reverse =
+        order_ == LoopOrder::kParallel && frame.run->options->reverse_parallel;
     for (int64_t i = 0; i < extent; ++i) {
       frame.slots[slot_].i = reverse ? end - 1 - i : min + i;
       if (!frame.Step(place_)) return;
@@ -211,8 +211,7 @@ class ForCode : public StmtCode {
 // The outermost loop over threads of a block that has barriers.
 class ThreadsCode : public StmtCode {
  public:
-  ThreadsCode(const ForNode& outermost, Scope& scope)
-      : place_(scope.place()) {
+  ThreadsCode(const ForNode& outermost, Scope& scope) : place_(scope.place()) {
     Collect(Stmt(&outermost), scope);
     scope.in_threads = true;
     body_ = std::make_unique<ForCode>(outermost, LoopOrder::kOwnThread, scope);
@@ -302,10 +301,10 @@ BlockCode::BlockCode(const BlockRealizeNode& realize, Scope& scope) {
 
 void BlockCode::FailDomain(Frame& frame, const Iter& iter, int64_t value,
                            int64_t min, int64_t extent) const {
-  frame.Fail(place_, absl::StatusCode::kOutOfRange,
-             absl::StrCat("iterator ", iter.name, " is ", value,
-                          ", outside of its domain [", min, ", ",
-                          min + extent, ")"));
+  frame.Fail(
+      place_, absl::StatusCode::kOutOfRange,
+      absl::StrCat("iterator ", iter.name, " is ", value,
+                   ", outside of its domain [", min, ", ", min + extent, ")"));
 }
 
 bool BlockCode::BindIters(Frame& frame, bool* is_first) const {
@@ -379,10 +378,10 @@ StmtPtr CompileStore(const StoreNode& store, Scope& scope) {
                             store.indices.size(), " indices of ", index_lanes,
                             " lanes"));
   }
-  return std::make_unique<StoreCode>(
-      scope.Slot(store.buffer), store.buffer, lanes,
-      CompileExpr(store.value, scope), CompileIndices(store.indices, scope),
-      scope.place());
+  return std::make_unique<StoreCode>(scope.Slot(store.buffer), store.buffer,
+                                     lanes, CompileExpr(store.value, scope),
+                                     CompileIndices(store.indices, scope),
+                                     scope.place());
 }
 
 StmtPtr CompileLet(const LetStmtNode& let, Scope& scope) {

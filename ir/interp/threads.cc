@@ -81,8 +81,7 @@ void ThreadGroup::Resume(Fiber& fiber) {
     fiber.context.uc_link = nullptr;
     const auto self = reinterpret_cast<uintptr_t>(this);
     makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Enter), 2,
-                static_cast<unsigned>(self >> 32),
-                static_cast<unsigned>(self));
+                static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
   }
   swapcontext(&scheduler_, &fiber.context);
   current_ = nullptr;
@@ -139,10 +138,10 @@ void RunThreads(Frame& frame, const ThreadExtents& extents,
   int64_t count = 1;
   for (const auto& [tag, extent] : extents) {
     if (extent < 1 || extent > kMaxThreads || count * extent > kMaxThreads) {
-      return frame.Fail(place, absl::StatusCode::kInvalidArgument,
-                        absl::StrCat("a block of threads with ", extent,
-                                     " along ", tag, "; a block holds 1 to ",
-                                     kMaxThreads));
+      return frame.Fail(
+          place, absl::StatusCode::kInvalidArgument,
+          absl::StrCat("a block of threads with ", extent, " along ", tag,
+                       "; a block holds 1 to ", kMaxThreads));
     }
     count *= extent;
   }
@@ -159,9 +158,7 @@ void RunThreads(Frame& frame, const ThreadExtents& extents,
   group.RunAll(frame);
 }
 
-void WaitAtBarrier(Frame& frame, const void* site) {
-  frame.group->Wait(site);
-}
+void WaitAtBarrier(Frame& frame, const void* site) { frame.group->Wait(site); }
 
 int64_t ThreadIndex(const Frame& frame, const std::string& tag) {
   return frame.group->Index(tag);

@@ -189,8 +189,8 @@ Expr Reader::ReadExpr(const proto::Expr& message) {
   if (arity == 0) return MakeLeaf(*kind, dtype, message);
   Expr e = MakeInner(*kind, dtype, message, std::move(operands));
   if (ok() && e.dtype() != dtype) {
-    Fail(absl::StrCat(message.kind(), " gives ", e.dtype().ToString(),
-                      ", not ", dtype.ToString()));
+    Fail(absl::StrCat(message.kind(), " gives ", e.dtype().ToString(), ", not ",
+                      dtype.ToString()));
   }
   return e;
 }

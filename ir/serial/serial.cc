@@ -58,10 +58,10 @@ absl::StatusOr<Function> ReadFunction(const proto::Function& message) {
 
 absl::Status CheckHeader(const proto::Module& message) {
   if (message.schema_version() != kModuleSchemaVersion) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the module has schema version ", message.schema_version(),
-        " and this build reads version ", kModuleSchemaVersion,
-        "; write it again with a matching build, or as text"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module has schema version ", message.schema_version(),
+                     " and this build reads version ", kModuleSchemaVersion,
+                     "; write it again with a matching build, or as text"));
   }
   if (static_cast<int64_t>(message.function_count()) !=
           message.functions_size() ||

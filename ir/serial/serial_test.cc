@@ -60,8 +60,7 @@ def main(a: T.handle, b: T.handle):
   m.name = "Mine";
   m.attrs["target"] = Attr(std::string("llvm"));
   m.graph_functions.push_back({"graph", "def graph(): ..."});
-  KILN_ASSERT_OK_AND_ASSIGN(Module back,
-                            ParseModuleBytes(SerializeModule(m)));
+  KILN_ASSERT_OK_AND_ASSIGN(Module back, ParseModuleBytes(SerializeModule(m)));
   EXPECT_EQ(CanonicalForm(m), CanonicalForm(back));
   EXPECT_EQ(back.name, "Mine");
   EXPECT_EQ(*back.attrs.at("target").string(), "llvm");
@@ -74,8 +73,8 @@ TEST(SerialTest, LoweredFunctionsAndVectorsSurvive) {
   Buffer a = MakeBuffer("A", f32, {Int(8)}), t = MakeBuffer("T", f32, {Int(8)});
   Var x("x", f32), y("y", f32);
   Expr sum = Let(y, Mul(x, x), Add(y, Float(-0.0)));
-  Expr vector = Select(LT(Ramp(Int(0), Int(1), 4), Int(2)),
-                       Broadcast(sum, 4), Load(a, {Ramp(Int(4), Int(1), 4)}));
+  Expr vector = Select(LT(Ramp(Int(0), Int(1), 4), Int(2)), Broadcast(sum, 4),
+                       Load(a, {Ramp(Int(4), Int(1), 4)}));
   Stmt store = MakeStore(t, vector, {Ramp(Int(0), Int(1), 4)});
   Stmt body = MakeLet(x, Load(a, {Int(0)}), MakeSeq({store, store}));
   Module m;
@@ -96,8 +95,8 @@ TEST(SerialTest, SharedNodesAreWrittenOnce) {
   m.functions.emplace_back();
   m.functions[0].name = "main";
   m.functions[0].params = {{Var("a", DType::Handle()), a}};
-  m.functions[0].body = MakeRoot(m.functions[0].NewId(), {},
-                                 MakeStore(a, e, {Int(0)}));
+  m.functions[0].body =
+      MakeRoot(m.functions[0].NewId(), {}, MakeStore(a, e, {Int(0)}));
   EXPECT_LT(SerializeModule(m).size(), 2000);
   KILN_EXPECT_OK(ParseModuleBytes(SerializeModule(m)).status());
 }
@@ -129,9 +128,9 @@ TEST(SerialTest, DeepNestingIsRefused) {
     if (i) e->add_operands(i);
   }
   f.set_node_count(5000);
-  EXPECT_THAT(ModuleFromProto(message).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("nests deeper")));
+  EXPECT_THAT(
+      ModuleFromProto(message).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nests deeper")));
 }
 
 TEST(SerialTest, EachFaultIsNamed) {
@@ -177,9 +176,9 @@ TEST(SerialTest, EachFaultIsNamed) {
   for (const auto& bad : kCases) {
     proto::Module message = ModuleToProto(ModuleOf(3));
     bad.spoil(message);
-    EXPECT_THAT(ModuleFromProto(message).status(),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr(bad.message)));
+    EXPECT_THAT(
+        ModuleFromProto(message).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.message)));
   }
 }
 

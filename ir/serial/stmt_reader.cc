@@ -228,8 +228,6 @@ AttrMap Reader::GetAttrs(const proto::AttrMap& map, int depth) {
   return attrs;
 }
 
-AttrMap Reader::GetAttrs(const proto::AttrMap& map) {
-  return GetAttrs(map, 0);
-}
+AttrMap Reader::GetAttrs(const proto::AttrMap& map) { return GetAttrs(map, 0); }
 
 }  // namespace kiln::serial_internal

@@ -52,9 +52,8 @@ void Writer::Write(const Expr& e, proto::Expr* out) {
   if (const auto* call = e.As<CallNode>()) {
     out->set_text(std::string(GetIntrinsicInfo(call->op).name));
   }
-  ForEachOperand(e, [&](const Expr& operand) {
-    out->add_operands(Ref(operand));
-  });
+  ForEachOperand(e,
+                 [&](const Expr& operand) { out->add_operands(Ref(operand)); });
 }
 
 void Writer::Write(const BufferNode& buffer, proto::Buffer* out) {
@@ -113,8 +112,7 @@ void Writer::Write(const BlockNode& block, proto::Block* out) {
   out->set_body(Ref(block.body));
 }
 
-void Writer::Write(const BlockRealizeNode& realize,
-                   proto::BlockRealize* out) {
+void Writer::Write(const BlockRealizeNode& realize, proto::BlockRealize* out) {
   WriteRefs(realize.values, out->mutable_values());
   out->set_predicate(Ref(realize.predicate));
   Write(*realize.block, out->mutable_block());

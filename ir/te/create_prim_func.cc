@@ -158,8 +158,8 @@ Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
   for (const IterVar& axis : tensor.value->axes) {
     add(axis.var(), axis.domain(), IterType::kReduce);
   }
-  Expr source = ReplaceBuffers(Substitute(tensor.value->source, iter_of),
-                               buffers_);
+  Expr source =
+      ReplaceBuffers(Substitute(tensor.value->source, iter_of), buffers_);
   block.reads = ReadRegions(source);
   block.writes = {{out, PointRegion(out_indices)}};
   const Combiner combiner = tensor.value->combiner;

@@ -53,6 +53,10 @@ Expr Window(const Expr& position, const Expr& tap, int64_t stride,
   return Add(Scaled(position, stride), Scaled(tap, dilation));
 }
 
+// By the number of spatial dimensions, less one.
+const char* const kNames[] = {"conv1d_nlc", "conv2d_nhwc", "conv3d_ndhwc"};
+const char* const kSpatial[][3] = {{"l"}, {"h", "w"}, {"d", "h", "w"}};
+
 }  // namespace
 
 Tensor Pad(const Tensor& input, const Dims& before, const Dims& after,
@@ -88,48 +92,41 @@ int64_t ConvExtent(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
 }
 
 std::vector<Tensor> Conv(const Dims& d, int rank) {
-  static const char* const kNames[] = {"conv1d_nlc", "conv2d_nhwc",
-                                       "conv3d_ndhwc"};
-  static const std::vector<std::string> kSpatial[] = {
-      {"l"}, {"h", "w"}, {"d", "h", "w"}};
   const int64_t ci = d[rank], co = d[rank + 1], k = d[rank + 2];
   const int64_t s = d[rank + 3], p = d[rank + 4];
   const int64_t groups = d[rank + 5], dilation = d[rank + 6];
-  Dims in = {1}, filter, out = {1};
+  Dims in = {1}, filter(rank, k), out = {1};
+  std::vector<std::string> axes = {"n"};
+  std::vector<IterVar> taps;
   for (int i = 0; i < rank; ++i) {
+    const std::string name = kSpatial[rank - 1][i];
     in.push_back(d[i]);
-    filter.push_back(k);
     out.push_back(ConvExtent(d[i], k, s, p, dilation));
+    axes.push_back(name);
+    taps.push_back(ReduceAxis(0, k, "r" + name));
   }
   in.push_back(ci);
   filter.insert(filter.end(), {ci / groups, co});
   out.push_back(co);
-  const std::vector<std::string>& spatial = kSpatial[rank - 1];
-  std::vector<std::string> axes = {"n"};
-  std::vector<IterVar> taps;
-  for (const std::string& name : spatial) {
-    axes.push_back(name);
-    taps.push_back(ReduceAxis(0, k, "r" + name));
-  }
   axes.push_back("co");
   taps.push_back(ReduceAxis(0, ci / groups, "rc"));
   Tensor inputs = Input(in, "inputs"), weight = Input(filter, "weight");
   Tensor padded = PadSpatial(inputs, rank, p, "PadInput");
-  Tensor result = Compute(
-      Shape(out),
-      [&](const std::vector<Expr>& i) {
-        std::vector<Expr> at = {i[0]}, w(taps.begin(), taps.end());
-        for (int r = 0; r < rank; ++r) {
-          at.push_back(Window(i[r + 1], taps[r], s, dilation));
-        }
-        const Expr& channel = i[rank + 1];
-        at.push_back(Add(Mul(FloorDiv(channel, Int(co / groups)),
-                             Int(ci / groups)),
-                         taps[rank]));
-        w.push_back(channel);
-        return Sum(padded(at) * weight(w), taps);
-      },
-      kNames[rank - 1], {.axes = axes});
+  Tensor result =
+      Compute(Shape(out),
+              [&](const std::vector<Expr>& i) {
+                std::vector<Expr> at = {i[0]}, w(taps.begin(), taps.end());
+                for (int r = 0; r < rank; ++r) {
+                  at.push_back(Window(i[r + 1], taps[r], s, dilation));
+                }
+                const Expr& channel = i[rank + 1];
+                at.push_back(Add(
+                    Mul(FloorDiv(channel, Int(co / groups)), Int(ci / groups)),
+                    taps[rank]));
+                w.push_back(channel);
+                return Sum(padded(at) * weight(w), taps);
+              },
+              kNames[rank - 1], {.axes = axes});
   return {inputs, weight, result};
 }
 
@@ -142,10 +139,10 @@ std::vector<Tensor> Dep(const Dims& d) {
   Tensor result = Compute(
       Shape({1, ConvExtent(h, k, s, p), ConvExtent(w, k, s, p), c}),
       [&](const std::vector<Expr>& i) {
-        return Sum(padded(i[0], Window(i[1], rh, s), Window(i[2], rw, s),
-                          i[3]) *
-                       filter(Int(0), rh, rw, i[3]),
-                   {rh, rw});
+        return Sum(
+            padded(i[0], Window(i[1], rh, s), Window(i[2], rw, s), i[3]) *
+                filter(Int(0), rh, rw, i[3]),
+            {rh, rw});
       },
       "depth_conv2d_nhwc", {.axes = {"n", "h", "w", "c"}});
   return {input, filter, result};
@@ -179,9 +176,9 @@ std::vector<Tensor> T2d(const Dims& d) {
         } else {
           tap = padded(i[0], y, x, rc);
         }
-        return Sum(tap * weight(Sub(Int(k - 1), rh), Sub(Int(k - 1), rw), rc,
-                                i[3]),
-                   {rh, rw, rc});
+        return Sum(
+            tap * weight(Sub(Int(k - 1), rh), Sub(Int(k - 1), rw), rc, i[3]),
+            {rh, rw, rc});
       },
       "conv2d_transpose_nhwc", {.axes = {"n", "h", "w", "co"}});
   return {inputs, weight, result};

@@ -34,9 +34,8 @@ std::vector<Tensor> Nrm(const Dims& d) {
       [&](Indices b) { return Sum(a(b[0], i, j) * a(b[0], i, j), {i, j}); },
       "C", {.axes = {"b"}});
   Tensor root = Compute(
-      {Int(1)},
-      [&](Indices b) { return Call(kF32, Intrinsic::kSqrt, {c(b)}); }, "D",
-      {.axes = {"b"}});
+      {Int(1)}, [&](Indices b) { return Call(kF32, Intrinsic::kSqrt, {c(b)}); },
+      "D", {.axes = {"b"}});
   return {a, root};
 }
 
@@ -58,9 +57,7 @@ std::vector<Tensor> Sfm(const Dims& d) {
       "T_softmax_expsum");
   Tensor norm = Compute(
       {n, m},
-      [&](Indices i) {
-        return Binary(ExprKind::kDiv, exps(i), sum(i[0]));
-      },
+      [&](Indices i) { return Binary(ExprKind::kDiv, exps(i), sum(i[0])); },
       "T_softmax_norm", {.annotations = {{"axis", Attr(Int(1))}}});
   return {a, norm};
 }
@@ -69,14 +66,14 @@ std::vector<Tensor> Tbg(const Dims& d) {
   const Expr one = Int(1), seq = Int(d[0]), heads = Int(d[1]), dim = Int(d[2]);
   Tensor query = Input({one, seq, heads, dim}, "query");
   Tensor value = Input({one, seq, heads, dim}, "value");
-  Tensor query_t = Compute(
-      {one, heads, seq, dim},
-      [&](Indices i) { return query(i[0], i[2], i[1], i[3]); }, "query_T",
-      {.axes = {"b", "h", "l", "d"}});
-  Tensor value_t = Compute(
-      {one, heads, dim, seq},
-      [&](Indices i) { return value(i[0], i[3], i[1], i[2]); }, "value_T",
-      {.axes = {"b", "h", "d", "l"}});
+  Tensor query_t =
+      Compute({one, heads, seq, dim},
+              [&](Indices i) { return query(i[0], i[2], i[1], i[3]); },
+              "query_T", {.axes = {"b", "h", "l", "d"}});
+  Tensor value_t =
+      Compute({one, heads, dim, seq},
+              [&](Indices i) { return value(i[0], i[3], i[1], i[2]); },
+              "value_T", {.axes = {"b", "h", "d", "l"}});
   IterVar k = ReduceAxis(Int(0), dim, "k");
   Tensor c = Compute(
       {one, heads, seq, seq},

@@ -42,8 +42,7 @@ Range Widen(const Range& range, const Expr& index, const BufferNode& buffer,
   if (SameExpr(range.min, index)) return range;
   const int64_t* extent = AsInt(range.extent);
   const Offset a = SplitOffset(range.min), b = SplitOffset(index);
-  const bool same_base =
-      a.base ? b.base && SameExpr(a.base, b.base) : !b.base;
+  const bool same_base = a.base ? b.base && SameExpr(a.base, b.base) : !b.base;
   if (!extent || !same_base) return Whole(buffer, d);
   const int64_t begin = std::min(a.constant, b.constant);
   const int64_t end = std::max(a.constant + *extent, b.constant + 1);
@@ -62,9 +61,8 @@ void AddLoad(const LoadNode& load, std::vector<BufferRegion>* regions) {
   }
   for (size_t d = 0; d < load.indices.size(); ++d) {
     Range& range = found->region[d];
-    range = HasLoad(load.indices[d])
-                ? Whole(buffer, d)
-                : Widen(range, load.indices[d], buffer, d);
+    range = HasLoad(load.indices[d]) ? Whole(buffer, d)
+                                     : Widen(range, load.indices[d], buffer, d);
   }
 }
 

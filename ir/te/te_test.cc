@@ -38,8 +38,8 @@ void ExpectProgram(const Function& f, const char* text) {
 TEST(TeTest, AMatmulWithReluGivesTwoBlocksAndAnAllocation) {
   te::Tensor a = te::Placeholder({Int(16), Int(8)}, kF32, "A");
   te::Tensor b = te::Placeholder({Int(8), Int(4)}, kF32, "B");
-  KILN_ASSERT_OK_AND_ASSIGN(
-      Function f, te::CreatePrimFunc({a, b, Relu(Matmul(a, b))}));
+  KILN_ASSERT_OK_AND_ASSIGN(Function f,
+                            te::CreatePrimFunc({a, b, Relu(Matmul(a, b))}));
   ExpectProgram(f, R"(
 @T.prim_func
 def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 4), "float32"), relu: T.Buffer((16, 4), "float32")):
@@ -65,12 +65,12 @@ def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 4), "float32"), relu: 
 
 TEST(TeTest, ReadsOfNeighboursBecomeOneRegion) {
   te::Tensor a = te::Placeholder({Int(10)}, kF32, "A");
-  te::Tensor b = te::Compute(
-      {Int(8)},
-      [&](const auto& i) {
-        return a(Add(i[0], Int(2))) + a(i[0]) + a(Add(i[0], Int(1)));
-      },
-      "B", {.axes = {"i"}});
+  te::Tensor b = te::Compute({Int(8)},
+                             [&](const auto& i) {
+                               return a(Add(i[0], Int(2))) + a(i[0]) +
+                                      a(Add(i[0], Int(1)));
+                             },
+                             "B", {.axes = {"i"}});
   KILN_ASSERT_OK_AND_ASSIGN(Function f, te::CreatePrimFunc({a, b}));
   ExpectProgram(f, R"(
 @T.prim_func
@@ -110,20 +110,18 @@ TEST(TeTest, ReductionsStartFromTheBoundsOfTheirType) {
 
 TEST(TeTest, BlocksOfOneNameAreToldApart) {
   te::Tensor a = te::Placeholder({Int(4)}, kF32, "A");
-  KILN_ASSERT_OK_AND_ASSIGN(Function f,
-                            te::CreatePrimFunc({a, Relu(Relu(a))}));
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, te::CreatePrimFunc({a, Relu(Relu(a))}));
   EXPECT_THAT(CanonicalForm(f, {.block_names = true}), HasSubstr("relu_1"));
 }
 
 TEST(TeTest, AMissingPlaceholderAndARepeatedParameterAreErrors) {
   te::Tensor a = te::Placeholder({Int(4)}, kF32, "A");
   te::Tensor b = Relu(a);
-  EXPECT_THAT(te::CreatePrimFunc({b}).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("placeholder A")));
+  EXPECT_THAT(
+      te::CreatePrimFunc({b}).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("placeholder A")));
   EXPECT_THAT(te::CreatePrimFunc({a, b, a}).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("twice")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("twice")));
 }
 
 TEST(TeTest, SymbolicExtentsStay) {

@@ -34,59 +34,115 @@ std::vector<te::Tensor> MakeGmm(const Dims& d) {
   return te::Gmm(d.size() == 4 ? d : Dims{1, d[0], d[1], d[2]});
 }
 
+std::vector<Workload> Convolutions() {
+  return {{{"c1d",
+            "L,ci,co,k,s,p",
+            {{256, 64, 128, 3, 2, 1},
+             {128, 128, 256, 1, 2, 0},
+             {64, 256, 256, 5, 1, 2},
+             {32, 512, 512, 3, 1, 1}}},
+           Bit(5),
+           [](const Dims& d) { return te::Conv(With(d, {1, 1}), 1); }},
+          {{"c2d",
+            "H,W,ci,co,k,s,p",
+            {{224, 224, 3, 64, 7, 2, 3},
+             {56, 56, 64, 64, 1, 1, 0},
+             {14, 14, 256, 256, 3, 1, 1},
+             {7, 7, 512, 512, 3, 1, 1}}},
+           Bit(6),
+           [](const Dims& d) { return te::Conv(With(d, {1, 1}), 2); }},
+          {{"c3d",
+            "D,H,W,ci,co,k,s,p",
+            {{16, 224, 224, 3, 64, 7, 2, 3},
+             {16, 56, 56, 64, 64, 1, 1, 0},
+             {16, 14, 14, 256, 256, 3, 1, 1},
+             {16, 7, 7, 512, 512, 3, 1, 1}}},
+           Bit(7),
+           [](const Dims& d) { return te::Conv(With(d, {1, 1}), 3); }},
+          {{"dep",
+            "H,W,c,k,s,p",
+            {{112, 112, 32, 3, 1, 1},
+             {112, 112, 64, 3, 2, 1},
+             {14, 14, 512, 3, 2, 1},
+             {7, 7, 1024, 3, 1, 1}}},
+           Bit(5),
+           te::Dep}};
+}
+
+std::vector<Workload> OtherConvolutions() {
+  return {{{"grp",
+            "H,W,ci,co,k,s,p,groups",
+            {{56, 56, 64, 128, 3, 2, 1, 4},
+             {56, 56, 64, 64, 1, 1, 0, 4},
+             {14, 14, 256, 256, 3, 1, 1, 4},
+             {7, 7, 512, 512, 3, 1, 1, 4}}},
+           Bit(6),
+           [](const Dims& d) { return te::Conv(With(d, {1}), 2); }},
+          {{"dil",
+            "H,W,ci,co,k,s,p,dilation",
+            {{224, 224, 3, 64, 7, 2, 3, 2},
+             {56, 56, 64, 64, 1, 1, 0, 2},
+             {14, 14, 256, 256, 3, 1, 1, 2},
+             {7, 7, 512, 512, 3, 1, 1, 2}}},
+           Bit(6),
+           [](const Dims& d) {
+             return te::Conv(
+                 {d[0], d[1], d[2], d[3], d[4], d[5], d[6], 1, d[7]}, 2);
+           }},
+          {{"t2d",
+            "H,W,ci,co,k,s,p",
+            {{4, 4, 512, 256, 4, 2, 1},
+             {8, 8, 256, 128, 4, 2, 1},
+             {16, 16, 128, 64, 4, 2, 1},
+             {32, 32, 64, 3, 4, 2, 1}}},
+           Bit(6),
+           te::T2d},
+          {{"cap",
+            "H,W,ci,co,k,s,p",
+            {{16, 16, 32, 32, 3, 2, 1},
+             {8, 8, 32, 32, 3, 1, 1},
+             {16, 16, 8, 16, 3, 2, 1},
+             {8, 8, 16, 16, 3, 1, 1}}},
+           Bit(6),
+           te::Cap}};
+}
+
+std::vector<Workload> MakeTable() {
+  std::vector<Workload> table = {
+      {{"gmm",
+        "N,M,K",
+        {{128, 128, 128}, {512, 32, 512}, {512, 512, 512}, {1024, 1024, 1024}}},
+       0,
+       MakeGmm}};
+  const auto append = [&](const std::vector<Workload>& more) {
+    table.insert(table.end(), more.begin(), more.end());
+  };
+  append(Convolutions());
+  append(OtherConvolutions());
+  append({{{"nrm", "N,M", {{256, 256}, {512, 512}, {1024, 1024}, {4096, 1024}}},
+           0,
+           te::Nrm},
+          {{"sfm", "N,M", {{256, 256}, {512, 512}, {1024, 1024}, {2048, 2048}}},
+           0,
+           te::Sfm},
+          {{"cbr",
+            "H,W,ci,co,k,s,p",
+            {{224, 224, 3, 64, 7, 2, 3},
+             {56, 56, 64, 128, 3, 2, 1},
+             {28, 28, 128, 256, 1, 2, 0},
+             {7, 7, 512, 512, 3, 1, 1}}},
+           Bit(6),
+           te::Cbr},
+          {{"tbg",
+            "seq,heads,dim",
+            {{128, 12, 64}, {128, 16, 64}, {64, 12, 128}, {128, 12, 128}}},
+           0,
+           te::Tbg}});
+  return table;
+}
+
 const std::vector<Workload>& Table() {
-  static const auto* const table = new std::vector<Workload>{
-      {{"gmm", "N,M,K",
-        {{128, 128, 128}, {512, 32, 512}, {512, 512, 512},
-         {1024, 1024, 1024}}},
-       0, MakeGmm},
-      {{"c1d", "L,ci,co,k,s,p",
-        {{256, 64, 128, 3, 2, 1}, {128, 128, 256, 1, 2, 0},
-         {64, 256, 256, 5, 1, 2}, {32, 512, 512, 3, 1, 1}}},
-       Bit(5), [](const Dims& d) { return te::Conv(With(d, {1, 1}), 1); }},
-      {{"c2d", "H,W,ci,co,k,s,p",
-        {{224, 224, 3, 64, 7, 2, 3}, {56, 56, 64, 64, 1, 1, 0},
-         {14, 14, 256, 256, 3, 1, 1}, {7, 7, 512, 512, 3, 1, 1}}},
-       Bit(6), [](const Dims& d) { return te::Conv(With(d, {1, 1}), 2); }},
-      {{"c3d", "D,H,W,ci,co,k,s,p",
-        {{16, 224, 224, 3, 64, 7, 2, 3}, {16, 56, 56, 64, 64, 1, 1, 0},
-         {16, 14, 14, 256, 256, 3, 1, 1}, {16, 7, 7, 512, 512, 3, 1, 1}}},
-       Bit(7), [](const Dims& d) { return te::Conv(With(d, {1, 1}), 3); }},
-      {{"dep", "H,W,c,k,s,p",
-        {{112, 112, 32, 3, 1, 1}, {112, 112, 64, 3, 2, 1},
-         {14, 14, 512, 3, 2, 1}, {7, 7, 1024, 3, 1, 1}}},
-       Bit(5), te::Dep},
-      {{"grp", "H,W,ci,co,k,s,p,groups",
-        {{56, 56, 64, 128, 3, 2, 1, 4}, {56, 56, 64, 64, 1, 1, 0, 4},
-         {14, 14, 256, 256, 3, 1, 1, 4}, {7, 7, 512, 512, 3, 1, 1, 4}}},
-       Bit(6), [](const Dims& d) { return te::Conv(With(d, {1}), 2); }},
-      {{"dil", "H,W,ci,co,k,s,p,dilation",
-        {{224, 224, 3, 64, 7, 2, 3, 2}, {56, 56, 64, 64, 1, 1, 0, 2},
-         {14, 14, 256, 256, 3, 1, 1, 2}, {7, 7, 512, 512, 3, 1, 1, 2}}},
-       Bit(6),
-       [](const Dims& d) {
-         return te::Conv({d[0], d[1], d[2], d[3], d[4], d[5], d[6], 1, d[7]},
-                         2);
-       }},
-      {{"t2d", "H,W,ci,co,k,s,p",
-        {{4, 4, 512, 256, 4, 2, 1}, {8, 8, 256, 128, 4, 2, 1},
-         {16, 16, 128, 64, 4, 2, 1}, {32, 32, 64, 3, 4, 2, 1}}},
-       Bit(6), te::T2d},
-      {{"cap", "H,W,ci,co,k,s,p",
-        {{16, 16, 32, 32, 3, 2, 1}, {8, 8, 32, 32, 3, 1, 1},
-         {16, 16, 8, 16, 3, 2, 1}, {8, 8, 16, 16, 3, 1, 1}}},
-       Bit(6), te::Cap},
-      {{"nrm", "N,M", {{256, 256}, {512, 512}, {1024, 1024}, {4096, 1024}}},
-       0, te::Nrm},
-      {{"sfm", "N,M", {{256, 256}, {512, 512}, {1024, 1024}, {2048, 2048}}},
-       0, te::Sfm},
-      {{"cbr", "H,W,ci,co,k,s,p",
-        {{224, 224, 3, 64, 7, 2, 3}, {56, 56, 64, 128, 3, 2, 1},
-         {28, 28, 128, 256, 1, 2, 0}, {7, 7, 512, 512, 3, 1, 1}}},
-       Bit(6), te::Cbr},
-      {{"tbg", "seq,heads,dim",
-        {{128, 12, 64}, {128, 16, 64}, {64, 12, 128}, {128, 12, 128}}},
-       0, te::Tbg}};
+  static const auto* const table = new std::vector<Workload>(MakeTable());
   return *table;
 }
 
@@ -102,8 +158,7 @@ absl::StatusOr<const Workload*> FindWorkload(std::string_view spec,
     if (workload.info.name == name) return &workload;
     known.push_back(workload.info.name);
   }
-  return Refuse(spec, absl::StrCat("unknown name \"", name,
-                                   "\"; known are ",
+  return Refuse(spec, absl::StrCat("unknown name \"", name, "\"; known are ",
                                    absl::StrJoin(known, ", ")));
 }
 
@@ -123,9 +178,9 @@ absl::StatusOr<int64_t> ReadDim(std::string_view spec, const std::string& text,
                                      "\", which is no whole number"));
   }
   if (error != std::errc() || value >= kMaxDim) {
-    return Refuse(spec, absl::StrCat(name, " = ", text,
-                                     " is too large; it must be below ",
-                                     kMaxDim));
+    return Refuse(spec,
+                  absl::StrCat(name, " = ", text,
+                               " is too large; it must be below ", kMaxDim));
   }
   if (value < 0 || (value == 0 && !may_be_zero)) {
     return Refuse(spec, absl::StrCat(name, " = ", value, " must be ",
@@ -142,10 +197,10 @@ absl::StatusOr<Dims> ReadDims(std::string_view spec, const Workload& workload,
   const bool is_batched_gmm = workload.info.name == "gmm" && parts.size() == 4;
   if (is_batched_gmm) names.insert(names.begin(), "B");
   if (parts.size() != names.size()) {
-    return Refuse(spec, absl::StrCat("has ", parts.size(), " dimensions, not ",
-                                     names.size(), ": write ",
-                                     workload.info.name, ":",
-                                     workload.info.dimensions));
+    return Refuse(
+        spec, absl::StrCat("has ", parts.size(), " dimensions, not ",
+                           names.size(), ": write ", workload.info.name, ":",
+                           workload.info.dimensions));
   }
   Dims dims;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -165,9 +220,9 @@ absl::Status CheckDims(std::string_view spec, const std::string& name,
                                      " must be multiples of groups = ", d[7]));
   }
   if (name == "t2d" && d[6] >= d[4]) {
-    return Refuse(spec, absl::StrCat("the padding p = ", d[6],
-                                     " must be less than the kernel k = ",
-                                     d[4]));
+    return Refuse(spec,
+                  absl::StrCat("the padding p = ", d[6],
+                               " must be less than the kernel k = ", d[4]));
   }
   return absl::OkStatus();
 }
@@ -177,8 +232,9 @@ absl::Status CheckSize(std::string_view spec, const Buffer& buffer) {
   for (const Expr& e : buffer->shape) {
     const int64_t* extent = AsInt(e);
     if (!extent || *extent < 1) {
-      return Refuse(spec, "the kernel is larger than the padded input, so "
-                          "the output is empty");
+      return Refuse(spec,
+                    "the kernel is larger than the padded input, so "
+                    "the output is empty");
     }
     if (__builtin_mul_overflow(size, *extent, &size) || size > kMaxElements) {
       return Refuse(spec, absl::StrCat("tensor ", buffer->name,

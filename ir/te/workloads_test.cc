@@ -123,9 +123,9 @@ TEST(WorkloadsTest, ConvolutionsComputeWhatADirectOneDoes) {
 // Scatters every input element over its window.
 TEST(WorkloadsTest, TransposedConvolutionScattersItsInput) {
   const int size = 4, ci = 3, co = 2, k = 4;
-  for (const auto& [spec, s, p] :
-       {std::tuple("t2d:4,4,3,2,4,2,1", 2, 1), {"t2d:4,4,3,2,4,1,0", 1, 0},
-        {"t2d:4,4,3,2,4,3,2", 3, 2}}) {
+  for (const auto& [spec, s, p] : {std::tuple("t2d:4,4,3,2,4,2,1", 2, 1),
+                                   {"t2d:4,4,3,2,4,1,0", 1, 0},
+                                   {"t2d:4,4,3,2,4,3,2", 3, 2}}) {
     std::vector<Tensor> args = RunWorkload(spec);
     const int out = args[2].shape[1];
     std::vector<double> expected(out * out * co);
@@ -167,9 +167,9 @@ TEST(WorkloadsTest, NormIsTheRootOfTheSumOfSquares) {
 }
 
 TEST(WorkloadsTest, TheRestRunsInsideItsBuffers) {
-  for (const char* spec : {"c1d:12,3,4,3,2,1", "c3d:4,5,6,2,3,3,2,1",
-                           "dep:7,7,4,3,2,1", "cap:5,5,3,2,3,2,1",
-                           "cbr:7,7,3,4,3,2,1", "tbg:4,3,5"}) {
+  for (const char* spec :
+       {"c1d:12,3,4,3,2,1", "c3d:4,5,6,2,3,3,2,1", "dep:7,7,4,3,2,1",
+        "cap:5,5,3,2,3,2,1", "cbr:7,7,3,4,3,2,1", "tbg:4,3,5"}) {
     RunWorkload(spec);
   }
 }
@@ -222,9 +222,9 @@ TEST(WorkloadsTest, BadSpecificationsSayWhatIsWrong) {
                 {"grp:7,7,4,6,3,1,1,3", "multiples of groups"},
                 {"t2d:4,4,3,2,4,2,4", "less than the kernel"}};
   for (const auto& bad : kCases) {
-    EXPECT_THAT(MakeWorkload(bad.spec).status(),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr(bad.message)))
+    EXPECT_THAT(
+        MakeWorkload(bad.spec).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.message)))
         << bad.spec;
   }
 }
@@ -240,8 +240,9 @@ def main(a: T.handle):
             vi = T.axis.spatial(n, i)
             A[vi] = T.exp(T.float32(2))
 )"));
-  EXPECT_THAT(EstimateFlops(module.functions[0]).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("loop i")));
+  EXPECT_THAT(
+      EstimateFlops(module.functions[0]).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("loop i")));
 }
 
 }  // namespace

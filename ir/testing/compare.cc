@@ -42,11 +42,11 @@ Tolerance DefaultTolerance(DType dtype) {
 absl::Status CompareTensors(const Tensor& actual, const Tensor& expected,
                             Tolerance tolerance) {
   if (actual.dtype != expected.dtype || actual.shape != expected.shape) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a tensor of ", actual.dtype.ToString(), " [",
-        absl::StrJoin(actual.shape, ", "), "] is compared with one of ",
-        expected.dtype.ToString(), " [", absl::StrJoin(expected.shape, ", "),
-        "]"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a tensor of ", actual.dtype.ToString(), " [",
+                     absl::StrJoin(actual.shape, ", "),
+                     "] is compared with one of ", expected.dtype.ToString(),
+                     " [", absl::StrJoin(expected.shape, ", "), "]"));
   }
   const bool exact = !actual.dtype.is_float();
   int64_t first = -1, count = 0;

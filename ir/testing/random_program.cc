@@ -20,7 +20,7 @@ using Indices = const std::vector<Expr>&;
 
 struct Item {
   te::Tensor tensor;
-  double bound;        // of the magnitude of its elements
+  double bound;  // of the magnitude of its elements
   bool is_input = false;
   bool is_read = false;
 };
@@ -122,8 +122,8 @@ Item* Generator::PickOfRank(size_t rank) {
 }
 
 te::Tensor Generator::Input(const Shape& shape, const char* name) {
-  te::Tensor input = te::Placeholder(Exprs(shape), dtype_,
-                                     name + std::to_string(inputs_++));
+  te::Tensor input =
+      te::Placeholder(Exprs(shape), dtype_, name + std::to_string(inputs_++));
   items_.push_back({input, is_float() ? 1.0 : 8.0, /*is_input=*/true});
   return input;
 }
@@ -176,9 +176,7 @@ std::optional<Generator::Stage> Generator::Unary() {
   if (in > limit()) {
     te::Tensor clamped = te::Compute(
         source.shape(),
-        [&](Indices i) {
-          return Max(Min(source(i), Const(16)), Const(-16));
-        },
+        [&](Indices i) { return Max(Min(source(i), Const(16)), Const(-16)); },
         NextName());
     return Stage{clamped, is_float() ? 4.0 : 16.0};
   }
@@ -201,8 +199,8 @@ std::optional<Generator::Stage> Generator::Pair() {
     }
   }
   const bool broadcast = second < 0;
-  const te::Tensor b = broadcast ? Input({shape.back()}, "V")
-                                 : items_[second].tensor;
+  const te::Tensor b =
+      broadcast ? Input({shape.back()}, "V") : items_[second].tensor;
   if (broadcast) second = static_cast<int>(items_.size()) - 1;
   const double x = items_[first].bound, y = items_[second].bound;
   items_[first].is_read = items_[second].is_read = true;
@@ -344,8 +342,8 @@ std::optional<Generator::Stage> Generator::Conv() {
   reduce = filter;
   filter.push_back(co);
   out.push_back(co);
-  const double bound = a->bound * in.back() * std::pow(kernel, spatial) *
-                       (is_float() ? 1 : 8);
+  const double bound =
+      a->bound * in.back() * std::pow(kernel, spatial) * (is_float() ? 1 : 8);
   if (!Fits(out, reduce) || bound > limit() * 16) return std::nullopt;
   a->is_read = true;
   const te::Tensor x = a->tensor, w = Input(filter, "F");

@@ -81,7 +81,8 @@ TEST(CompareTest, TellsTheFirstDifference) {
 }
 
 TEST(CompareTest, NanAndInfinityEqualThemselvesOnly) {
-  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const double nan = std::nan(""),
+               inf = std::numeric_limits<double>::infinity();
   Tensor a(DType::Float(32), {1}), b = a;
   a.Set(0, nan);
   EXPECT_FALSE(CompareTensors(a, b).ok());
@@ -93,12 +94,12 @@ TEST(CompareTest, NanAndInfinityEqualThemselvesOnly) {
 }
 
 TEST(CompareTest, ShapesAndTypesMustAgree) {
-  EXPECT_FALSE(CompareTensors(Tensor(DType::Int(32), {2}),
-                              Tensor(DType::Int(32), {3}))
-                   .ok());
-  EXPECT_FALSE(CompareTensors(Tensor(DType::Int(32), {2}),
-                              Tensor(DType::Int(64), {2}))
-                   .ok());
+  EXPECT_FALSE(
+      CompareTensors(Tensor(DType::Int(32), {2}), Tensor(DType::Int(32), {3}))
+          .ok());
+  EXPECT_FALSE(
+      CompareTensors(Tensor(DType::Int(32), {2}), Tensor(DType::Int(64), {2}))
+          .ok());
 }
 
 }  // namespace

@@ -61,9 +61,9 @@ class Verifier {
 void Verifier::CheckId(int64_t id, const std::string& what) {
   if (!is_blocks()) return;
   if (id <= 0 || id >= function_.next_id) {
-    place_.Fail(absl::StrCat(what, " has id ", id,
-                             ", which is not between 1 and next_id = ",
-                             function_.next_id));
+    place_.Fail(absl::StrCat(
+        what, " has id ", id,
+        ", which is not between 1 and next_id = ", function_.next_id));
   } else if (!ids_.insert(id).second) {
     place_.Fail(absl::StrCat(what, " has id ", id,
                              ", which another loop or block has too"));
@@ -151,9 +151,9 @@ void Verifier::CheckThreadTag(const ForNode& loop) {
                              " and not bound to a thread"));
   }
   static const std::set<std::string> kTags = {
-      "threadIdx.x", "threadIdx.y",  "threadIdx.z",  "blockIdx.x",
-      "blockIdx.y",  "blockIdx.z",   "vthread",      "vthread.x",
-      "vthread.y",   "vthread.z",    "clusterIdx.x", "clusterIdx.y",
+      "threadIdx.x",  "threadIdx.y", "threadIdx.z",  "blockIdx.x",
+      "blockIdx.y",   "blockIdx.z",  "vthread",      "vthread.x",
+      "vthread.y",    "vthread.z",   "clusterIdx.x", "clusterIdx.y",
       "clusterIdx.z", "cthread"};
   if (is_thread && !kTags.count(loop.thread_tag)) {
     place_.Fail(absl::StrCat("unknown thread axis \"", loop.thread_tag,
@@ -250,9 +250,9 @@ void Verifier::CheckBlock(const BlockNode& block) {
 void Verifier::CheckRegion(const BufferRegion& region, const char* what) {
   if (!place_.ok()) return;
   if (!region.buffer || !place_.buffers.count(region.buffer.get())) {
-    return place_.Fail(absl::StrCat(
-        what, " is of buffer ", region.buffer ? region.buffer->name : "?",
-        ", which is not defined here"));
+    return place_.Fail(absl::StrCat(what, " is of buffer ",
+                                    region.buffer ? region.buffer->name : "?",
+                                    ", which is not defined here"));
   }
   if (region.region.size() != region.buffer->shape.size()) {
     place_.Fail(absl::StrCat(what, " of buffer ", region.buffer->name, " has ",
@@ -311,8 +311,7 @@ void Verifier::CheckCovered(const BlockNode& block) {
     });
     const auto* store = s.As<StoreNode>();
     if (store && !writes.count(store->buffer.get())) {
-      place_.Fail(absl::StrCat("the block writes buffer ",
-                               store->buffer->name,
+      place_.Fail(absl::StrCat("the block writes buffer ", store->buffer->name,
                                ", which is not among its writes"));
     }
     return true;
@@ -330,8 +329,7 @@ void Verifier::CheckStore(const StoreNode& store) {
   if (store.value.dtype() != expected) {
     place_.Fail(absl::StrCat("store of ", store.value.dtype().ToString(),
                              " into buffer ", store.buffer->name,
-                             ", where the indices want ",
-                             expected.ToString()));
+                             ", where the indices want ", expected.ToString()));
   }
 }
 
@@ -386,8 +384,8 @@ absl::Status VerifyModule(const Module& m, VerifyOptions options) {
   std::set<std::string> names;
   auto add = [&](const std::string& name) {
     if (names.insert(name).second) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "module ", m.name, " has two functions called ", name));
+    return absl::InvalidArgumentError(
+        absl::StrCat("module ", m.name, " has two functions called ", name));
   };
   for (const GraphFunction& g : m.graph_functions) {
     KILN_RETURN_IF_ERROR(add(g.name));

@@ -51,8 +51,8 @@ void CheckSelect(const SelectNode& node, Place& place) {
                             " for values of ", value.ToString()));
   }
   if (node.true_value.dtype() != value || node.false_value.dtype() != value) {
-    place.Fail(absl::StrCat("Select between ", TypeOf(node.true_value),
-                            " and ", TypeOf(node.false_value)));
+    place.Fail(absl::StrCat("Select between ", TypeOf(node.true_value), " and ",
+                            TypeOf(node.false_value)));
   }
 }
 
@@ -68,8 +68,9 @@ void CheckLoad(const LoadNode& node, Place& place) {
 }
 
 void CheckRamp(const RampNode& node, Place& place) {
-  if (!node.base.dtype().is_scalar() || node.base.dtype() != node.stride.dtype() ||
-      node.lanes < 2 || node.dtype.lanes() != node.lanes) {
+  if (!node.base.dtype().is_scalar() ||
+      node.base.dtype() != node.stride.dtype() || node.lanes < 2 ||
+      node.dtype.lanes() != node.lanes) {
     place.Fail(absl::StrCat("Ramp of ", TypeOf(node.base), " by ",
                             TypeOf(node.stride), " with ", node.lanes,
                             " lanes"));
@@ -88,8 +89,8 @@ void CheckCall(const CallNode& node, Place& place) {
   const IntrinsicInfo& info = GetIntrinsicInfo(node.op);
   const int count = static_cast<int>(node.args.size());
   if (info.arity >= 0 && info.arity != count) {
-    place.Fail(absl::StrCat("call of ", std::string(info.name), " with ",
-                            count, " arguments; it takes ", info.arity));
+    place.Fail(absl::StrCat("call of ", std::string(info.name), " with ", count,
+                            " arguments; it takes ", info.arity));
     return;
   }
   if (node.op != Intrinsic::kIfThenElse) return;
@@ -103,8 +104,8 @@ void CheckCall(const CallNode& node, Place& place) {
 
 void CheckVar(const VarNode& node, Place& place) {
   if (place.vars.count(&node) || place.data.count(&node)) return;
-  place.Fail(absl::StrCat("variable ", node.name,
-                          " is used where it is not defined"));
+  place.Fail(
+      absl::StrCat("variable ", node.name, " is used where it is not defined"));
 }
 
 void CheckLet(const LetNode& node, Place& place) {
@@ -183,8 +184,8 @@ void CheckIndex(const Expr& e, const char* what, Place& place,
   const bool fits = may_be_vector ? e.dtype().Element() == DType::Index()
                                   : e.dtype() == DType::Index();
   if (!fits) {
-    place.Fail(absl::StrCat(what, " has type ", TypeOf(e),
-                            "; it must be int64"));
+    place.Fail(
+        absl::StrCat(what, " has type ", TypeOf(e), "; it must be int64"));
   }
 }
 
@@ -220,8 +221,8 @@ void CheckSize(const BufferNode& buffer, Place& place) {
     const int64_t* extent = AsInt(e);
     if (!extent) continue;
     if (*extent < 0) {
-      place.Fail(absl::StrCat("buffer ", buffer.name,
-                              " has a negative extent ", *extent));
+      place.Fail(absl::StrCat("buffer ", buffer.name, " has a negative extent ",
+                              *extent));
     }
     if (__builtin_mul_overflow(bytes, *extent, &bytes)) {
       return place.Fail(absl::StrCat("the size of buffer ", buffer.name,

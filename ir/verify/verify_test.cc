@@ -89,8 +89,8 @@ TEST(VerifyTest, EachFaultIsNamedWithItsPlace) {
       {[](Parts& p) { p.values = {Var("ghost")}; },
        "main / block \"root\" / for i / block \"A\": variable ghost"},
       {[](Parts& p) {
-         p.block.body = MakeStore(MakeBuffer("Z", kF32, {Int(8)}), Float(1),
-                                  {p.vi});
+         p.block.body =
+             MakeStore(MakeBuffer("Z", kF32, {Int(8)}), Float(1), {p.vi});
        },
        "buffer Z is used where it is not defined"},
       {[](Parts& p) { p.loop.id = 2; }, "another loop or block"},
@@ -108,8 +108,8 @@ TEST(VerifyTest, EachFaultIsNamedWithItsPlace) {
       {[](Parts& p) { p.block.writes[0].region.clear(); },
        "0 ranges for 1 dimensions"},
       {[](Parts& p) {
-         p.block.body =
-             MakeStore(p.a, Float(1), {Expr(new CastNode(DType::Int(32), p.vi))});
+         p.block.body = MakeStore(p.a, Float(1),
+                                  {Expr(new CastNode(DType::Int(32), p.vi))});
        },
        "an index has type int32"},
       {[](Parts& p) {
