@@ -9,6 +9,7 @@
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/python/parser.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/script.h"
@@ -28,35 +29,68 @@ std::string ToText(const Decisions& decisions) {
   return text;
 }
 
-}  // namespace
+// The functions of the text; an empty name stands for a text without any.
+absl::StatusOr<std::vector<std::string>> FunctionNames(
+    const python::Source& source) {
+  KILN_ASSIGN_OR_RETURN(std::vector<python::Stmt> stmts,
+                        python::ParseFile(source));
+  std::vector<std::string> names;
+  for (const python::Stmt& stmt : stmts) {
+    if (stmt.kind == python::StmtKind::kFunction) names.push_back(stmt.name);
+  }
+  if (names.size() < 2) names = {""};
+  return names;
+}
 
-absl::StatusOr<std::unique_ptr<ScriptSpace>> ScriptSpace::Create(
-    const Module& module, int function, const python::Source& source) {
+// The trace of the function called `name`, with the first choices that pass.
+absl::StatusOr<Trace> FindTrace(const Module& module,
+                                const python::Source& source,
+                                const std::string& name) {
   absl::Status status;
   for (int i = 0; i < kFirstTries; ++i) {
     Schedule schedule(module, {.seed = static_cast<uint64_t>(i)});
-    status = RunScript(source, &schedule);
-    if (status.ok()) {
-      return std::unique_ptr<ScriptSpace>(
-          new ScriptSpace(State(module), function, schedule.trace()));
-    }
+    status = RunScript(source, &schedule, name);
+    if (status.ok()) return schedule.trace();
     if (!absl::IsFailedPrecondition(status)) break;
   }
   return status;
 }
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ScriptSpace>> ScriptSpace::Create(
+    const Module& module, int function, const python::Source& source) {
+  KILN_ASSIGN_OR_RETURN(std::vector<std::string> names, FunctionNames(source));
+  std::unique_ptr<ScriptSpace> space(new ScriptSpace(State(module), function));
+  absl::Status status;
+  for (const std::string& name : names) {
+    absl::StatusOr<Trace> trace = FindTrace(module, source, name);
+    if (trace.ok()) {
+      Decisions open = OpenDecisions(*trace);
+      space->alternatives_.push_back({*std::move(trace), std::move(open)});
+    } else if (absl::IsFailedPrecondition(trace.status())) {
+      status = trace.status();
+    } else {
+      return trace.status();
+    }
+  }
+  if (space->alternatives_.empty()) return status;
+  return space;
+}
+
 absl::StatusOr<Candidate> ScriptSpace::Sample(uint64_t seed,
                                               uint64_t index) const {
+  const auto& [trace, open] = alternatives_[index % alternatives_.size()];
   State state = start_;
   Decisions made;
   const uint64_t own_seed = RandomBits(seed, index, 0);
-  KILN_RETURN_IF_ERROR(kiln::Replay(trace_, 0, trace_.instructions.size(),
-                                    open_, own_seed, &state, &made));
+  KILN_RETURN_IF_ERROR(kiln::Replay(trace, 0, trace.instructions.size(), open,
+                                    own_seed, &state, &made));
   Candidate candidate;
   candidate.scheduled = *state.functions[function_];
   candidate.program_hash = Sha256Hex(CanonicalForm(candidate.scheduled));
   candidate.decisions = ToText(made);
-  candidate.trace = kiln::ToText(WithDecisions(trace_, made));
+  candidate.trace = kiln::ToText(WithDecisions(trace, made));
   return candidate;
 }
 

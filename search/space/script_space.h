@@ -3,6 +3,8 @@
 #define KILN_SEARCH_SPACE_SCRIPT_SPACE_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
@@ -13,12 +15,14 @@
 namespace kiln {
 
 // Points are the programs that the function makes of a module, over all that
-// its sample_* calls may choose.
+// its sample_* calls may choose. A text with several functions is the union of
+// their spaces, drawn from in turns.
 class ScriptSpace : public Space {
  public:
-  // Carries the function out, with a few choices if steps are refused, to know
+  // Carries each function out, with a few choices if steps are refused, to know
   // its trace. `function` is the index of the function to tune in `module`.
-  // The error is that of the text, or the last refusal.
+  // A function whose steps are always refused is left out as long as there is
+  // another one; otherwise the error is the last refusal, or that of the text.
   static absl::StatusOr<std::unique_ptr<ScriptSpace>> Create(
       const Module& module, int function, const python::Source& source);
 
@@ -30,16 +34,17 @@ class ScriptSpace : public Space {
                                          const std::string& trace);
 
  private:
-  ScriptSpace(State start, int function, Trace trace)
-      : start_(std::move(start)),
-        function_(function),
-        trace_(std::move(trace)),
-        open_(OpenDecisions(trace_)) {}
+  struct Alternative {
+    Trace trace;
+    Decisions open;
+  };
+
+  ScriptSpace(State start, int function)
+      : start_(std::move(start)), function_(function) {}
 
   State start_;
   int function_;
-  Trace trace_;
-  Decisions open_;
+  std::vector<Alternative> alternatives_;
 };
 
 }  // namespace kiln

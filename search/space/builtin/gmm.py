@@ -1,30 +1,64 @@
-# Z[b, i, j] += X[b, i, k] * Y[b, k, j]: a register tile of rows x 16-wide
-# vectors, Y packed into panels of 16 columns, blocks of rows in parallel.
-def space(sch):
+# Z[b, i, j] += X[b, i, k] * Y[b, k, j] in register tiles of `rows` x `vectors`
+# 16-wide vectors. `tile` is 100 * rows + vectors: those that leave a few of 32
+# vector registers for operands.
+
+
+# Y is packed into panels of 16 columns first, which pays from about 256 rows.
+def packed(sch):
     z = sch.get_block("Z", "main")
     b, i, j, k = sch.get_loops(z)
-    j0, lane = sch.split(j, [None, 16])
-    i_outer, i_block, row = sch.split(i, sch.sample_perfect_tile(i, n=3, max_innermost_factor=14))
-    j_outer, j_block, vector = sch.split(j0, sch.sample_perfect_tile(j0, n=3, max_innermost_factor=4))
+    tile = sch.sample_categorical([404, 604, 704, 802, 803, 1202, 1402], [0.1, 0.15, 0.1, 0.2, 0.2, 0.15, 0.1])
+    j_vector, lane = sch.split(j, [None, 16])
+    j_tile, vector = sch.split(j_vector, [None, tile % 100])
+    i_tile, row = sch.split(i, [None, tile // 100])
+    i_outer, i_block = sch.split(i_tile, sch.sample_perfect_tile(i_tile, n=2, max_innermost_factor=32))
+    j_outer, j_block = sch.split(j_tile, sch.sample_perfect_tile(j_tile, n=2, max_innermost_factor=32))
     k0, k1 = sch.split(k, [None, sch.sample_categorical([1, 2, 4], [0.34, 0.33, 0.33])])
-    sch.reorder(b, i_outer, j_outer, i_block, j_block, k0, k1, row, vector, lane)
-    packed = sch.cache_read(z, 1, "global")
-    sch.transform_layout(packed, ("write", 0), lambda b, k, j: (b, j // 16, k, j % 16))
+    sch.reorder(b, i_outer, j_outer, j_block, i_block, k0, k1, row, vector, lane)
+    panels = sch.cache_read(z, 1, "global")
+    sch.transform_layout(panels, ("write", 0), lambda b, k, j: (b, j // 16, k, j % 16))
     acc = sch.cache_write(z, 0, "local")
-    sch.reverse_compute_at(acc, j_block, preserve_unit_loops=True)
+    sch.reverse_compute_at(acc, i_block, preserve_unit_loops=True)
     sch.parallel(sch.fuse(b, i_outer, j_outer))
     sch.vectorize(lane)
     sch.unroll(row)
     sch.unroll(vector)
     sch.unroll(k1)
-    f, ib, jb, a0, a1, a2 = sch.get_loops(acc)
+    f, jb, ib, a0, a1, a2 = sch.get_loops(acc)
     a_vector, a_lane = sch.split(a2, [None, 16])
     sch.vectorize(a_lane)
     sch.unroll(a1)
     sch.unroll(a_vector)
-    pb, pk, pj = sch.get_loops(packed)
+    pb, pk, pj = sch.get_loops(panels)
     panel, p_lane = sch.split(pj, [None, 16])
     sch.reorder(pb, panel, pk, p_lane)
     sch.parallel(sch.fuse(pb, panel))
     sch.vectorize(p_lane)
+    sch.decompose_reduction(z, k0)
+
+
+# Y is read where it lies.
+def direct(sch):
+    z = sch.get_block("Z", "main")
+    b, i, j, k = sch.get_loops(z)
+    tile = sch.sample_categorical([404, 604, 704, 802, 803, 1202, 1402], [0.1, 0.15, 0.1, 0.2, 0.2, 0.15, 0.1])
+    j_vector, lane = sch.split(j, [None, 16])
+    j_tile, vector = sch.split(j_vector, [None, tile % 100])
+    i_tile, row = sch.split(i, [None, tile // 100])
+    i_outer, i_block = sch.split(i_tile, sch.sample_perfect_tile(i_tile, n=2, max_innermost_factor=32))
+    j_outer, j_block = sch.split(j_tile, sch.sample_perfect_tile(j_tile, n=2, max_innermost_factor=32))
+    k0, k1 = sch.split(k, [None, sch.sample_categorical([1, 2, 4], [0.34, 0.33, 0.33])])
+    sch.reorder(b, i_outer, j_outer, j_block, i_block, k0, k1, row, vector, lane)
+    acc = sch.cache_write(z, 0, "local")
+    sch.reverse_compute_at(acc, i_block, preserve_unit_loops=True)
+    sch.parallel(sch.fuse(b, i_outer, j_outer))
+    sch.vectorize(lane)
+    sch.unroll(row)
+    sch.unroll(vector)
+    sch.unroll(k1)
+    f, jb, ib, a0, a1, a2 = sch.get_loops(acc)
+    a_vector, a_lane = sch.split(a2, [None, 16])
+    sch.vectorize(a_lane)
+    sch.unroll(a1)
+    sch.unroll(a_vector)
     sch.decompose_reduction(z, k0)
