@@ -53,6 +53,11 @@ bool Moves(const ForNode& loop, const Range& range) {
   return UsesVar(range.min, loop.var) || UsesVar(range.extent, loop.var);
 }
 
+Loops LoopsFrom(const ScopeBlock& block, size_t depth) {
+  return Loops(block.loops.begin() + static_cast<long>(depth),
+               block.loops.end());
+}
+
 // Iterations of the loops that move the region, times its own size.
 std::optional<int64_t> CountPoints(const Loops& loops,
                                    const BufferRegion& region) {
@@ -87,42 +92,12 @@ bool IsDenseBox(const Loops& loops, const BufferRegion& region) {
   });
 }
 
-// Whether the predicate is a conjunction of upper bounds, each on the position
-// along one dimension of the region, as splits leave behind: then it cuts the
-// box to a smaller one, and EvalRegion has done so.
-bool CutsToBox(const Expr& predicate, const Loops& loops,
-               const BufferRegion& region, Analyzer* analyzer) {
-  if (IsOne(predicate)) return true;
-  const auto moves = [&](const Expr& e) {
-    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
-      return UsesVar(e, loop->var);
-    });
-  };
-  if (!moves(predicate)) return true;
-  const auto* node = predicate.As<BinaryNode>();
-  if (!node) return false;
-  if (node->kind == ExprKind::kAnd) {
-    return CutsToBox(node->a, loops, region, analyzer) &&
-           CutsToBox(node->b, loops, region, analyzer);
-  }
-  if (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE) return false;
-  return std::any_of(
-      region.region.begin(), region.region.end(), [&](const Range& range) {
-        return !moves(
-            analyzer->Simplify(Sub(Sub(node->a, node->b), range.min)));
-      });
-}
-
-// Whether the block writes every point of the hull of `region` while the loops
-// from `depth` on run.
+// Whether the block, but for its predicate, writes every point of the hull of
+// `region` while the loops from `depth` on run.
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const Box& box, Analyzer* analyzer) {
-  const Loops loops(block.loops.begin() + static_cast<long>(depth),
-                    block.loops.end());
+  const Loops loops = LoopsFrom(block, depth);
   const BufferRegion region = InLoopVariables(block, written);
-  if (!CutsToBox(block.realize->predicate, loops, region, analyzer)) {
-    return false;
-  }
   if (IsDenseBox(loops, region)) return true;
   if (WhyNotAffine(*block.realize, loops)) return false;
   std::optional<int64_t> volume = 1;
@@ -131,6 +106,42 @@ bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
   }
   const auto points = CountPoints(loops, region);
   return volume && points && *points >= *volume;
+}
+
+// The first index along a dimension that a condition of the writer leaves out;
+// null when the condition cuts no box there.
+//
+// `condition` says diff < 0. With index = m * diff + rest and rest within
+// [r0, r0 + m), it holds exactly where index < r0.
+Expr CutAlong(const Expr& condition, const Expr& index, const Loops& loops,
+              Analyzer* analyzer) {
+  const auto* node = condition.As<BinaryNode>();
+  if (!node || (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE)) {
+    return nullptr;
+  }
+  Expr diff = Sub(node->a, node->b);
+  if (node->kind == ExprKind::kLE) diff = Sub(diff, Int(1));
+  Domains domains;
+  for (const ForNode* loop : loops) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+  }
+  for (const ForNode* loop : loops) {
+    const auto step = [&](const Expr& e) -> const Expr {
+      const Expr moved = Substitute(e, loop->var, Add(loop->var, Int(1)));
+      return analyzer->Simplify(Sub(moved, e));
+    };
+    const Expr diff_step = step(diff), index_step = step(index);
+    const int64_t *by = AsInt(diff_step), *along = AsInt(index_step);
+    if (!by || !along || *by <= 0 || *along <= 0 || *along % *by != 0) continue;
+    const int64_t m = *along / *by;
+    const Expr rest = analyzer->Simplify(Sub(index, Mul(diff, Int(m))));
+    const IntSet set = EvalSet(rest, domains, analyzer);
+    if (!set.IsBounded()) continue;
+    const Expr span = analyzer->Simplify(Sub(set.max, set.min));
+    const int64_t* width = AsInt(span);
+    if (width && *width < m) return set.min;
+  }
+  return nullptr;
 }
 
 size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
@@ -206,24 +217,46 @@ struct ReadCheck {
     return writers;
   }
 
-  // Conditions of a writer that only shared loops decide say whether it runs
-  // at all: the reader has to run under them too.
-  bool RunsWithReader(const ScopeBlock& writer, size_t depth) {
-    return HoldsForReader(writer.realize->predicate, writer, depth);
+  // What the writer's predicate leaves out is not read: conditions that only
+  // shared loops decide hold for the reader too, and others cut the writer's
+  // box beyond what the reader reaches.
+  bool ReadsWithin(const ScopeBlock& writer, const BufferRegion& written,
+                   size_t depth) {
+    return IsOne(writer.realize->predicate) ||
+           ReadsWithin(writer.realize->predicate,
+                       InLoopVariables(writer, written),
+                       LoopsFrom(writer, depth));
   }
 
-  bool HoldsForReader(const Expr& condition, const ScopeBlock& writer,
-                      size_t depth) {
+  bool ReadsWithin(const Expr& condition, const BufferRegion& written,
+                   const Loops& loops) {
     const auto* node = condition.As<BinaryNode>();
     if (node && node->kind == ExprKind::kAnd) {
-      return HoldsForReader(node->a, writer, depth) &&
-             HoldsForReader(node->b, writer, depth);
+      return ReadsWithin(node->a, written, loops) &&
+             ReadsWithin(node->b, written, loops);
     }
-    for (size_t i = depth; i < writer.loops.size(); ++i) {
-      if (UsesVar(condition, writer.loops[i]->var)) return true;
+    const ScopeBlock& block = scope.blocks[reader];
+    Analyzer inside;
+    for (const ForNode* loop : block.loops) {
+      inside.Bind(loop->var, {loop->min, loop->extent});
     }
-    const auto held = analyzer.Assume(scope.blocks[reader].realize->predicate);
-    return analyzer.CanProve(condition);
+    const auto held = inside.Assume(block.realize->predicate);
+    const bool moves = std::any_of(
+        loops.begin(), loops.end(),
+        [&](const ForNode* loop) { return UsesVar(condition, loop->var); });
+    if (!moves) return inside.CanProve(condition);
+    const BufferRegion wanted = InLoopVariables(block, read);
+    for (size_t d = 0; d < written.region.size(); ++d) {
+      if (!IsOne(written.region[d].extent)) continue;
+      const Expr cut =
+          CutAlong(condition, written.region[d].min, loops, &analyzer);
+      if (!cut) continue;
+      const Range& range = wanted.region[d];
+      if (inside.CanProveLessEqual(Add(range.min, range.extent), cut)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool IsCovered() {
@@ -246,7 +279,7 @@ struct ReadCheck {
       const BufferRegion& region =
           *FindRegion(writer.block().writes, read.buffer);
       Box box = TouchedBox(writer, region, depth, &analyzer);
-      if (!IsBounded(box) || !RunsWithReader(writer, depth)) continue;
+      if (!IsBounded(box) || !ReadsWithin(writer, region, depth)) continue;
       if (!FillsBox(writer, region, depth, box, &analyzer)) continue;
       if (Contains(box, wanted, &analyzer)) return true;
       filled.push_back(std::move(box));
