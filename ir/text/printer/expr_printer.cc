@@ -124,6 +124,30 @@ std::string ExprPrinter::Let(const LetNode& e) {
                       "})");
 }
 
+std::string ExprPrinter::Select(const SelectNode& e) {
+  const std::string yes = Print(e.true_value, !IsNumber(e.false_value));
+  const std::string no = Print(e.false_value, !IsNumber(e.true_value));
+  return absl::StrCat("T.Select(", Print(e.condition), ", ", yes, ", ", no,
+                      ")");
+}
+
+std::string ExprPrinter::Vector(const Expr& e) {
+  if (const auto* splat = e.As<BroadcastNode>()) {
+    return absl::StrCat("T.Broadcast(", Print(splat->value), ", ", splat->lanes,
+                        ")");
+  }
+  const auto* ramp = e.As<RampNode>();
+  const std::string base = Print(ramp->base, !IsNumber(ramp->stride));
+  const std::string stride = Print(ramp->stride, !IsNumber(ramp->base));
+  return absl::StrCat("T.Ramp(", base, ", ", stride, ", ", ramp->lanes, ")");
+}
+
+std::string ExprPrinter::Negation(const NotNode& e, int precedence) {
+  return Parenthesized(
+      absl::StrCat("not ", Print(e.value, kNotPrecedence, false)),
+      kNotPrecedence < precedence);
+}
+
 std::string ExprPrinter::Print(const Expr& e, int precedence,
                                bool typed_by_place) {
   if (const auto* binary = e.As<BinaryNode>()) {
@@ -142,32 +166,15 @@ std::string ExprPrinter::Print(const Expr& e, int precedence,
                         Print(cast->value), ")");
   }
   if (const auto* negated = e.As<NotNode>()) {
-    return Parenthesized(
-        absl::StrCat("not ", Print(negated->value, kNotPrecedence, false)),
-        kNotPrecedence < precedence);
+    return Negation(*negated, precedence);
   }
-  if (const auto* select = e.As<SelectNode>()) {
-    const std::string yes =
-        Print(select->true_value, !IsNumber(select->false_value));
-    const std::string no =
-        Print(select->false_value, !IsNumber(select->true_value));
-    return absl::StrCat("T.Select(", Print(select->condition), ", ", yes, ", ",
-                        no, ")");
-  }
+  if (const auto* select = e.As<SelectNode>()) return Select(*select);
   if (const auto* load = e.As<LoadNode>()) {
     return Element(load->buffer, load->indices);
   }
-  if (const auto* ramp = e.As<RampNode>()) {
-    const std::string base = Print(ramp->base, !IsNumber(ramp->stride));
-    const std::string stride = Print(ramp->stride, !IsNumber(ramp->base));
-    return absl::StrCat("T.Ramp(", base, ", ", stride, ", ", ramp->lanes, ")");
-  }
-  if (const auto* splat = e.As<BroadcastNode>()) {
-    return absl::StrCat("T.Broadcast(", Print(splat->value), ", ", splat->lanes,
-                        ")");
-  }
   if (const auto* let = e.As<LetNode>()) return Let(*let);
-  return Call(*e.As<CallNode>(), precedence);
+  if (const auto* call = e.As<CallNode>()) return Call(*call, precedence);
+  return Vector(e);
 }
 
 // An integer of another width becomes an index where it stands as one.

@@ -42,6 +42,9 @@ class ExprPrinter {
   std::string Call(const CallNode& e, int precedence);
   std::string TypedCall(const CallNode& e);
   std::string Let(const LetNode& e);
+  std::string Select(const SelectNode& e);
+  std::string Vector(const Expr& e);
+  std::string Negation(const NotNode& e, int precedence);
   std::string Index(const Expr& e);
 
   Names& names_;

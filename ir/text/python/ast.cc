@@ -1,5 +1,8 @@
 #include "kiln/ir/text/python/ast.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace kiln::python {
 
 std::string DottedName(const Expr& expr) {
@@ -12,61 +15,36 @@ std::string DottedName(const Expr& expr) {
 }
 
 std::string_view DescribeKind(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kName:
-      return "a name";
-    case ExprKind::kInt:
-      return "an integer";
-    case ExprKind::kFloat:
-      return "a float";
-    case ExprKind::kString:
-      return "a string";
-    case ExprKind::kTrue:
-      return "True";
-    case ExprKind::kFalse:
-      return "False";
-    case ExprKind::kNone:
-      return "None";
-    case ExprKind::kEllipsis:
-      return "`...`";
-    case ExprKind::kAttribute:
-      return "an attribute";
-    case ExprKind::kCall:
-      return "a call";
-    case ExprKind::kKeyword:
-      return "a keyword argument";
-    case ExprKind::kStarred:
-      return "a starred expression";
-    case ExprKind::kSubscript:
-      return "a subscript";
-    case ExprKind::kSlice:
-      return "a slice";
-    case ExprKind::kOmitted:
-      return "nothing";
-    case ExprKind::kTuple:
-      return "a tuple";
-    case ExprKind::kList:
-      return "a list";
-    case ExprKind::kSet:
-      return "a set";
-    case ExprKind::kDict:
-      return "a dict";
-    case ExprKind::kLambda:
-      return "a lambda";
-    case ExprKind::kUnary:
-      return "a unary operation";
-    case ExprKind::kBinary:
-      return "a binary operation";
-    case ExprKind::kCompare:
-      return "a comparison";
-    case ExprKind::kBoolean:
-      return "an and/or expression";
-    case ExprKind::kConditional:
-      return "a conditional expression";
-    case ExprKind::kComprehension:
-      return "a comprehension";
-  }
-  return "an expression";
+  // In the order of the enumeration.
+  static constexpr std::string_view kWords[] = {"a name",
+                                                "an integer",
+                                                "a float",
+                                                "a string",
+                                                "True",
+                                                "False",
+                                                "None",
+                                                "`...`",
+                                                "an attribute",
+                                                "a call",
+                                                "a keyword argument",
+                                                "a starred expression",
+                                                "a subscript",
+                                                "a slice",
+                                                "nothing",
+                                                "a tuple",
+                                                "a list",
+                                                "a set",
+                                                "a dict",
+                                                "a lambda",
+                                                "a unary operation",
+                                                "a binary operation",
+                                                "a comparison",
+                                                "an and/or expression",
+                                                "a conditional expression",
+                                                "a comprehension"};
+  static_assert(std::size(kWords) ==
+                static_cast<size_t>(ExprKind::kComprehension) + 1);
+  return kWords[static_cast<size_t>(kind)];
 }
 
 }  // namespace kiln::python

@@ -163,7 +163,9 @@ void Collector::TouchSource(std::vector<Touched>& list, const Buffer& buffer,
   }
   for (size_t i = 0; aligned && i < region.size(); ++i) {
     Range& outer = mapped[skipped + i];
-    outer = {Add(outer.min, region[i].min), region[i].extent};
+    const Expr& offset = region[i].min;
+    outer = {IsZero(offset) ? outer.min : Add(outer.min, offset),
+             region[i].extent};
   }
   Touch(list, source.buffer, mapped);
 }

@@ -119,47 +119,51 @@ absl::StatusOr<Value> ExprReader::ConstantOf(const py::Expr& argument,
   return Value{Cast(dtype, value.expr)};
 }
 
+absl::StatusOr<Value> ExprReader::MinMaxCall(const py::Expr& e, ExprKind kind) {
+  KILN_ASSIGN_OR_RETURN(auto args,
+                        py::Arguments::Bind(context_.source, e, {"a", "b"}));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* first, args.Require("a"));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* second, args.Require("b"));
+  KILN_ASSIGN_OR_RETURN(Value a, Read(*first));
+  KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
+  KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
+                       ApplyMinMax(kind, a, b, mixing()));
+  return result;
+}
+
+absl::StatusOr<Value> ExprReader::NegationCall(const py::Expr& e,
+                                               std::string_view op) {
+  KILN_ASSIGN_OR_RETURN(auto args,
+                        py::Arguments::Bind(context_.source, e, {"a"}));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* argument, args.Require("a"));
+  KILN_ASSIGN_OR_RETURN(Value value, Read(*argument));
+  KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin, ApplyUnary(op, value));
+  return result;
+}
+
 absl::StatusOr<Value> ExprReader::SpecialCall(const py::Expr& e,
                                               const std::string& name,
                                               bool& known) {
-  const py::Source& source = context_.source;
-  if (name == "max" || name == "min") {
-    KILN_ASSIGN_OR_RETURN(auto args,
-                          py::Arguments::Bind(source, e, {"a", "b"}));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* first, args.Require("a"));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* second, args.Require("b"));
-    KILN_ASSIGN_OR_RETURN(Value a, Read(*first));
-    KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
-    const ExprKind kind = name == "max" ? ExprKind::kMax : ExprKind::kMin;
-    KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                         ApplyMinMax(kind, a, b, mixing()));
-    return result;
-  }
-  if (name == "Select" || name == "if_then_else") {
-    KILN_ASSIGN_OR_RETURN(
-        auto args, py::Arguments::Bind(
-                       source, e, {"condition", "true_value", "false_value"}));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* condition, args.Require("condition"));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* yes, args.Require("true_value"));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* no, args.Require("false_value"));
-    return Choice(e, *condition, *yes, *no, name == "if_then_else");
-  }
+  if (name == "max") return MinMaxCall(e, ExprKind::kMax);
+  if (name == "min") return MinMaxCall(e, ExprKind::kMin);
+  if (name == "Not") return NegationCall(e, "not");
+  if (name == "Neg") return NegationCall(e, "-");
   if (name == "Cast" || name == "cast") return CastCall(e);
   if (name == "Let") return LetCall(e);
   if (name == "Ramp" || name == "ramp") return VectorCall(e, /*ramp=*/true);
   if (name == "Broadcast" || name == "broadcast") {
     return VectorCall(e, /*ramp=*/false);
   }
-  if (name == "Not" || name == "Neg") {
-    KILN_ASSIGN_OR_RETURN(auto args, py::Arguments::Bind(source, e, {"a"}));
-    KILN_ASSIGN_OR_RETURN(const py::Expr* argument, args.Require("a"));
-    KILN_ASSIGN_OR_RETURN(Value value, Read(*argument));
-    KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                         ApplyUnary(name == "Not" ? "not" : "-", value));
-    return result;
-  }
-  known = false;
-  return Value{};
+  known = name == "Select" || name == "if_then_else";
+  if (!known) return Value{};
+  KILN_ASSIGN_OR_RETURN(
+      auto args,
+      py::Arguments::Bind(context_.source, e,
+                          {"condition", "true_value", "false_value"}));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* condition, args.Require("condition"));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* yes, args.Require("true_value"));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* no, args.Require("false_value"));
+  return Choice(e, *condition, *yes, *no, name == "if_then_else");
 }
 
 absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,

@@ -84,56 +84,34 @@ absl::StatusOr<Value> ExprReader::ReadFor(const py::Expr& e, DType dtype) {
                           {test, values.first, values.second})};
 }
 
+absl::StatusOr<Value> ExprReader::Number(const py::Expr& e) {
+  if (e.kind == py::ExprKind::kInt) {
+    KILN_ASSIGN_OR_RETURN(int64_t value, py::IntegerValue(context_.source, e));
+    return Value{Int(value), true};
+  }
+  KILN_ASSIGN_OR_RETURN(double value, py::FloatValue(context_.source, e));
+  return Value{Float(value, DType::Float(64)), true};
+}
+
 absl::StatusOr<Value> ExprReader::Dispatch(const py::Expr& e) {
-  switch (e.kind) {
-    case py::ExprKind::kName:
-      return Name(e);
-    case py::ExprKind::kInt: {
-      KILN_ASSIGN_OR_RETURN(int64_t value,
-                            py::IntegerValue(context_.source, e));
-      return Value{Int(value), true};
-    }
-    case py::ExprKind::kFloat: {
-      KILN_ASSIGN_OR_RETURN(double value, py::FloatValue(context_.source, e));
-      return Value{Float(value, DType::Float(64)), true};
-    }
-    case py::ExprKind::kTrue:
-      return Value{Bool(true)};
-    case py::ExprKind::kFalse:
-      return Value{Bool(false)};
-    case py::ExprKind::kString:
-      return Value{Str(e.text)};
-    case py::ExprKind::kAttribute:
-      return BufferAttribute(e);
-    case py::ExprKind::kCall:
-      return Call(e);
-    case py::ExprKind::kSubscript:
-      return Subscript(e);
-    case py::ExprKind::kUnary:
-    case py::ExprKind::kBinary:
-      return Operator(e);
-    case py::ExprKind::kCompare:
-      return Comparison(e);
-    case py::ExprKind::kBoolean:
-      return Boolean(e);
-    case py::ExprKind::kConditional:
-      return Choice(e, e.items[1], e.items[0], e.items[2], /*lazy=*/true);
-    case py::ExprKind::kNone:
-    case py::ExprKind::kEllipsis:
-    case py::ExprKind::kKeyword:
-    case py::ExprKind::kStarred:
-    case py::ExprKind::kSlice:
-    case py::ExprKind::kOmitted:
-    case py::ExprKind::kTuple:
-    case py::ExprKind::kList:
-    case py::ExprKind::kSet:
-    case py::ExprKind::kDict:
-    case py::ExprKind::kLambda:
-    case py::ExprKind::kComprehension:
-      break;
+  using Kind = py::ExprKind;
+  const Kind kind = e.kind;
+  if (kind == Kind::kName) return Name(e);
+  if (kind == Kind::kInt || kind == Kind::kFloat) return Number(e);
+  if (kind == Kind::kTrue) return Value{Bool(true)};
+  if (kind == Kind::kFalse) return Value{Bool(false)};
+  if (kind == Kind::kString) return Value{Str(e.text)};
+  if (kind == Kind::kAttribute) return BufferAttribute(e);
+  if (kind == Kind::kCall) return Call(e);
+  if (kind == Kind::kSubscript) return Subscript(e);
+  if (kind == Kind::kUnary || kind == Kind::kBinary) return Operator(e);
+  if (kind == Kind::kCompare) return Comparison(e);
+  if (kind == Kind::kBoolean) return Boolean(e);
+  if (kind == Kind::kConditional) {
+    return Choice(e, e.items[1], e.items[0], e.items[2], /*lazy=*/true);
   }
   return context_.Error(e.begin,
-                        absl::StrCat(std::string(py::DescribeKind(e.kind)),
+                        absl::StrCat(std::string(py::DescribeKind(kind)),
                                      " has no value in a program"));
 }
 

@@ -50,6 +50,7 @@ class ExprReader {
 
  private:
   absl::StatusOr<Value> Dispatch(const py::Expr& e);
+  absl::StatusOr<Value> Number(const py::Expr& e);
   absl::StatusOr<Value> Name(const py::Expr& e);
   absl::StatusOr<Value> BufferAttribute(const py::Expr& e);
   absl::StatusOr<Value> Subscript(const py::Expr& e);
@@ -70,6 +71,8 @@ class ExprReader {
   absl::StatusOr<Value> ConstantOf(const py::Expr& e, DType dtype);
   absl::StatusOr<Value> SpecialCall(const py::Expr& e, const std::string& name,
                                     bool& known);
+  absl::StatusOr<Value> MinMaxCall(const py::Expr& e, ExprKind kind);
+  absl::StatusOr<Value> NegationCall(const py::Expr& e, std::string_view op);
   absl::StatusOr<Value> BinaryCall(const py::Expr& e, const std::string& name,
                                    bool& known);
   absl::StatusOr<Value> CastCall(const py::Expr& e);

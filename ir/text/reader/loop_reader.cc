@@ -1,4 +1,5 @@
 // Loops: range, T.grid, and the kinds of T.serial.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,8 +15,9 @@ struct LoopKindRow {
   std::string_view name;
   ForKind kind;
 };
-constexpr std::array<LoopKindRow, 7> kLoopKinds = {
-    {{"serial", ForKind::kSerial},
+constexpr std::array<LoopKindRow, 8> kLoopKinds = {
+    {{"range", ForKind::kSerial},
+     {"serial", ForKind::kSerial},
      {"parallel", ForKind::kParallel},
      {"vectorized", ForKind::kVectorized},
      {"vectorize", ForKind::kVectorized},
@@ -59,30 +61,33 @@ absl::StatusOr<std::vector<StmtReader::LoopSpec>> StmtReader::Grid(
   return specs;
 }
 
+absl::StatusOr<py::Arguments> StmtReader::LoopArguments(const py::Expr& call,
+                                                        bool plain,
+                                                        bool binds) {
+  const py::Source& source = context_.source;
+  if (plain) return py::Arguments::Bind(source, call, {"start", "stop"});
+  if (binds) {
+    return py::Arguments::Bind(source, call,
+                               {"start", "stop", "thread", "annotations"});
+  }
+  return py::Arguments::Bind(source, call, {"start", "stop", "annotations"});
+}
+
 absl::StatusOr<StmtReader::LoopSpec> StmtReader::OneLoop(
     const py::Expr& call, const std::string& name) {
   LoopSpec spec;
-  bool known = name == "range";
-  for (const LoopKindRow& row : kLoopKinds) {
-    if (name != row.name) continue;
-    spec.kind = row.kind;
-    known = true;
-  }
-  if (!known) {
+  const auto* row = std::find_if(
+      kLoopKinds.begin(), kLoopKinds.end(),
+      [&](const LoopKindRow& known) { return known.name == name; });
+  if (row == kLoopKinds.end()) {
     return context_.Error(
         call.begin,
         "a loop runs over range(n), T.grid(...), T.serial, "
         "T.parallel, T.vectorized, T.unroll or T.thread_binding");
   }
+  spec.kind = row->kind;
   const bool binds = spec.kind == ForKind::kThreadBinding;
-  KILN_ASSIGN_OR_RETURN(
-      auto args,
-      name == "range"
-          ? py::Arguments::Bind(context_.source, call, {"start", "stop"})
-      : binds ? py::Arguments::Bind(context_.source, call,
-                                    {"start", "stop", "thread", "annotations"})
-              : py::Arguments::Bind(context_.source, call,
-                                    {"start", "stop", "annotations"}));
+  KILN_ASSIGN_OR_RETURN(auto args, LoopArguments(call, name == "range", binds));
   KILN_ASSIGN_OR_RETURN(const py::Expr* first, args.Require("start"));
   const py::Expr* second = args.GetUnlessNone("stop");
   const py::Expr* thread = args.Get("thread");

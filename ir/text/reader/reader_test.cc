@@ -250,6 +250,33 @@ def f(A: T.Buffer[(128, 128), "float32"], B: T.Buffer[128, "int8"]) -> None:
 )"));
 }
 
+TEST(ReaderTest, AnIndexBesideAnInt32ValueCountsAsInt32OutsideIndices) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i in range(16):
+    I[i] = (I[i] >> i % 8 * 4 & 15) << 28 >> 28
+    A[I[i] + i, 0] = 0.0)")));
+  bool shifts_wrap = true, index_is_wide = true;
+  VisitExprs(f.body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    if (call) shifts_wrap = shifts_wrap && e.dtype() == DType::Int(32);
+    if (e.kind() == ExprKind::kAdd) {
+      index_is_wide = index_is_wide && e.dtype() == DType::Index();
+    }
+    return true;
+  });
+  EXPECT_TRUE(shifts_wrap);
+  EXPECT_TRUE(index_is_wide);
+}
+
+TEST(ReaderTest, LongSumsAreReadAndCompared) {
+  std::string sum = "B[0, 0]";
+  for (int i = 0; i < 1500; ++i) absl::StrAppend(&sum, " + B[1, ", i % 16, "]");
+  const std::string text = Wrap("A[0, 0] = " + sum);
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", text));
+  KILN_ASSERT_OK_AND_ASSIGN(Function g, ParseFunction("f.py", text));
+  EXPECT_TRUE(StructurallyEqual(f, g));
+}
+
 struct BadProgram {
   std::string body, place, message;
 };

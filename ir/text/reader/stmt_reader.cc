@@ -12,16 +12,27 @@ namespace kiln::script {
 namespace {
 
 bool IsLiteral(const py::Expr& e) {
-  switch (e.kind) {
-    case py::ExprKind::kString:
-    case py::ExprKind::kTuple:
-    case py::ExprKind::kList:
-    case py::ExprKind::kDict:
-    case py::ExprKind::kNone:
-      return true;
-    default:
-      return false;
+  using Kind = py::ExprKind;
+  return e.kind == Kind::kString || e.kind == Kind::kTuple ||
+         e.kind == Kind::kList || e.kind == Kind::kDict ||
+         e.kind == Kind::kNone;
+}
+
+// Why a statement of this kind stands in no program, and what to write.
+std::string_view WhyNot(py::StmtKind kind) {
+  if (kind == py::StmtKind::kAssert) {
+    return "a program cannot fail at run time; leave the assertion out, or "
+           "state it as T.assume(...)";
   }
+  if (kind == py::StmtKind::kWhile) {
+    return "a loop here has a known number of rounds; write `for i in "
+           "range(n)` with an `if` inside";
+  }
+  if (kind == py::StmtKind::kReturn) {
+    return "a tensor function returns nothing; it writes its result into a "
+           "buffer that is a parameter";
+  }
+  return "this statement means nothing in a program";
 }
 
 }  // namespace
@@ -82,20 +93,8 @@ absl::Status StmtReader::Read(const py::Stmt& s, Items& out) {
     case py::StmtKind::kImport:
       return absl::OkStatus();
     case py::StmtKind::kAssert:
-      return context_.Error(
-          s.begin,
-          "a program cannot fail at run time; leave the assertion "
-          "out, or state it as T.assume(...)");
     case py::StmtKind::kWhile:
-      return context_.Error(
-          s.begin,
-          "a loop here has a known number of rounds; write `for i in "
-          "range(n)` with an `if` inside");
     case py::StmtKind::kReturn:
-      return context_.Error(
-          s.begin,
-          "a tensor function returns nothing; it writes its result "
-          "into a buffer that is a parameter");
     case py::StmtKind::kClass:
     case py::StmtKind::kFunction:
     case py::StmtKind::kBreak:
@@ -104,7 +103,7 @@ absl::Status StmtReader::Read(const py::Stmt& s, Items& out) {
     case py::StmtKind::kTry:
       break;
   }
-  return context_.Error(s.begin, "this statement means nothing in a program");
+  return context_.Error(s.begin, WhyNot(s.kind));
 }
 
 absl::StatusOr<std::string> StmtReader::SimpleName(const py::Expr& target) {

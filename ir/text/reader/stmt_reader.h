@@ -64,6 +64,8 @@ class StmtReader {
   };
   absl::Status For(const py::Stmt& s, Items& out);
   absl::StatusOr<std::vector<LoopSpec>> Loops(const py::Expr& iterable);
+  absl::StatusOr<py::Arguments> LoopArguments(const py::Expr& call, bool plain,
+                                              bool binds);
   absl::StatusOr<LoopSpec> OneLoop(const py::Expr& call,
                                    const std::string& name);
   absl::StatusOr<std::vector<LoopSpec>> Grid(const py::Expr& call);

@@ -80,6 +80,50 @@ Expr CastLanes(const Expr& e, DType element) {
   return Cast(element.WithLanes(e.dtype().lanes()), e);
 }
 
+// A weak number in the type of the operand beside it. A weak float beside an
+// integer makes both floats.
+absl::StatusOr<Expr> WeakBeside(const Expr& weak, const Expr& typed) {
+  DType element = typed.dtype().Element();
+  if (!IsNumber(element)) {
+    return Wrong(absl::StrCat("a number and a value of type ",
+                              element.ToString(), " do not go together"));
+  }
+  if (weak.dtype().is_float() && IsPlainInt(element)) {
+    element = DType::Float(32);
+  }
+  return WeakAs(weak, element);
+}
+
+// Two typed operands in their common type and number of lanes.
+absl::StatusOr<std::pair<Expr, Expr>> Widen(Expr x, Expr y) {
+  const DType s = x.dtype(), t = y.dtype();
+  std::optional<DType> common = CommonElement(s, t);
+  if (!common) {
+    return Wrong(absl::StrCat("operands of ", s.ToString(), " and ",
+                              t.ToString(),
+                              " do not go together; cast one of them with "
+                              "T.Cast(dtype, value)"));
+  }
+  if (s.lanes() != t.lanes() && !s.is_scalar() && !t.is_scalar()) {
+    return Wrong(absl::StrCat("vectors of ", s.lanes(), " and of ", t.lanes(),
+                              " lanes do not go together"));
+  }
+  x = CastLanes(x, *common);
+  y = CastLanes(y, *common);
+  const int lanes = std::max(s.lanes(), t.lanes());
+  if (s.is_scalar()) x = Broadcast(x, lanes);
+  if (t.is_scalar()) y = Broadcast(y, lanes);
+  return std::pair(x, y);
+}
+
+// Whether one is an index and the other a value of 32 bits or fewer.
+bool MixesIndex(const Value& a, const Value& b) {
+  if (a.index == b.index || a.weak || b.weak) return false;
+  const DType value = (a.index ? b : a).expr.dtype().Element();
+  return value.is_int() ? value.bits() <= 32
+                        : value.is_uint() && value.bits() < 32;
+}
+
 // A binary operation on two weak numbers, as Python does it.
 absl::StatusOr<Value> FoldFloats(std::string_view op, double a, double b) {
   auto real = [](double v) { return Value{Float(v, DType::Float(64)), true}; };
@@ -249,16 +293,11 @@ absl::StatusOr<Expr> ConvertTo(const Value& value, DType dtype) {
 
 absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b,
                                             Mixing mixing) {
-  if (mixing == Mixing::kNarrow && a.index != b.index && !a.weak && !b.weak) {
-    const DType value = (a.index ? b : a).expr.dtype().Element();
-    const bool narrow = value.is_int() ? value.bits() <= 32
-                                       : value.is_uint() && value.bits() < 32;
-    if (narrow) {
-      auto typed = [](const Value& v) {
-        return v.index ? Value{CastLanes(v.expr, DType::Int(32))} : v;
-      };
-      return Unify(typed(a), typed(b));
-    }
+  if (mixing == Mixing::kNarrow && MixesIndex(a, b)) {
+    auto typed = [](const Value& v) {
+      return v.index ? Value{CastLanes(v.expr, DType::Int(32))} : v;
+    };
+    return Unify(typed(a), typed(b));
   }
   if (a.weak && b.weak) {
     const bool real = a.expr.dtype().is_float() || b.expr.dtype().is_float();
@@ -267,42 +306,13 @@ absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b,
     KILN_ASSIGN_OR_RETURN(Expr y, WeakAs(b.expr, dtype));
     return std::pair(x, y);
   }
-  // A weak float beside an integer makes the integer a float.
-  auto meet = [](const Expr& weak, const Expr& typed) -> absl::StatusOr<Expr> {
-    DType element = typed.dtype().Element();
-    if (!IsNumber(element)) {
-      return Wrong(absl::StrCat("a number and a value of type ",
-                                element.ToString(), " do not go together"));
-    }
-    if (weak.dtype().is_float() && IsPlainInt(element)) {
-      element = DType::Float(32);
-    }
-    return WeakAs(weak, element);
-  };
   Expr x = a.expr, y = b.expr;
   if (a.weak) {
-    KILN_ASSIGN_OR_RETURN(x, meet(a.expr, b.expr));
+    KILN_ASSIGN_OR_RETURN(x, WeakBeside(a.expr, b.expr));
   } else if (b.weak) {
-    KILN_ASSIGN_OR_RETURN(y, meet(b.expr, a.expr));
+    KILN_ASSIGN_OR_RETURN(y, WeakBeside(b.expr, a.expr));
   }
-  const DType s = x.dtype(), t = y.dtype();
-  std::optional<DType> common = CommonElement(s, t);
-  if (!common) {
-    return Wrong(absl::StrCat("operands of ", s.ToString(), " and ",
-                              t.ToString(),
-                              " do not go together; cast one of them with "
-                              "T.Cast(dtype, value)"));
-  }
-  if (s.lanes() != t.lanes() && !s.is_scalar() && !t.is_scalar()) {
-    return Wrong(absl::StrCat("vectors of ", s.lanes(), " and of ", t.lanes(),
-                              " lanes do not go together"));
-  }
-  x = CastLanes(x, *common);
-  y = CastLanes(y, *common);
-  const int lanes = std::max(s.lanes(), t.lanes());
-  if (s.is_scalar()) x = Broadcast(x, lanes);
-  if (t.is_scalar()) y = Broadcast(y, lanes);
-  return std::pair(x, y);
+  return Widen(std::move(x), std::move(y));
 }
 
 absl::StatusOr<Value> ApplyBinary(std::string_view op, const Value& a,
