@@ -1,0 +1,157 @@
+#include "kiln/tests/conformance/case.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <re2/re2.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/compare/compare.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/verify/verify.h"
+#include "kiln/schedule/trace/instruction.h"
+#include "kiln/tests/conformance/same_meaning.h"
+#include "kiln/tools/support/replay.h"
+
+namespace kiln {
+namespace {
+
+using google::protobuf::Struct;
+
+// Calls that choose what to work on and change nothing.
+bool IsLookup(const std::string& name) {
+  return name.rfind("get_", 0) == 0 || name == "enter_postproc";
+}
+
+std::set<std::string> CalledMethods(const std::string& steps) {
+  static const RE2* const call = new RE2(R"(\bsch\.(\w+)\()");
+  std::set<std::string> names;
+  re2::StringPiece rest(steps);
+  std::string name;
+  while (RE2::FindAndConsume(&rest, *call, &name)) names.insert(name);
+  return names;
+}
+
+absl::StatusOr<std::string> Text(const Struct& object, const char* key,
+                                 bool required) {
+  const auto found = object.fields().find(key);
+  if (found != object.fields().end() && found->second.has_string_value()) {
+    return found->second.string_value();
+  }
+  if (!required) return std::string();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the case has no text \"", key, "\""));
+}
+
+absl::StatusOr<ScheduleCase> ToCase(const Struct& object) {
+  ScheduleCase c;
+  KILN_ASSIGN_OR_RETURN(c.id, Text(object, "id", true));
+  KILN_ASSIGN_OR_RETURN(c.source, Text(object, "source", false));
+  KILN_ASSIGN_OR_RETURN(c.before, Text(object, "before", true));
+  KILN_ASSIGN_OR_RETURN(c.steps, Text(object, "steps", true));
+  KILN_ASSIGN_OR_RETURN(std::string outcome, Text(object, "outcome", true));
+  if (outcome != "same" && outcome != "refuse") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("outcome \"", outcome, "\" is neither same nor refuse"));
+  }
+  c.refuses = outcome == "refuse";
+  KILN_ASSIGN_OR_RETURN(c.after, Text(object, "after", !c.refuses));
+  for (const std::string& name : CalledMethods(c.steps)) {
+    if (!IsLookup(name)) c.primitives.insert(name);
+  }
+  const auto peer = object.fields().find("peer_us");
+  if (peer != object.fields().end()) c.peer_us = peer->second.number_value();
+  return c;
+}
+
+absl::StatusOr<ScheduleCase> ParseCase(std::string_view line) {
+  Struct object;
+  const auto status =
+      google::protobuf::util::JsonStringToMessage(std::string(line), &object);
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a JSON object: ", std::string(status.message())));
+  }
+  return ToCase(object);
+}
+
+std::string MissingPrimitive(const ScheduleCase& c) {
+  for (const std::string& name : CalledMethods(c.steps)) {
+    if (!FindInstruction(name)) return name;
+  }
+  return "";
+}
+
+void Execute(const ScheduleCase& c, const Module& after,
+             const CaseOptions& options, CaseResult* result) {
+  absl::StatusOr<Module> before = ParseModule(c.id, c.before);
+  if (!before.ok()) return;
+  const Agreement agreement = CompareMeaning(*before, after, options.seed);
+  result->execution = agreement.detail;
+  result->executed = agreement.executed;
+  if (!agreement.agrees) {
+    result->verdict = CaseVerdict::kWrong;
+    result->detail = agreement.detail;
+  }
+}
+
+CaseResult Judge(const ScheduleCase& c, const Module& got) {
+  if (c.refuses) {
+    return {CaseVerdict::kDifferent,
+            "every step was accepted, but the last one "
+            "should be refused\n"};
+  }
+  absl::StatusOr<Module> expected = ParseModule(c.id + ".after", c.after);
+  if (!expected.ok()) {
+    return {CaseVerdict::kDifferent, std::string(expected.status().message())};
+  }
+  const absl::Status valid = VerifyModule(got);
+  if (!valid.ok()) {
+    return {CaseVerdict::kWrong,
+            absl::StrCat("malformed: ", std::string(valid.message()))};
+  }
+  const auto difference = FirstDifference(got, *expected);
+  if (difference) return {CaseVerdict::kDifferent, *difference};
+  return {CaseVerdict::kSame, ""};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ScheduleCase>> ParseCases(std::string_view text) {
+  std::vector<ScheduleCase> cases;
+  int line_number = 0;
+  const absl::string_view all(text.data(), text.size());
+  for (absl::string_view line : absl::StrSplit(all, '\n')) {
+    ++line_number;
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    absl::StatusOr<ScheduleCase> c = ParseCase({line.data(), line.size()});
+    if (!c.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", line_number, ": ", c.status().message()));
+    }
+    cases.push_back(*std::move(c));
+  }
+  return cases;
+}
+
+absl::StatusOr<Module> ReplayCase(const ScheduleCase& c) {
+  KILN_ASSIGN_OR_RETURN(Module before, ParseModule(c.id, c.before));
+  return ApplyTraceText(before, absl::StrCat(c.id, ".steps"), c.steps, 0);
+}
+
+CaseResult RunCase(const ScheduleCase& c, const CaseOptions& options) {
+  const std::string missing = MissingPrimitive(c);
+  if (!missing.empty()) return {CaseVerdict::kSkipped, missing};
+  absl::StatusOr<Module> got = ReplayCase(c);
+  if (!got.ok()) {
+    return {c.refuses ? CaseVerdict::kRefused : CaseVerdict::kDifferent,
+            absl::StrCat(got.status().message(), "\n")};
+  }
+  CaseResult result = Judge(c, *got);
+  if (options.execute) Execute(c, *got, options, &result);
+  return result;
+}
+
+}  // namespace kiln
