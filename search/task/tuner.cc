@@ -22,7 +22,6 @@ class Session {
         builder_(builder),
         runner_(runner),
         database_(database),
-        pool_(pool),
         search_(task.space, options.seed, &pool),
         start_(Clock::now()) {
     state_.task = task.name;
@@ -228,7 +227,6 @@ class Session {
   Builder& builder_;
   Runner& runner_;
   Database& database_;
-  ThreadPool& pool_;
   RandomSearch search_;
   Clock::time_point start_;
   TuneState state_;
