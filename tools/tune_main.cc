@@ -58,8 +58,7 @@ std::string WorkloadName(const std::string& spec) {
 absl::StatusOr<python::Source> LoadSpace() {
   const std::string path = absl::GetFlag(FLAGS_space);
   if (!path.empty()) {
-    KILN_ASSIGN_OR_RETURN(std::string text,
-                          ReadFileOrStdin(CallerPath(path)));
+    KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
     return python::Source(path, std::move(text));
   }
   const std::string name = WorkloadName(absl::GetFlag(FLAGS_workload));
@@ -109,8 +108,8 @@ absl::StatusOr<TuneRequest> MakeRequest() {
       .target = std::move(target),
       .trials = absl::GetFlag(FLAGS_trials),
       .seed = absl::GetFlag(FLAGS_seed),
-      .max_seconds = minutes > 0 ? minutes * 60
-                                 : std::numeric_limits<double>::infinity(),
+      .max_seconds =
+          minutes > 0 ? minutes * 60 : std::numeric_limits<double>::infinity(),
       .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),
       .stop = Interrupted,
       .inject_faults = absl::GetFlag(FLAGS_inject_faults)};

@@ -54,8 +54,8 @@ Reason WhyBlockDepends(const BlockNode& scope, const Stmt& loop_stmt,
                        const ScopeBlock& block, IndependenceOptions options) {
   const ForNode& loop = *loop_stmt.As<ForNode>();
   bool moves = false;
-  if (Reason reason = WhyWrongIterator(block, loop.var,
-                                       options.allow_reduction, &moves)) {
+  if (Reason reason =
+          WhyWrongIterator(block, loop.var, options.allow_reduction, &moves)) {
     return reason;
   }
   const bool runs_once = IsOne(loop.extent);
@@ -112,8 +112,7 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
       return absl::StrCat(Describe(block.block()),
                           " is neither complete nor a reduction: ", *reason);
     }
-    if (Reason reason =
-            WhyBlockDepends(scope, path.back(), block, options)) {
+    if (Reason reason = WhyBlockDepends(scope, path.back(), block, options)) {
       return reason;
     }
   }

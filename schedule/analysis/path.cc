@@ -2,7 +2,6 @@
 // reference count is touched off the path.
 #include "kiln/schedule/analysis/path.h"
 
-
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -129,8 +128,7 @@ Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
 
 Stmt ReplaceAt(const Path& path, Stmt replacement) {
   for (size_t i = path.size() - 1; i > 0; --i) {
-    replacement =
-        ReplaceChild(path.stmts[i - 1], path.stmts[i], replacement);
+    replacement = ReplaceChild(path.stmts[i - 1], path.stmts[i], replacement);
   }
   return replacement;
 }

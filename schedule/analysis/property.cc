@@ -16,7 +16,8 @@ Reason WhyNotOnlyWriter(const Scope& scope, int index) {
   const BlockNode& block = scope.blocks[index].block();
   for (const BufferRegion& written : block.writes) {
     for (const ScopeBlock& other : scope.blocks) {
-      if (&other.block() != &block && WritesBuffer(other.block(), written.buffer)) {
+      if (&other.block() != &block &&
+          WritesBuffer(other.block(), written.buffer)) {
         return absl::StrCat(Describe(other.block()), " writes `",
                             written.buffer->name, "` too");
       }
@@ -38,11 +39,10 @@ Reason WhyNotIterTypes(const BlockNode& block, bool allow_reduce) {
 }
 
 bool IsReduceIter(const BlockNode& block, const VarNode* var) {
-  return std::any_of(block.iters.begin(), block.iters.end(),
-                     [&](const IterVar& iter) {
-                       return iter.type == IterType::kReduce &&
-                              iter.var.get() == var;
-                     });
+  return std::any_of(
+      block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+        return iter.type == IterType::kReduce && iter.var.get() == var;
+      });
 }
 
 Reason WhyReduceIndexesWrites(const BlockNode& block) {
@@ -142,8 +142,9 @@ Reason WhyNotAffine(const BlockRealizeNode& realize,
         [&](const Expr& value) { return UsesVar(value, loop->var); });
     if (is_used) used.push_back(loop);
   }
-  const absl::Status status = CheckIterMap(
-      realize.values, Ranges(used), realize.predicate, IterMapLevel::kInjective);
+  const absl::Status status =
+      CheckIterMap(realize.values, Ranges(used), realize.predicate,
+                   IterMapLevel::kInjective);
   if (status.ok()) return std::nullopt;
   return absl::StrCat("the bindings of ", Describe(*realize.block),
                       " are not affine: ", status.message());

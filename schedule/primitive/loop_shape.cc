@@ -34,7 +34,8 @@ absl::Status CheckPlainLoopLike(const ForNode& loop, const ForNode& like,
   if (!loop.annotations.empty()) {
     return Refusal(primitive,
                    Describe(loop) + " has annotation `" +
-                       loop.annotations.begin()->first + "`, which would be lost",
+                       loop.annotations.begin()->first +
+                       "`, which would be lost",
                    "annotate afterwards, or unannotate first");
   }
   const bool bound = loop.for_kind == ForKind::kThreadBinding;
@@ -53,7 +54,8 @@ absl::Status CheckPlainLoop(const ForNode& loop, std::string_view primitive) {
   KILN_RETURN_IF_ERROR(CheckPlainLoopLike(loop, loop, primitive));
   if (loop.for_kind == ForKind::kSerial) return absl::OkStatus();
   return Refusal(primitive,
-                 Describe(loop) + " is " + std::string(KindName(loop.for_kind)) +
+                 Describe(loop) + " is " +
+                     std::string(KindName(loop.for_kind)) +
                      ", which would be lost",
                  "change the kind of the loop afterwards");
 }

@@ -25,7 +25,6 @@ struct Rv {
   friend bool operator==(const Rv&, const Rv&) = default;
 };
 
-
 struct Arg;
 using ArgList = std::vector<Arg>;
 // Keys and values of a dictionary in order.
@@ -40,15 +39,15 @@ struct IndexMapArg;
 // variables or arithmetic on them.
 struct Arg {
   Arg() = default;
-  Arg(bool value) : value(value) {}                      // NOLINT
-  Arg(int value) : value(int64_t{value}) {}              // NOLINT
-  Arg(int64_t value) : value(value) {}                   // NOLINT
-  Arg(double value) : value(value) {}                    // NOLINT
-  Arg(const char* text) : value(std::string(text)) {}    // NOLINT
-  Arg(std::string text) : value(std::move(text)) {}      // NOLINT
-  Arg(Rv rv) : value(rv) {}                              // NOLINT
-  Arg(ArgList list) : value(std::move(list)) {}          // NOLINT
-  Arg(ArgDict dict) : value(std::move(dict)) {}          // NOLINT
+  Arg(bool value) : value(value) {}                                    // NOLINT
+  Arg(int value) : value(int64_t{value}) {}                            // NOLINT
+  Arg(int64_t value) : value(value) {}                                 // NOLINT
+  Arg(double value) : value(value) {}                                  // NOLINT
+  Arg(const char* text) : value(std::string(text)) {}                  // NOLINT
+  Arg(std::string text) : value(std::move(text)) {}                    // NOLINT
+  Arg(Rv rv) : value(rv) {}                                            // NOLINT
+  Arg(ArgList list) : value(std::move(list)) {}                        // NOLINT
+  Arg(ArgDict dict) : value(std::move(dict)) {}                        // NOLINT
   Arg(std::shared_ptr<const RvArithmetic> e) : value(std::move(e)) {}  // NOLINT
   Arg(std::shared_ptr<const IndexMapArg> m) : value(std::move(m)) {}   // NOLINT
 

@@ -15,8 +15,8 @@ namespace {
 
 std::vector<InstructionKind> MakeTable() {
   std::vector<InstructionKind> table;
-  for (auto make : {LookupRows, SampleRows, LoopRows, PlaceRows, LayoutRows,
-                    NoteRows}) {
+  for (auto make :
+       {LookupRows, SampleRows, LoopRows, PlaceRows, LayoutRows, NoteRows}) {
     for (InstructionKind& row : make()) table.push_back(std::move(row));
   }
   return table;
@@ -43,7 +43,8 @@ bool IsInt(const Arg& arg) {
 
 template <typename F>
 bool IsListOf(const Arg& arg, const F& fits) {
-  return arg.list() && std::all_of(arg.list()->begin(), arg.list()->end(), fits);
+  return arg.list() &&
+         std::all_of(arg.list()->begin(), arg.list()->end(), fits);
 }
 
 bool IsBufferRef(const Arg& arg) {
@@ -86,7 +87,8 @@ bool Fits(const Arg& arg, ParamKind kind) {
     case ParamKind::kInts:
       return IsListOf(arg, IsInt);
     case ParamKind::kFloats:
-      return IsListOf(arg, [](const Arg& a) { return a.real() || a.integer(); });
+      return IsListOf(arg,
+                      [](const Arg& a) { return a.real() || a.integer(); });
     case ParamKind::kBool:
       return arg.boolean();
     case ParamKind::kString:
@@ -159,15 +161,16 @@ const InstructionKind* FindInstruction(std::string_view name) {
 absl::Status CheckArgs(const InstructionKind& kind,
                        const std::vector<Arg>& args) {
   if (args.size() != kind.params.size()) {
-    return BadArgument(kind.name, absl::StrCat("it takes ", kind.params.size(),
-                                               " arguments, not ", args.size()));
+    return BadArgument(kind.name,
+                       absl::StrCat("it takes ", kind.params.size(),
+                                    " arguments, not ", args.size()));
   }
   for (size_t i = 0; i < args.size(); ++i) {
     if (Fits(args[i], kind.params[i].kind)) continue;
     return BadArgument(
-        kind.name,
-        absl::StrCat("argument `", std::string(kind.params[i].name),
-                     "` has to be ", std::string(Describe(kind.params[i].kind))));
+        kind.name, absl::StrCat("argument `", std::string(kind.params[i].name),
+                                "` has to be ",
+                                std::string(Describe(kind.params[i].kind))));
   }
   return absl::OkStatus();
 }

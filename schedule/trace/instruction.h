@@ -60,8 +60,8 @@ struct InstructionKind {
   std::vector<ParamInfo> params;
   Outputs outputs;
   RvKind output_kind;
-  bool is_pure;   // without it nothing changes but for its outputs
-  bool samples;   // has a decision
+  bool is_pure;  // without it nothing changes but for its outputs
+  bool samples;  // has a decision
   absl::Status (*apply)(ApplyContext&);
 };
 
@@ -73,10 +73,10 @@ const std::vector<InstructionKind>& InstructionTable();
 
 struct Instruction {
   const InstructionKind* kind = nullptr;
-  std::vector<Arg> args;     // one for each parameter
+  std::vector<Arg> args;  // one for each parameter
   std::vector<Rv> outputs;
   Decision decision;
-  bool fixed = false;        // the decision was given, not sampled
+  bool fixed = false;  // the decision was given, not sampled
 };
 
 // OK when the arguments fit the parameters of the kind. Integers stand for

@@ -75,27 +75,42 @@ absl::Status ApplyTransformLayout(ApplyContext& c) {
   MatchType(dtype, &options.pad_value);
   options.assume_injective_transform = c.boolean(4);
   return Take(c, TransformLayout(c.function(), block, at.index,
-                                 at.side == BufferSide::kWrite,
-                                 c.index_map(2), options));
+                                 at.side == BufferSide::kWrite, c.index_map(2),
+                                 options));
 }
 
 }  // namespace
 
 std::vector<InstructionKind> LayoutRows() {
   return {
-      {"compute_inline", {},
+      {"compute_inline",
+       {},
        {{"block", ParamKind::kBlock}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplyComputeInline},
-      {"reverse_compute_inline", {},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplyComputeInline},
+      {"reverse_compute_inline",
+       {},
        {{"block", ParamKind::kBlock}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplyReverseComputeInline},
-      {"transform_layout", {},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplyReverseComputeInline},
+      {"transform_layout",
+       {},
        {{"block", ParamKind::kBlock},
         {"buffer", ParamKind::kBufferRef},
         {"index_map", ParamKind::kIndexMap},
         {"pad_value", ParamKind::kPadValue, Arg()},
         {"assume_injective_transform", ParamKind::kBool, Arg(false)}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplyTransformLayout},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplyTransformLayout},
   };
 }
 

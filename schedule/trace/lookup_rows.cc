@@ -1,10 +1,9 @@
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/lookup.h"
 #include "kiln/schedule/primitive/sample.h"
 #include "kiln/schedule/trace/table.h"
-
-#include "absl/strings/str_cat.h"
-#include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
 namespace {
@@ -54,9 +53,8 @@ absl::Status ApplyPerfectTile(ApplyContext& c) {
   KILN_ASSIGN_OR_RETURN(const int64_t n, c.integer(1));
   KILN_ASSIGN_OR_RETURN(const int64_t inner, c.integer(2));
   if (c.decision().empty()) {
-    KILN_ASSIGN_OR_RETURN(
-        c.decision(),
-        SamplePerfectTile(c.function(), loop, n, inner, &c.random()));
+    KILN_ASSIGN_OR_RETURN(c.decision(), SamplePerfectTile(c.function(), loop, n,
+                                                          inner, &c.random()));
   } else {
     KILN_RETURN_IF_ERROR(
         CheckPerfectTile(c.function(), loop, n, inner, c.decision()));
@@ -69,10 +67,10 @@ absl::Status ApplyCategorical(ApplyContext& c) {
   KILN_ASSIGN_OR_RETURN(const auto candidates, c.integers(0));
   const std::vector<double> probs = c.floats(1);
   if (candidates.empty() || candidates.size() != probs.size()) {
-    return BadArgument("sample_categorical",
-                       absl::StrCat("there are ", candidates.size(),
-                                    " candidates and ", probs.size(),
-                                    " probabilities"));
+    return BadArgument(
+        "sample_categorical",
+        absl::StrCat("there are ", candidates.size(), " candidates and ",
+                     probs.size(), " probabilities"));
   }
   if (c.decision().empty()) {
     KILN_ASSIGN_OR_RETURN(const int64_t index,
@@ -97,15 +95,14 @@ absl::Status ApplyLocation(ApplyContext& c) {
                           ComputeLocations(c.function(), block));
     c.decision() = {choices[c.random().Below(choices.size())]};
   }
-  KILN_ASSIGN_OR_RETURN(const LoopId loop, ComputeLocation(c.function(), block,
-                                                           c.decision()[0]));
+  KILN_ASSIGN_OR_RETURN(const LoopId loop,
+                        ComputeLocation(c.function(), block, c.decision()[0]));
   c.Output(loop);
   return absl::OkStatus();
 }
 
 InstructionKind LookupRow(std::string_view name, std::string_view alias,
-                          ParamInfo param,
-                          absl::Status (*apply)(ApplyContext&),
+                          ParamInfo param, absl::Status (*apply)(ApplyContext&),
                           RvKind kind = RvKind::kBlock) {
   std::vector<std::string_view> aliases;
   if (!alias.empty()) aliases.push_back(alias);
@@ -120,10 +117,15 @@ std::vector<InstructionKind> LookupRows() {
   const ParamInfo parent = {"block_or_loop", ParamKind::kBlockOrLoop,
                             std::nullopt, true};
   return {
-      {"get_block", {"get_sblock"},
+      {"get_block",
+       {"get_sblock"},
        {{"name", ParamKind::kString},
         {"func_name", ParamKind::kString, Arg("main")}},
-       Outputs::kOne, RvKind::kBlock, true, false, ApplyGetBlock},
+       Outputs::kOne,
+       RvKind::kBlock,
+       true,
+       false,
+       ApplyGetBlock},
       LookupRow("get_loops", "", block, ApplyGetLoops, RvKind::kLoop),
       LookupRow("get_child_blocks", "get_child_sblocks", parent,
                 ApplyGetChildBlocks),
@@ -136,17 +138,32 @@ std::vector<InstructionKind> LookupRows() {
 
 std::vector<InstructionKind> SampleRows() {
   return {
-      {"sample_perfect_tile", {},
+      {"sample_perfect_tile",
+       {},
        {{"loop", ParamKind::kLoop},
         {"n", ParamKind::kInt},
         {"max_innermost_factor", ParamKind::kInt, Arg(16)}},
-       Outputs::kList, RvKind::kInt, true, true, ApplyPerfectTile},
-      {"sample_categorical", {},
+       Outputs::kList,
+       RvKind::kInt,
+       true,
+       true,
+       ApplyPerfectTile},
+      {"sample_categorical",
+       {},
        {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},
-       Outputs::kOne, RvKind::kInt, true, true, ApplyCategorical},
-      {"sample_compute_location", {},
+       Outputs::kOne,
+       RvKind::kInt,
+       true,
+       true,
+       ApplyCategorical},
+      {"sample_compute_location",
+       {},
        {{"block", ParamKind::kBlock}},
-       Outputs::kOne, RvKind::kLoop, true, true, ApplyLocation},
+       Outputs::kOne,
+       RvKind::kLoop,
+       true,
+       true,
+       ApplyLocation},
   };
 }
 

@@ -31,7 +31,8 @@ absl::Status ApplySplit(ApplyContext& c) {
 
 absl::Status ApplyFuse(ApplyContext& c) {
   const std::vector<LoopId> loops = c.loops(0);
-  if (loops.empty()) return absl::InvalidArgumentError("fuse: no loops are given");
+  if (loops.empty())
+    return absl::InvalidArgumentError("fuse: no loops are given");
   KILN_RETURN_IF_ERROR(c.status());
   KILN_ASSIGN_OR_RETURN(
       FuseResult result,
@@ -93,39 +94,75 @@ absl::Status ApplyBind(ApplyContext& c) {
 
 InstructionKind KindRow(std::string_view name,
                         absl::Status (*apply)(ApplyContext&)) {
-  return {name,          {},    {{"loop", ParamKind::kLoop}}, Outputs::kNone,
-          RvKind::kLoop, false, false,                        apply};
+  return {name,
+          {},
+          {{"loop", ParamKind::kLoop}},
+          Outputs::kNone,
+          RvKind::kLoop,
+          false,
+          false,
+          apply};
 }
 
 }  // namespace
 
 std::vector<InstructionKind> LoopRows() {
   return {
-      {"split", {},
+      {"split",
+       {},
        {{"loop", ParamKind::kLoop},
         {"factors", ParamKind::kFactors},
         {"preserve_unit_iters", ParamKind::kBool, Arg(true)},
         {"disable_predication", ParamKind::kBool, Arg(false)}},
-       Outputs::kList, RvKind::kLoop, false, false, ApplySplit},
-      {"fuse", {},
+       Outputs::kList,
+       RvKind::kLoop,
+       false,
+       false,
+       ApplySplit},
+      {"fuse",
+       {},
        {{"loops", ParamKind::kLoops, std::nullopt, true},
         {"preserve_unit_iters", ParamKind::kBool, Arg(true)}},
-       Outputs::kOne, RvKind::kLoop, false, false, ApplyFuse},
-      {"reorder", {},
+       Outputs::kOne,
+       RvKind::kLoop,
+       false,
+       false,
+       ApplyFuse},
+      {"reorder",
+       {},
        {{"loops", ParamKind::kLoops, std::nullopt, true}},
-       Outputs::kNone, RvKind::kLoop, false, false, ApplyReorder},
-      {"add_unit_loop", {},
+       Outputs::kNone,
+       RvKind::kLoop,
+       false,
+       false,
+       ApplyReorder},
+      {"add_unit_loop",
+       {},
        {{"block_or_loop", ParamKind::kBlockOrLoop}},
-       Outputs::kOne, RvKind::kLoop, false, false, ApplyAddUnitLoop},
-      {"decompose_reduction", {},
+       Outputs::kOne,
+       RvKind::kLoop,
+       false,
+       false,
+       ApplyAddUnitLoop},
+      {"decompose_reduction",
+       {},
        {{"block", ParamKind::kBlock}, {"loop", ParamKind::kLoop}},
-       Outputs::kOne, RvKind::kBlock, false, false, ApplyDecompose},
+       Outputs::kOne,
+       RvKind::kBlock,
+       false,
+       false,
+       ApplyDecompose},
       KindRow("parallel", ApplyParallel),
       KindRow("vectorize", ApplyVectorize),
       KindRow("unroll", ApplyUnroll),
-      {"bind", {},
+      {"bind",
+       {},
        {{"loop", ParamKind::kLoop}, {"thread_axis", ParamKind::kString}},
-       Outputs::kNone, RvKind::kLoop, false, false, ApplyBind},
+       Outputs::kNone,
+       RvKind::kLoop,
+       false,
+       false,
+       ApplyBind},
   };
 }
 

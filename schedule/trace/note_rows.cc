@@ -34,10 +34,9 @@ absl::Status ApplyUnannotate(ApplyContext& c) {
 
 absl::Status ApplySetScope(ApplyContext& c) {
   const BlockId block = c.block(0);
-  KILN_ASSIGN_OR_RETURN(
-      const int index,
-      BufferIndex(c.function(), block, c.arg(1), BufferSide::kWrite,
-                  "set_scope"));
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kWrite, "set_scope"));
   return Take(c, SetScope(c.function(), block, index, c.string(2)));
 }
 
@@ -72,21 +71,42 @@ absl::StatusOr<Attr> ToAttr(
 
 std::vector<InstructionKind> NoteRows() {
   return {
-      {"annotate", {},
+      {"annotate",
+       {},
        {{"block_or_loop", ParamKind::kBlockOrLoop},
         {"ann_key", ParamKind::kString},
         {"ann_val", ParamKind::kAttr}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplyAnnotate},
-      {"unannotate", {},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplyAnnotate},
+      {"unannotate",
+       {},
        {{"block_or_loop", ParamKind::kBlockOrLoop},
         {"ann_key", ParamKind::kString}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplyUnannotate},
-      {"set_scope", {},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplyUnannotate},
+      {"set_scope",
+       {},
        {{"block", ParamKind::kBlock},
         {"buffer_index", ParamKind::kBufferIndex},
         {"storage_scope", ParamKind::kString}},
-       Outputs::kNone, RvKind::kInt, false, false, ApplySetScope},
-      {"enter_postproc", {}, {}, Outputs::kNone, RvKind::kInt, false, false,
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
+       ApplySetScope},
+      {"enter_postproc",
+       {},
+       {},
+       Outputs::kNone,
+       RvKind::kInt,
+       false,
+       false,
        ApplyEnterPostproc},
   };
 }

@@ -31,9 +31,8 @@ absl::Status ApplyCache(ApplyContext& c, BufferSide side, CacheFunction cache) {
                   side == BufferSide::kRead ? "cache_read" : "cache_write"));
   const std::vector<BlockId> consumers = c.blocks(3);
   KILN_RETURN_IF_ERROR(c.status());
-  KILN_ASSIGN_OR_RETURN(
-      CacheResult result,
-      cache(c.function(), block, index, c.string(2), consumers));
+  KILN_ASSIGN_OR_RETURN(CacheResult result, cache(c.function(), block, index,
+                                                  c.string(2), consumers));
   c.SetFunction(std::move(result.function));
   c.Output(result.cache_block);
   return absl::OkStatus();
@@ -57,7 +56,8 @@ absl::Status Move(ApplyContext& c, ComputeAtFunction move,
   const BlockId block = c.block(0);
   const LoopId loop = c.loop(1);
   if (loop == kRootLocation) return absl::OkStatus();
-  if (loop == kInlineLocation) return Take(c, inline_block(c.function(), block));
+  if (loop == kInlineLocation)
+    return Take(c, inline_block(c.function(), block));
   KILN_RETURN_IF_ERROR(c.status());
   KILN_ASSIGN_OR_RETURN(const int64_t index, c.integer(3));
   if (index < -2 || index > 1 << 20) {
@@ -78,22 +78,33 @@ absl::Status ApplyReverseComputeAt(ApplyContext& c) {
 
 InstructionKind CacheRow(std::string_view name, std::string_view index_name,
                          absl::Status (*apply)(ApplyContext&)) {
-  return {name, {},
-          {{"block", ParamKind::kBlock},
-           {index_name, ParamKind::kBufferIndex},
-           {"storage_scope", ParamKind::kString},
-           {"consumer_blocks", ParamKind::kBlocks, Arg(ArgList()), false, true}},
-          Outputs::kOne, RvKind::kBlock, false, false, apply};
+  return {
+      name,
+      {},
+      {{"block", ParamKind::kBlock},
+       {index_name, ParamKind::kBufferIndex},
+       {"storage_scope", ParamKind::kString},
+       {"consumer_blocks", ParamKind::kBlocks, Arg(ArgList()), false, true}},
+      Outputs::kOne,
+      RvKind::kBlock,
+      false,
+      false,
+      apply};
 }
 
 InstructionKind MoveRow(std::string_view name,
                         absl::Status (*apply)(ApplyContext&)) {
-  return {name, {},
+  return {name,
+          {},
           {{"block", ParamKind::kBlock},
            {"loop", ParamKind::kLoop},
            {"preserve_unit_loops", ParamKind::kBool, Arg(false)},
            {"index", ParamKind::kInt, Arg(-1)}},
-          Outputs::kNone, RvKind::kInt, false, false, apply};
+          Outputs::kNone,
+          RvKind::kInt,
+          false,
+          false,
+          apply};
 }
 
 }  // namespace

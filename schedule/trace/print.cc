@@ -105,11 +105,10 @@ class Printer {
       for (const Arg& item : *arg.list()) args->push_back(Text(item));
       return;
     }
-    std::string text =
-        param.kind == ParamKind::kBufferRef && arg.list()
-            ? absl::StrCat("(", Text((*arg.list())[0]), ", ",
-                           Text((*arg.list())[1]), ")")
-            : Text(arg);
+    std::string text = param.kind == ParamKind::kBufferRef && arg.list()
+                           ? absl::StrCat("(", Text((*arg.list())[0]), ", ",
+                                          Text((*arg.list())[1]), ")")
+                           : Text(arg);
     args->push_back(param.positional
                         ? text
                         : absl::StrCat(std::string(param.name), "=", text));

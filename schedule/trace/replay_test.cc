@@ -69,7 +69,8 @@ TEST(Replay, SamplingAloneLeavesTheModuleUnchanged) {
   Schedule sch(Matmul());
   KILN_ASSERT_OK_AND_ASSIGN(const Rv c, sch.GetBlock("C"));
   KILN_ASSERT_OK_AND_ASSIGN(const auto loops, sch.GetLoops(c));
-  KILN_ASSERT_OK_AND_ASSIGN(const auto tiles, sch.SamplePerfectTile(loops[1], 2));
+  KILN_ASSERT_OK_AND_ASSIGN(const auto tiles,
+                            sch.SamplePerfectTile(loops[1], 2));
   EXPECT_EQ(sch.Value(tiles[0]) * sch.Value(tiles[1]), 128);
   EXPECT_TRUE(StructurallyEqual(sch.ToModule(), Matmul()));
 }
@@ -143,16 +144,16 @@ TEST(Replay, RefusedStepChangesNothing) {
 
 TEST(Replay, DeadCodeGoesAndTheProgramStays) {
   Schedule sch(Matmul());
-  KILN_EXPECT_OK(RunText(
-      "def f(sch):\n"
-      "  b = sch.get_block('C')\n"
-      "  unused = sch.get_block('C')\n"
-      "  i, j, k = sch.get_loops(b)\n"
-      "  x = sch.sample_categorical([1, 2], [0.5, 0.5])\n"
-      "  t = sch.sample_perfect_tile(k, n=2, decision=[32, 4])\n"
-      "  ko, ki = sch.split(k, factors=[None, t[1]])\n"
-      "  sch.unroll(ki)\n",
-      &sch));
+  KILN_EXPECT_OK(
+      RunText("def f(sch):\n"
+              "  b = sch.get_block('C')\n"
+              "  unused = sch.get_block('C')\n"
+              "  i, j, k = sch.get_loops(b)\n"
+              "  x = sch.sample_categorical([1, 2], [0.5, 0.5])\n"
+              "  t = sch.sample_perfect_tile(k, n=2, decision=[32, 4])\n"
+              "  ko, ki = sch.split(k, factors=[None, t[1]])\n"
+              "  sch.unroll(ki)\n",
+              &sch));
   const Trace live = EliminateDeadCode(sch.trace());
   EXPECT_EQ(live.instructions.size(), sch.trace().instructions.size() - 2);
   KILN_ASSERT_OK_AND_ASSIGN(const State state, Replay(live, sch.start()));
@@ -162,12 +163,12 @@ TEST(Replay, DeadCodeGoesAndTheProgramStays) {
 
 TEST(Replay, ArithmeticOnSampledIntegersIsKept) {
   Schedule sch(Matmul());
-  KILN_EXPECT_OK(RunText(
-      "def f(sch):\n"
-      "  i, j, k = sch.get_loops(sch.get_block('C'))\n"
-      "  a, b = sch.sample_perfect_tile(i, n=2, decision=[16, 8])\n"
-      "  sch.split(i, factors=[None, b * 2])\n",
-      &sch));
+  KILN_EXPECT_OK(
+      RunText("def f(sch):\n"
+              "  i, j, k = sch.get_loops(sch.get_block('C'))\n"
+              "  a, b = sch.sample_perfect_tile(i, n=2, decision=[16, 8])\n"
+              "  sch.split(i, factors=[None, b * 2])\n",
+              &sch));
   EXPECT_THAT(ToText(sch.trace()), HasSubstr("factors=[None, v5 * 2]"));
   KILN_ASSERT_OK_AND_ASSIGN(const Trace again, FromProto(ToProto(sch.trace())));
   EXPECT_EQ(ToText(again), ToText(sch.trace()));

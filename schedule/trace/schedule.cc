@@ -18,9 +18,9 @@ absl::Status FillDefaults(const InstructionKind& kind, std::vector<Arg>* args) {
   for (size_t i = args->size(); i < kind.params.size(); ++i) {
     const ParamInfo& param = kind.params[i];
     if (!param.default_value) {
-      return BadArgument(kind.name,
-                         absl::StrCat("argument `", std::string(param.name),
-                                      "` is missing"));
+      return BadArgument(
+          kind.name,
+          absl::StrCat("argument `", std::string(param.name), "` is missing"));
     }
     args->push_back(*param.default_value);
   }
@@ -69,8 +69,9 @@ std::string WhyStale(const Trace& trace, const State& start, const Rv& rv) {
     const std::string now = NameIn(state, rv);
     if (now.empty() && !name.empty()) {
       return absl::StrCat(
-          name, " was ", std::string(PastTense(trace.instructions[i].kind->name)),
-          " by step ", i + 1);
+          name, " was ",
+          std::string(PastTense(trace.instructions[i].kind->name)), " by step ",
+          i + 1);
     }
     if (!now.empty()) name = now;
   }
@@ -97,8 +98,8 @@ absl::StatusOr<std::vector<Rv>> Schedule::Apply(std::string_view name,
   instruction.args = std::move(args);
   instruction.fixed = !decision.empty();
   instruction.decision = std::move(decision);
-  const absl::Status status = Execute(
-      &instruction, trace_.instructions.size(), seed_, &trace_, &state_);
+  const absl::Status status = Execute(&instruction, trace_.instructions.size(),
+                                      seed_, &trace_, &state_);
   if (!status.ok()) return Explain(status, instruction);
   trace_.instructions.push_back(instruction);
   return instruction.outputs;
@@ -109,7 +110,8 @@ absl::Status Schedule::Explain(const absl::Status& status,
   std::string why;
   for (const Arg& arg : instruction.args) {
     ForEachRv(arg, [&](const Rv& rv) {
-      if (why.empty() && IsStale(state_, rv)) why = WhyStale(trace_, start_, rv);
+      if (why.empty() && IsStale(state_, rv))
+        why = WhyStale(trace_, start_, rv);
     });
   }
   if (why.empty()) return status;

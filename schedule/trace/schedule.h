@@ -13,8 +13,8 @@
 #ifndef KILN_SCHEDULE_TRACE_SCHEDULE_H_
 #define KILN_SCHEDULE_TRACE_SCHEDULE_H_
 
-#include <string>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,8 +46,7 @@ class Schedule {
                                         std::vector<Arg> args,
                                         Decision decision = {});
 
-  absl::StatusOr<Rv> GetBlock(std::string name,
-                              std::string func_name = "main");
+  absl::StatusOr<Rv> GetBlock(std::string name, std::string func_name = "main");
   absl::StatusOr<std::vector<Rv>> GetLoops(Rv block);
   absl::StatusOr<std::vector<Rv>> GetChildBlocks(Rv block_or_loop);
   absl::StatusOr<std::vector<Rv>> GetProducers(Rv block);

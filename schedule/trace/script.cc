@@ -136,9 +136,9 @@ class Runner {
         continue;
       }
       const size_t take = values.size() + 1 - count;
-      KILN_RETURN_IF_ERROR(
-          Store(target.items[i].items[0],
-                Arg(ArgList(values.begin() + next, values.begin() + next + take))));
+      KILN_RETURN_IF_ERROR(Store(
+          target.items[i].items[0],
+          Arg(ArgList(values.begin() + next, values.begin() + next + take))));
       next += take;
     }
     return absl::OkStatus();
@@ -351,8 +351,8 @@ absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
     found = &s;
   }
   if (found || name.empty()) return found;
-  return source.Error({}, absl::StrCat("there is no function `",
-                                       std::string(name), "`"));
+  return source.Error(
+      {}, absl::StrCat("there is no function `", std::string(name), "`"));
 }
 
 }  // namespace

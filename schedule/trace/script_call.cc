@@ -86,8 +86,8 @@ absl::StatusOr<Decision> ScriptCall::BindDecision(const InstructionKind& kind) {
 
 absl::Status ScriptCall::Convert(const ParamInfo& param, Schedule* schedule,
                                  Arg* arg) {
-  const bool wants_block = param.kind == ParamKind::kBlock ||
-                           param.kind == ParamKind::kBlockOrLoop;
+  const bool wants_block =
+      param.kind == ParamKind::kBlock || param.kind == ParamKind::kBlockOrLoop;
   if (wants_block && arg->string()) {
     auto block = schedule->GetBlock(*arg->string(), DefaultFunction(*schedule));
     if (!block.ok()) return Refused(block.status());
@@ -114,8 +114,8 @@ absl::StatusOr<Arg> ScriptCall::Run(Schedule* schedule) {
   KILN_ASSIGN_OR_RETURN(std::vector<Arg> args, Bind(*kind));
   KILN_ASSIGN_OR_RETURN(Decision decision, BindDecision(*kind));
   if (!named.empty()) {
-    return Error(absl::StrCat(name, " has no parameter `",
-                              named.begin()->first, "`"));
+    return Error(
+        absl::StrCat(name, " has no parameter `", named.begin()->first, "`"));
   }
   for (size_t i = 0; i < args.size(); ++i) {
     KILN_RETURN_IF_ERROR(Convert(kind->params[i], schedule, &args[i]));

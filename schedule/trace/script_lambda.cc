@@ -128,8 +128,8 @@ absl::StatusOr<Arg> ReadIndexMap(const py::Source& source, const py::Expr& e,
     binder.params[name] = map.inputs.back();
   }
   const py::Expr& body = e.items[0];
-  const bool is_list = body.kind == py::ExprKind::kTuple ||
-                       body.kind == py::ExprKind::kList;
+  const bool is_list =
+      body.kind == py::ExprKind::kTuple || body.kind == py::ExprKind::kList;
   if (!is_list) {
     KILN_ASSIGN_OR_RETURN(Expr output, binder.Read(body));
     map.outputs.push_back(std::move(output));

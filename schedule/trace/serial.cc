@@ -81,7 +81,8 @@ class Reader {
       return absl::InvalidArgumentError("trace: too many outputs");
     }
     for (uint32_t i = 0; i < proto.num_outputs(); ++i) {
-      instruction.outputs.push_back(trace_.NewRv(instruction.kind->output_kind));
+      instruction.outputs.push_back(
+          trace_.NewRv(instruction.kind->output_kind));
     }
     instruction.decision.assign(proto.decision().begin(),
                                 proto.decision().end());

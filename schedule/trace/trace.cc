@@ -12,8 +12,9 @@ namespace kiln {
 namespace {
 
 absl::Status AtStep(const absl::Status& status, size_t step) {
-  return absl::Status(status.code(), absl::StrCat("step ", step + 1, ": ",
-                                                  std::string(status.message())));
+  return absl::Status(
+      status.code(),
+      absl::StrCat("step ", step + 1, ": ", std::string(status.message())));
 }
 
 absl::Status PlaceOutputs(const Instruction& instruction,
@@ -65,8 +66,8 @@ Arg Renumber(const Arg& arg, const std::vector<int>& numbers) {
     return dict;
   }
   if (const RvArithmetic* e = arg.arithmetic()) {
-    return std::make_shared<const RvArithmetic>(RvArithmetic{
-        e->op, Renumber(e->a, numbers), Renumber(e->b, numbers)});
+    return std::make_shared<const RvArithmetic>(
+        RvArithmetic{e->op, Renumber(e->a, numbers), Renumber(e->b, numbers)});
   }
   if (arg.index_map() && !arg.index_map()->captured.empty()) {
     IndexMapArg map = *arg.index_map();
@@ -83,9 +84,10 @@ std::vector<bool> FindLive(const Trace& trace, size_t count) {
   std::vector<bool> used(trace.rvs.size());
   for (size_t i = count; i-- > 0;) {
     const Instruction& instruction = trace.instructions[i];
-    live[i] = !instruction.kind->is_pure ||
-              std::any_of(instruction.outputs.begin(), instruction.outputs.end(),
-                          [&](const Rv& rv) { return used[rv.index]; });
+    live[i] =
+        !instruction.kind->is_pure ||
+        std::any_of(instruction.outputs.begin(), instruction.outputs.end(),
+                    [&](const Rv& rv) { return used[rv.index]; });
     if (!live[i]) continue;
     for (const Arg& arg : instruction.args) {
       ForEachRv(arg, [&](const Rv& rv) { used[rv.index] = true; });
@@ -172,7 +174,8 @@ absl::Status Execute(Instruction* instruction, size_t step, uint64_t seed,
     return AtStep(status, step);
   }
   for (size_t i = 0; i < context.outputs().size(); ++i) {
-    instruction->outputs.push_back(trace->NewRv(instruction->kind->output_kind));
+    instruction->outputs.push_back(
+        trace->NewRv(instruction->kind->output_kind));
   }
   instruction->decision = std::move(context.decision());
   return PlaceOutputs(*instruction, context.outputs(), state);

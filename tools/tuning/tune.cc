@@ -65,8 +65,8 @@ absl::StatusOr<Bench> MakeBench(const TuneRequest& request,
   KILN_ASSIGN_OR_RETURN(bench.local, LocalRunner::Create());
   bench.runner = bench.local.get();
   if (request.inject_faults) {
-    bench.faulty = std::make_unique<FaultInjectingRunner>(bench.local.get(),
-                                                          &EverySecond);
+    bench.faulty =
+        std::make_unique<FaultInjectingRunner>(bench.local.get(), &EverySecond);
     bench.runner = bench.faulty.get();
   }
   KILN_ASSIGN_OR_RETURN(bench.database, Database::Open(dir.database()));
@@ -81,8 +81,8 @@ absl::StatusOr<TuneTask> MakeTask(const TuneRequest& request, const Function& f,
   task.name = request.name;
   task.workload = MakeWorkload(request.module, request.function);
   task.num_threads = request.target.num_cores;
-  task.target = absl::StrCat(request.target.Fingerprint(), " threads=",
-                             request.target.num_cores);
+  task.target = absl::StrCat(request.target.Fingerprint(),
+                             " threads=", request.target.num_cores);
   task.flop = EstimateFlops(f).value_or(0);
   task.peak_gflops = PeakGflops(*bench.pool, task.num_threads);
   task.space = space;
@@ -92,14 +92,14 @@ absl::StatusOr<TuneTask> MakeTask(const TuneRequest& request, const Function& f,
 
 // One line of the log for a trial.
 std::string LogLine(const TuneState& state, const TuningRecord& record) {
-  std::string line = absl::StrFormat(
-      "%8.3f s  trial %d  %s", state.seconds, state.trials_done,
-      std::string(VerdictName(record.verdict)));
+  std::string line =
+      absl::StrFormat("%8.3f s  trial %d  %s", state.seconds, state.trials_done,
+                      std::string(VerdictName(record.verdict)));
   if (record.verdict == Verdict::kOk) {
-    return absl::StrCat(line, absl::StrFormat("  %.3f us  %.2f GFLOP/s  %s",
-                                              record.latency_min_ns * 1e-3,
-                                              state.flop / record.latency_min_ns,
-                                              record.decisions));
+    return absl::StrCat(
+        line, absl::StrFormat(
+                  "  %.3f us  %.2f GFLOP/s  %s", record.latency_min_ns * 1e-3,
+                  state.flop / record.latency_min_ns, record.decisions));
   }
   absl::StrAppend(&line, "  ", record.reason);
   if (record.verdict == Verdict::kWrongResult) {
@@ -111,13 +111,13 @@ std::string LogLine(const TuneState& state, const TuningRecord& record) {
 absl::Status WriteBest(const TuneRequest& request, int function,
                        const WorkDir& dir, Bench& bench, TuneOutcome* outcome) {
   outcome->best_trace = outcome->state.best->trace;
-  KILN_ASSIGN_OR_RETURN(outcome->best,
-                        ScriptSpace::Replay(request.module, function,
-                                            outcome->best_trace));
+  KILN_ASSIGN_OR_RETURN(
+      outcome->best,
+      ScriptSpace::Replay(request.module, function, outcome->best_trace));
   Module best = request.module;
   best.functions[function] = outcome->best;
   KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
-  
+
   KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(best)));
   KILN_RETURN_IF_ERROR(dir.Write("trace.py", outcome->best_trace));
   KILN_ASSIGN_OR_RETURN(BuildResult build, bench.builder->Build(outcome->best));
@@ -127,8 +127,8 @@ absl::Status WriteBest(const TuneRequest& request, int function,
 // Shows what happens, and writes it down.
 class Progress {
  public:
-  Progress(const TuneTask& task, const TuneRequest& request,
-           const WorkDir& dir, TuneView* view)
+  Progress(const TuneTask& task, const TuneRequest& request, const WorkDir& dir,
+           TuneView* view)
       : task_(task), request_(request), dir_(dir), view_(view) {}
 
   void operator()(const TuneState& state, const TuningRecord* record) {

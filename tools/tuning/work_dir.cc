@@ -30,11 +30,10 @@ absl::StatusOr<WorkDir> WorkDir::Open(const std::string& path,
   const std::string task_dir = absl::StrCat(path, "/", FileName(task));
   absl::Status status = MakeFolders(task_dir);
   if (!status.ok()) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat("the work directory cannot be used: ",
-                     std::string(status.message()),
-                     "; name another one with --work-dir"));
+    return absl::Status(status.code(),
+                        absl::StrCat("the work directory cannot be used: ",
+                                     std::string(status.message()),
+                                     "; name another one with --work-dir"));
   }
   return WorkDir(path, task_dir);
 }
