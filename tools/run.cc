@@ -1,0 +1,292 @@
+// Runs one function of a program on files, random numbers or zeros.
+#include <cstdio>
+#include <optional>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/te/flops.h"
+#include "kiln/tools/support/execute.h"
+#include "kiln/tools/support/input.h"
+#include "kiln/tools/support/main.h"
+#include "kiln/tools/support/program.h"
+#include "kiln/tools/support/replay.h"
+#include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/ndarray/npy.h"
+#include "kiln/vm/packed/loaded_kernel.h"
+#include "kiln/vm/profile/time_evaluator.h"
+
+ABSL_FLAG(std::string, module, "",
+          "A file with the program: TVMScript, or a serialized module; - is "
+          "stdin.");
+ABSL_FLAG(std::string, workload, "",
+          "A named workload with its shape, such as gmm:1024,1024,1024.");
+ABSL_FLAG(std::string, einsum, "",
+          "A formula such as \"C[i,j] += A[i,k] * B[k,j]\", with --shape.");
+ABSL_FLAG(std::string, shape, "",
+          "The extents of the formula's indices: i=512,j=512,k=512.");
+ABSL_FLAG(std::string, func, "", "The function to run, if there are several.");
+ABSL_FLAG(
+    std::string, trace, "",
+    "A file with a schedule function or a printed trace, to apply first.");
+ABSL_FLAG(uint64_t, seed, 0, "Of random inputs and of open samples.");
+ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
+ABSL_FLAG(int, threads, 0, "Threads of parallel loops; 0: the target's cores.");
+ABSL_FLAG(double, rtol, 1e-5, "Relative tolerance of --expect and --check.");
+ABSL_FLAG(double, atol, 1e-8, "Absolute tolerance of --expect and --check.");
+ABSL_FLAG(bool, check, false,
+          "Compares what was computed with the interpreter.");
+ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
+
+namespace kiln {
+namespace {
+
+constexpr char kUsage[] =
+    "Compiles and runs a function:\n"
+    "  run --module m.py --func main --input @a.npy --input "
+    "random:1024x1024xf32 [--expect @c.npy] [--output @o.npy]\n"
+    "--input (repeated) goes by the order of the parameters: one for each, or "
+    "one for each that is only read; it is @FILE.npy,\n"
+    "random:2x3xf32, zeros:2x3xf32 or value:3. --expect and --output "
+    "(repeated) go by the parameters that are written.\n"
+    "Exit status: 0; 1 for an error or a mismatch; 3 where a step of the trace "
+    "is refused.";
+
+// Flags that may stand several times.
+std::vector<std::string> inputs, expectations, outputs;
+
+ProgramFlags Program() {
+  ProgramFlags flags;
+  flags.module = absl::GetFlag(FLAGS_module);
+  flags.workload = absl::GetFlag(FLAGS_workload);
+  flags.einsum = absl::GetFlag(FLAGS_einsum);
+  flags.shape = absl::GetFlag(FLAGS_shape);
+  flags.func = absl::GetFlag(FLAGS_func);
+  return flags;
+}
+
+CompareOptions Tolerances() {
+  CompareOptions options;
+  options.rtol = absl::GetFlag(FLAGS_rtol);
+  options.atol = absl::GetFlag(FLAGS_atol);
+  return options;
+}
+
+struct Output {
+  std::string name;
+  NDArray array;
+};
+
+// What the kernel wrote, in the order of the parameters.
+std::vector<Output> Outputs(const KernelSignature& signature,
+                            const std::vector<PackedValue>& args) {
+  std::vector<Output> written;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const KernelParam& param = signature.params[i];
+    if (param.kind != KernelParam::Kind::kBuffer) continue;
+    const KernelBuffer& buffer = signature.buffers[param.index];
+    if (!buffer.written) continue;
+    written.push_back({buffer.name, std::get<NDArray>(args[i])});
+  }
+  return written;
+}
+
+absl::Status CheckCount(const char* flag, size_t given,
+                        const std::vector<Output>& written) {
+  if (given <= written.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(given, " ", flag, " are given, but the function writes ",
+                   written.size(), " parameters"));
+}
+
+// Prints how `got` compares with `expected`; false on a mismatch.
+absl::StatusOr<bool> Agrees(const std::string& what, const NDArray& got,
+                            const NDArray& expected) {
+  absl::StatusOr<CompareReport> report = Compare(got, expected, Tolerances());
+  if (!report.ok()) {
+    return absl::Status(report.status().code(),
+                        absl::StrCat(what, ": ", report.status().message()));
+  }
+  std::printf("%s: %s\n", what.c_str(), report->ToString().c_str());
+  return report->ok();
+}
+
+absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written) {
+  KILN_RETURN_IF_ERROR(CheckCount("--expect", expectations.size(), written));
+  bool all = true;
+  for (size_t i = 0; i < expectations.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(NDArray expected, ReadTensor(expectations[i]));
+    KILN_ASSIGN_OR_RETURN(
+        bool agrees,
+        Agrees(absl::StrCat(written[i].name, " against ", expectations[i]),
+               written[i].array, expected));
+    all = all && agrees;
+  }
+  return all;
+}
+
+absl::Status WriteOutputs(const std::vector<Output>& written) {
+  KILN_RETURN_IF_ERROR(CheckCount("--output", outputs.size(), written));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty() || outputs[i][0] != '@') {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--output ", outputs[i], ": a file is written as @FILE.npy"));
+    }
+    KILN_RETURN_IF_ERROR(
+        WriteNpy(written[i].array, CallerPath(outputs[i].substr(1))));
+  }
+  return absl::OkStatus();
+}
+
+// Runs the interpreter on `args` as they were before the call.
+absl::StatusOr<std::vector<PackedValue>> Interpreted(
+    const Function& f, const std::vector<PackedValue>& args) {
+  std::vector<Tensor> tensors;
+  std::vector<Argument> arguments;
+  tensors.reserve(args.size());
+  for (const PackedValue& value : args) {
+    if (const NDArray* array = std::get_if<NDArray>(&value)) {
+      tensors.push_back(ToTensor(*array));
+      arguments.push_back(&tensors.back());
+    } else if (const int64_t* integer = std::get_if<int64_t>(&value)) {
+      arguments.push_back(*integer);
+    } else {
+      arguments.push_back(std::get<double>(value));
+    }
+  }
+  KILN_ASSIGN_OR_RETURN(Interpreter interpreter, Interpreter::Create(f));
+  KILN_RETURN_IF_ERROR(interpreter.Run(arguments));
+  std::vector<PackedValue> results = args;
+  size_t next = 0;
+  for (PackedValue& value : results) {
+    if (!std::holds_alternative<NDArray>(value)) continue;
+    KILN_ASSIGN_OR_RETURN(value, ToNDArray(tensors[next++]));
+  }
+  return results;
+}
+
+absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
+                                  const std::vector<PackedValue>& expected,
+                                  const std::vector<PackedValue>& got) {
+  const std::vector<Output> want = Outputs(signature, expected);
+  const std::vector<Output> have = Outputs(signature, got);
+  bool all = true;
+  for (size_t i = 0; i < want.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(
+        bool agrees,
+        Agrees(absl::StrCat(have[i].name, " against the interpreter"),
+               have[i].array, want[i].array));
+    all = all && agrees;
+  }
+  return all;
+}
+
+absl::Status PrintTime(const Function& f, const LoadedKernel& kernel,
+                       const KilnHost* host,
+                       const std::vector<PackedValue>& args) {
+  KILN_ASSIGN_OR_RETURN(BoundArguments bound, kernel.Bind(args));
+  TimeOptions options;
+  options.total_us = 200000;
+  KILN_ASSIGN_OR_RETURN(
+      TimeResult time,
+      MeasureTime([&] { return kernel.RunBound(host, bound); }, options));
+  std::printf("min %.2f us, median %.2f us, spread %.1f %%, %d samples",
+              time.min_us, time.median_us, 100 * time.spread, time.samples);
+  const absl::StatusOr<double> flop = EstimateFlops(f);
+  if (flop.ok()) std::printf(", %.2f GFLOP/s", *flop / time.min_us * 1e-3);
+  std::printf("\n");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<PackedValue>> Copies(
+    const std::vector<PackedValue>& args) {
+  std::vector<PackedValue> copies = args;
+  for (PackedValue& value : copies) {
+    if (NDArray* array = std::get_if<NDArray>(&value)) {
+      KILN_ASSIGN_OR_RETURN(*array, array->Clone());
+    }
+  }
+  return copies;
+}
+
+absl::StatusOr<Target> ChosenTarget() {
+  KILN_ASSIGN_OR_RETURN(Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  const int threads = absl::GetFlag(FLAGS_threads);
+  if (threads < 0) {
+    return absl::InvalidArgumentError("--threads is 0 or more");
+  }
+  if (threads > 0) target.num_cores = threads;
+  return target;
+}
+
+// Everything that is asked for of `args` after a call; `before` are the
+// arguments as they were.
+absl::StatusOr<bool> Judge(const Function& original,
+                           const KernelSignature& signature,
+                           const std::vector<PackedValue>& before,
+                           const std::vector<PackedValue>& args) {
+  const std::vector<Output> written = Outputs(signature, args);
+  KILN_RETURN_IF_ERROR(WriteOutputs(written));
+  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written));
+  if (!absl::GetFlag(FLAGS_check)) return ok;
+  KILN_ASSIGN_OR_RETURN(std::vector<PackedValue> expected,
+                        Interpreted(original, before));
+  KILN_ASSIGN_OR_RETURN(bool agrees, CheckOutputs(signature, expected, args));
+  return ok && agrees;
+}
+
+absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
+  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
+  KILN_ASSIGN_OR_RETURN(LoadedKernel kernel, CompileAndLoad(f, target));
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<PackedValue> args,
+      MakeArguments(kernel.signature(), inputs, absl::GetFlag(FLAGS_seed)));
+  KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> before, Copies(args));
+  ThreadPool::Options options;
+  options.num_threads = target.num_cores;
+  ThreadPool pool(options);
+  KernelHost host(&pool);
+  KILN_RETURN_IF_ERROR(kernel.Call(host.abi(), args));
+  KILN_ASSIGN_OR_RETURN(const bool ok,
+                        Judge(original, kernel.signature(), before, args));
+  if (absl::GetFlag(FLAGS_time)) {
+    KILN_RETURN_IF_ERROR(PrintTime(original, kernel, host.abi(), before));
+  }
+  return ok ? kExitOk : kExitError;
+}
+
+absl::StatusOr<int> Run() {
+  KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  KILN_ASSIGN_OR_RETURN(const Function* original,
+                        ChooseFunction(module, absl::GetFlag(FLAGS_func)));
+  const std::string trace = absl::GetFlag(FLAGS_trace);
+  if (trace.empty()) return RunFunction(*original, *original);
+  absl::StatusOr<Module> scheduled =
+      ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
+  if (IsRefusal(scheduled.status())) {
+    std::fprintf(stderr, "refused: %s\n",
+                 std::string(scheduled.status().message()).c_str());
+    return kExitRefused;
+  }
+  KILN_RETURN_IF_ERROR(scheduled.status());
+  return RunFunction(*original, *scheduled->Find(original->name));
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char** argv) {
+  kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
+  kiln::expectations = kiln::TakeRepeatedFlag(&argc, argv, "expect");
+  kiln::outputs = kiln::TakeRepeatedFlag(&argc, argv, "output");
+  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Run);
+}
