@@ -43,6 +43,15 @@ std::unique_ptr<Contender> OpenBlas();
 // With `pack_ahead`, B is in oneDNN's own layout before the clock starts.
 std::unique_ptr<Contender> OneDnn(bool pack_ahead);
 
+struct KilnOptions {
+  int64_t trials = 64;   // of tuning, for a shape that is not known yet
+  std::string work_dir;  // with the database of earlier runs
+  std::function<bool()> stop;
+};
+// Tunes before it is timed. With `pack_ahead`, B is in panels of 16 columns
+// before the clock starts.
+std::unique_ptr<Contender> Kiln(const KilnOptions& options, bool pack_ahead);
+
 }  // namespace kiln::bench
 
 #endif  // KILN_TOOLS_RIVALS_CONTENDER_H_
