@@ -118,9 +118,12 @@ Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
   Expr predicate = Bool(true);
   for (size_t i = 0; i < values.size(); ++i) {
     analyzer->Bind(loops[i], Range{Int(0), copy.box[i].extent});
-    const Expr within = LT(values[i], block.iters[i].domain.extent);
-    if (analyzer->CanProve(within)) continue;
-    predicate = AsInt(predicate) ? within : And(predicate, within);
+    for (const Expr& within :
+         {LE(Int(0), values[i]),
+          LT(values[i], block.iters[i].domain.extent)}) {
+      if (analyzer->CanProve(within)) continue;
+      predicate = AsInt(predicate) ? within : And(predicate, within);
+    }
   }
   return predicate;
 }
@@ -173,6 +176,17 @@ Analyzer BindLoops(const Scope& scope, int index) {
   return analyzer;
 }
 
+// `range` without what is known to lie outside of [0, extent): predicates on
+// fused loops leave such boxes.
+Range Clamp(Range range, const Expr& extent, Analyzer* analyzer) {
+  const Expr end = analyzer->Simplify(Add(range.min, range.extent));
+  if (analyzer->CanProve(LT(range.min, Int(0)))) range = {Int(0), end};
+  if (analyzer->CanProve(LT(extent, end))) {
+    range.extent = analyzer->Simplify(Sub(extent, range.min));
+  }
+  return range;
+}
+
 // The box that `block` writes of the tensor in one iteration of the loops down
 // to `depth`.
 absl::StatusOr<std::vector<Range>> WrittenBox(const Staging& staging,
@@ -189,7 +203,9 @@ absl::StatusOr<std::vector<Range>> WrittenBox(const Staging& staging,
     std::vector<Range> box;
     for (size_t i = 0; i < sets.size(); ++i) {
       std::optional<Range> range = ToRange(sets[i], &analyzer);
-      box.push_back(range ? *range : Range{Int(0), staging.buffer->shape[i]});
+      const Expr& extent = staging.buffer->shape[i];
+      box.push_back(range ? Clamp(*range, extent, &analyzer)
+                          : Range{Int(0), extent});
     }
     return box;
   }

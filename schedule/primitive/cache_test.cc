@@ -117,6 +117,22 @@ def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
 }
 
+TEST(CacheWriteTest, CopiesNoMoreThanTheTensorAfterAnInexactSplitOfAFusion) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((9, 2), "float32"), B: T.Buffer((9, 2), "float32")):
+    for i, j in T.grid(5, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(9, i * 2 + j // 2)
+            vj = T.axis.spatial(2, j % 2)
+            T.where(i * 4 + j < 18)
+            B[vi, vj] = A[vi, vj]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheWrite(f, Named(f, "B"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
 TEST(CacheTest, RefusesBadIndicesAndScopes) {
   Function f = Parse(kChain);
   EXPECT_THAT(

@@ -1,0 +1,119 @@
+#include "kiln/tests/fuzz/pair.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/schedule/trace/print.h"
+#include "kiln/tests/fuzz/check.h"
+#include "kiln/tests/fuzz/sandbox.h"
+#include "kiln/tests/fuzz/shrink.h"
+
+namespace kiln {
+namespace {
+
+// "compiled" of "compiled: C element ...".
+std::string Kind(const absl::Status& status) {
+  const std::string message(status.message());
+  return message.substr(0, message.find(':'));
+}
+
+using Check = std::function<absl::Status(const Trace&)>;
+
+absl::Status Explain(uint64_t seed, const Case& c, const Trace& trace,
+                     const Check& check, const absl::Status& status) {
+  const std::string kind = Kind(status);
+  const Trace shortest = Shrink(trace, c.start, [&](const Trace& t) {
+    const absl::Status s = check(t);
+    return !s.ok() && Kind(s) == kind;
+  });
+  std::string text = absl::StrCat(
+      "pair ", seed, " (--pairs 1 --seed ", seed, "): ",
+      std::string(check(shortest).message()), "\n",
+      PrintFunction(*c.start.functions[0], {.header = false}),
+      ToText(shortest));
+  absl::StatusOr<State> end = Replay(shortest, c.start);
+  if (end.ok()) {
+    absl::StrAppend(&text, "# scheduled\n",
+                    PrintFunction(*end->functions[0], {.header = false}));
+  }
+  return absl::InternalError(text);
+}
+
+std::vector<Check> ChooseChecks(const Case& c, uint64_t seed, bool all,
+                                FuzzCounts* counts) {
+  std::vector<Check> checks;
+  const auto order = static_cast<LoopOrder>(seed % 3);
+  const bool interpret = all || seed % 8 == 0;
+  checks.push_back([&c, seed, order, interpret, counts](const Trace& t) {
+    Checked checked{};
+    KILN_RETURN_IF_ERROR(CheckCompiled(c, t, order, &checked));
+    const bool compiled = checked == Checked::kCompiled;
+    ++(compiled ? counts->compiled : counts->not_for_cpu);
+    if (compiled && !interpret) return absl::OkStatus();
+    ++counts->interpreted;
+    return CheckInterpreted(c, t, /*reverse=*/seed % 16 == 0);
+  });
+  if (all || seed % 8 == 1) {
+    checks.push_back([&c](const Trace& t) { return CheckReplays(c, t); });
+  }
+  if (all || seed % 8 == 2) {
+    checks.push_back([&c](const Trace& t) { return CheckRoundTrips(c, t); });
+  }
+  return checks;
+}
+
+}  // namespace
+
+absl::Status CheckPair(uint64_t seed, const PairOptions& options,
+                       FuzzCounts* counts) {
+  SetCurrentTask(seed);
+  ++counts->pairs;
+  const Function f = RandomProgram(seed, options.program);
+  absl::StatusOr<Schedule> schedule =
+      RandomSchedule(f, seed, &counts->steps, options.trace);
+  if (!schedule.ok()) {
+    return absl::InternalError(absl::StrCat(
+        "pair ", seed, ": not a refusal: ", schedule.status().ToString()));
+  }
+  const Trace& trace = schedule->trace();
+  counts->instructions += std::ssize(trace.instructions);
+  Case c{schedule->start(), RandomInputs(f, seed), {}};
+  c.expected = c.inputs;
+  KILN_RETURN_IF_ERROR(Interpret(f, c.expected));
+  for (const Check& check :
+       ChooseChecks(c, seed, options.all_checks, counts)) {
+    const absl::Status status = check(trace);
+    const FuzzCounts before = *counts;
+    if (status.ok()) continue;
+    const absl::Status explained = Explain(seed, c, trace, check, status);
+    *counts = before;  // shrinking does not count
+    return explained;
+  }
+  return absl::OkStatus();
+}
+
+void Merge(const FuzzCounts& from, FuzzCounts* to) {
+  Merge(from.steps, &to->steps);
+  to->pairs += from.pairs;
+  to->compiled += from.compiled;
+  to->interpreted += from.interpreted;
+  to->not_for_cpu += from.not_for_cpu;
+  to->instructions += from.instructions;
+}
+
+std::string ToTable(const FuzzCounts& counts) {
+  return absl::StrFormat(
+      "%s%d pairs, %.1f instructions each; %d agreed through LLVM, %d by the "
+      "interpreter, %d of these not for a CPU\n",
+      ToTable(counts.steps), counts.pairs,
+      counts.pairs ? double(counts.instructions) / counts.pairs : 0,
+      counts.compiled, counts.interpreted, counts.not_for_cpu);
+}
+
+}  // namespace kiln
