@@ -82,35 +82,17 @@ absl::Status ApplyTransformLayout(ApplyContext& c) {
 }  // namespace
 
 std::vector<InstructionKind> LayoutRows() {
+  const ParamInfo block = {"block", ParamKind::kBlock};
   return {
-      {"compute_inline",
-       {},
-       {{"block", ParamKind::kBlock}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyComputeInline},
-      {"reverse_compute_inline",
-       {},
-       {{"block", ParamKind::kBlock}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyReverseComputeInline},
-      {"transform_layout",
-       {},
-       {{"block", ParamKind::kBlock},
-        {"buffer", ParamKind::kBufferRef},
-        {"index_map", ParamKind::kIndexMap},
-        {"pad_value", ParamKind::kPadValue, Arg()},
-        {"assume_injective_transform", ParamKind::kBool, Arg(false)}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyTransformLayout},
+      StepRow("compute_inline", {block}, ApplyComputeInline),
+      StepRow("reverse_compute_inline", {block}, ApplyReverseComputeInline),
+      StepRow("transform_layout",
+              {block,
+               {"buffer", ParamKind::kBufferRef},
+               {"index_map", ParamKind::kIndexMap},
+               {"pad_value", ParamKind::kPadValue, Arg()},
+               {"assume_injective_transform", ParamKind::kBool, Arg(false)}},
+              ApplyTransformLayout),
   };
 }
 

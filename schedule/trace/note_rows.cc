@@ -69,45 +69,32 @@ absl::StatusOr<Attr> ToAttr(
   return Attr(Int(value));
 }
 
+InstructionKind StepRow(std::string_view name, std::vector<ParamInfo> params,
+                        absl::Status (*apply)(ApplyContext&), Outputs outputs,
+                        RvKind output_kind) {
+  return {.name = name,
+          .aliases = {},
+          .params = std::move(params),
+          .outputs = outputs,
+          .output_kind = output_kind,
+          .is_pure = false,
+          .samples = false,
+          .apply = apply};
+}
+
 std::vector<InstructionKind> NoteRows() {
+  const ParamInfo place = {"block_or_loop", ParamKind::kBlockOrLoop};
+  const ParamInfo key = {"ann_key", ParamKind::kString};
   return {
-      {"annotate",
-       {},
-       {{"block_or_loop", ParamKind::kBlockOrLoop},
-        {"ann_key", ParamKind::kString},
-        {"ann_val", ParamKind::kAttr}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyAnnotate},
-      {"unannotate",
-       {},
-       {{"block_or_loop", ParamKind::kBlockOrLoop},
-        {"ann_key", ParamKind::kString}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyUnannotate},
-      {"set_scope",
-       {},
-       {{"block", ParamKind::kBlock},
-        {"buffer_index", ParamKind::kBufferIndex},
-        {"storage_scope", ParamKind::kString}},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplySetScope},
-      {"enter_postproc",
-       {},
-       {},
-       Outputs::kNone,
-       RvKind::kInt,
-       false,
-       false,
-       ApplyEnterPostproc},
+      StepRow("annotate", {place, key, {"ann_val", ParamKind::kAttr}},
+              ApplyAnnotate),
+      StepRow("unannotate", {place, key}, ApplyUnannotate),
+      StepRow("set_scope",
+              {{"block", ParamKind::kBlock},
+               {"buffer_index", ParamKind::kBufferIndex},
+               {"storage_scope", ParamKind::kString}},
+              ApplySetScope),
+      StepRow("enter_postproc", {}, ApplyEnterPostproc),
   };
 }
 

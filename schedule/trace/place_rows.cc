@@ -78,33 +78,23 @@ absl::Status ApplyReverseComputeAt(ApplyContext& c) {
 
 InstructionKind CacheRow(std::string_view name, std::string_view index_name,
                          absl::Status (*apply)(ApplyContext&)) {
-  return {
+  return StepRow(
       name,
-      {},
       {{"block", ParamKind::kBlock},
        {index_name, ParamKind::kBufferIndex},
        {"storage_scope", ParamKind::kString},
        {"consumer_blocks", ParamKind::kBlocks, Arg(ArgList()), false, true}},
-      Outputs::kOne,
-      RvKind::kBlock,
-      false,
-      false,
-      apply};
+      apply, Outputs::kOne, RvKind::kBlock);
 }
 
 InstructionKind MoveRow(std::string_view name,
                         absl::Status (*apply)(ApplyContext&)) {
-  return {name,
-          {},
-          {{"block", ParamKind::kBlock},
-           {"loop", ParamKind::kLoop},
-           {"preserve_unit_loops", ParamKind::kBool, Arg(false)},
-           {"index", ParamKind::kInt, Arg(-1)}},
-          Outputs::kNone,
-          RvKind::kInt,
-          false,
-          false,
-          apply};
+  return StepRow(name,
+                 {{"block", ParamKind::kBlock},
+                  {"loop", ParamKind::kLoop},
+                  {"preserve_unit_loops", ParamKind::kBool, Arg(false)},
+                  {"index", ParamKind::kInt, Arg(-1)}},
+                 apply);
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ std::vector<InstructionKind> PlaceRows();   // cache_read, compute_at, ...
 std::vector<InstructionKind> LayoutRows();  // compute_inline, ...
 std::vector<InstructionKind> NoteRows();    // annotate, set_scope, ...
 
+// A row of an instruction that changes the program and samples nothing.
+InstructionKind StepRow(std::string_view name, std::vector<ParamInfo> params,
+                        absl::Status (*apply)(ApplyContext&),
+                        Outputs outputs = Outputs::kNone,
+                        RvKind output_kind = RvKind::kInt);
+
 // An argument as what an annotation holds. `evaluate` gives integers.
 absl::StatusOr<Attr> ToAttr(
     const Arg& arg, FunctionRef<absl::StatusOr<int64_t>(const Arg&)> evaluate);

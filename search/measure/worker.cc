@@ -156,13 +156,8 @@ MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
   return failure;
 }
 
-MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
-                               KilnKernel kernel, search::Response& response) {
-  absl::StatusOr<absl::Span<void* const>> data = task_->PlainData();
-  if (!data.ok()) {
-    return Failure{Verdict::kOutOfMemory, std::string(data.status().message())};
-  }
-  const MemoryLimit limit(request.memory_limit_bytes());
+// How long and how often to time.
+TimeOptions TimingOf(const search::MeasureKernel& request) {
   TimeOptions options;
   options.warmup_calls = 1;
   options.total_us = request.budget_ms() * 1e3;
@@ -173,6 +168,17 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
   if (request.hopeless_ns() > 0) {
     options.hopeless_us = request.hopeless_ns() * 1e-3;
   }
+  return options;
+}
+
+MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
+                               KilnKernel kernel, search::Response& response) {
+  absl::StatusOr<absl::Span<void* const>> data = task_->PlainData();
+  if (!data.ok()) {
+    return Failure{Verdict::kOutOfMemory, std::string(data.status().message())};
+  }
+  const MemoryLimit limit(request.memory_limit_bytes());
+  TimeOptions options = TimingOf(request);
   if (request.flush_cache()) options.flush = task_->PlainSpans();
   int32_t status = 0;
   const absl::StatusOr<TimeResult> time = MeasureTime(
