@@ -12,6 +12,9 @@
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/primitive/for_kind.h"
+#include "kiln/schedule/primitive/reorder.h"
 #include "kiln/search/measure/compare.h"
 #include "kiln/search/measure/trusted.h"
 #include "kiln/vm/library/kernel_host.h"
@@ -115,13 +118,58 @@ absl::Status CheckAgainstInterpreter(const Function& f,
   return absl::OkStatus();
 }
 
+// Loops of `block` that drive an iterator of the type directly, outermost
+// first.
+std::vector<LoopId> LoopsOfType(const Path& block, IterType type) {
+  std::vector<LoopId> loops;
+  for (const ForNode* loop : LoopsAbove(block)) {
+    const BlockRealizeNode& realize = *block.realize();
+    for (size_t i = 0; i < realize.values.size(); ++i) {
+      if (realize.values[i] == loop->var &&
+          realize.block->iters[i].type == type) {
+        loops.push_back(loop->id);
+      }
+    }
+  }
+  return loops;
+}
+
+Function InCacheOrder(Function f, BlockId block) {
+  std::optional<Path> path = FindBlock(f, block);
+  std::vector<LoopId> spatial = LoopsOfType(*path, IterType::kSpatial);
+  std::vector<LoopId> order = LoopsOfType(*path, IterType::kReduce);
+  if (spatial.size() < 2 || order.empty()) return f;
+  order.push_back(spatial.back());
+  if (absl::StatusOr<Function> g = Reorder(f, order); g.ok()) f = *std::move(g);
+  for (const ForNode* loop : LoopsAbove(*path)) {
+    if (loop->id != spatial.back() && !IsOne(loop->extent)) {
+      absl::StatusOr<Function> g = Parallel(f, loop->id);
+      return g.ok() ? *std::move(g) : f;
+    }
+  }
+  return f;
+}
+
 }  // namespace
+
+Function InCacheOrder(const Function& f) {
+  std::vector<BlockId> blocks;
+  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+    blocks.push_back(realize.block->id);
+  });
+  Function result = f;
+  for (BlockId block : blocks) result = InCacheOrder(std::move(result), block);
+  return result;
+}
 
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, const ReferenceOptions& options) {
-  KILN_ASSIGN_OR_RETURN(BuildResult build, builder.Build(f));
+  const double flop = EstimateFlops(f).value_or(0);
+  KILN_ASSIGN_OR_RETURN(
+      BuildResult build,
+      builder.Build(flop > options.max_plain_flop ? InCacheOrder(f) : f));
   KILN_RETURN_IF_ERROR(CheckStatic(build.signature));
-  if (EstimateFlops(f).value_or(1e30) <= options.max_interpreted_flop) {
+  if (flop <= options.max_interpreted_flop) {
     KILN_ASSIGN_OR_RETURN(std::vector<NDArray> arrays,
                           MakeInputs(build.signature, options.seed));
     KILN_RETURN_IF_ERROR(RunCompiled(build, arrays));

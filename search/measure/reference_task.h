@@ -17,11 +17,20 @@ struct ReferenceOptions {
   // Programs of at most this many floating-point operations are interpreted
   // too, and the compiled program has to agree.
   double max_interpreted_flop = 3e6;
+  // Programs of more operations than this run in an order that caches like:
+  // see InCacheOrder.
+  double max_plain_flop = 3e8;
 };
 
+// `f` with, in every reduction, the last spatial loop innermost and the first
+// one parallel, as far as the checks of these two steps allow. Sums still run
+// in the order of `f`, so that results are the same to the last bit.
+Function InCacheOrder(const Function& f);
+
 // Fills the inputs of `f`, which no schedule has touched, with random values
-// and runs it: `f` compiled as it stands defines the outputs. Refuses symbolic
-// dimensions and scalar parameters, which have no values here.
+// and runs it: `f` compiled as it stands (large ones: in cache order) defines
+// the outputs. Refuses symbolic dimensions and scalar parameters, which have no
+// values here.
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, const ReferenceOptions& options = {});
 
