@@ -173,10 +173,10 @@ absl::StatusOr<std::vector<Rv>> Schedule::Split(Rv loop, ArgList factors,
 }
 absl::StatusOr<Rv> Schedule::Fuse(const std::vector<Rv>& loops,
                                   bool preserve_unit_iters) {
-  return One("fuse", {ToArgs(loops), preserve_unit_iters});
+  return One("fuse", {Arg(ToArgs(loops)), preserve_unit_iters});
 }
 absl::Status Schedule::Reorder(const std::vector<Rv>& loops) {
-  return None("reorder", {ToArgs(loops)});
+  return None("reorder", {Arg(ToArgs(loops))});
 }
 absl::StatusOr<Rv> Schedule::AddUnitLoop(Rv block_or_loop) {
   return One("add_unit_loop", {block_or_loop});
