@@ -46,6 +46,8 @@ using bench::Contender;
 using bench::GemmCase;
 using bench::GemmShape;
 
+constexpr PeakOptions kPeakRuns = {.runs = 30, .run_us = 3000};
+
 constexpr char kUsage[] =
     "Measures Kiln beside OpenBLAS and oneDNN in one run.\n"
     "  bench --suite gemm --threads 1,2 [--shapes 512x512x512] [--json]";
@@ -188,11 +190,11 @@ absl::Status RunCase(const GemmShape& shape, int threads, ThreadPool& pool,
     KILN_RETURN_IF_ERROR(operands.Check(shape, contender->name()));
     Register(contender->name(), std::move(call));
   }
-  double peak = MeasurePeakGflops(pool, threads, DType::Float(32));
+  double peak = MeasurePeakGflops(pool, threads, DType::Float(32), kPeakRuns);
   BestTimes times;
   benchmark::RunSpecifiedBenchmarks(&times);
   benchmark::ClearRegisteredBenchmarks();
-  peak = std::max(peak, MeasurePeakGflops(pool, threads, DType::Float(32)));
+  peak = std::max(peak, MeasurePeakGflops(pool, threads, DType::Float(32), kPeakRuns));
   std::vector<Row> rows;
   for (const auto& contender : all) {
     rows.push_back({contender->name(), times.Get(contender->name())});

@@ -43,7 +43,8 @@ Workload MakeWorkload(const Module& module, const std::string& function) {
 }
 
 double PeakGflops(ThreadPool& pool, int threads) {
-  return MeasurePeakGflops(pool, threads, DType::Float(32));
+  return MeasurePeakGflops(pool, threads, DType::Float(32),
+                           {.runs = 20, .run_us = 3000});
 }
 
 bool EverySecond(int64_t call) { return call % 2 == 1; }
