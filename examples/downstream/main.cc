@@ -17,12 +17,14 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
+#include "kiln/ir/expr/expr.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/te/te.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/type/dtype.h"
+#include "kiln/schedule/primitive/index_map.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/trace.h"
@@ -67,12 +69,28 @@ absl::StatusOr<kiln::Module> Matmul() {
   return module;
 }
 
+// Packs B into panels of 16 columns, each contiguous.
+absl::Status PackB(kiln::Schedule& sch, Rv c) {
+  KILN_ASSIGN_OR_RETURN(Rv packed, sch.CacheRead(c, 1, "global"));
+  const kiln::Var k("k"), j("j");
+  const kiln::IndexMap panels{{k, j},
+                              {FloorDiv(j, Int(16)), k, FloorMod(j, Int(16))}};
+  KILN_RETURN_IF_ERROR(
+      sch.TransformLayout(packed, kiln::Schedule::Side::kWrite, 0, panels));
+  KILN_ASSIGN_OR_RETURN(std::vector<Rv> kj, sch.GetLoops(packed));
+  KILN_ASSIGN_OR_RETURN(std::vector<Rv> panel,
+                        sch.Split(kj[1], {kiln::Arg(), 16}));
+  KILN_RETURN_IF_ERROR(sch.Reorder({panel[0], kj[0], panel[1]}));
+  KILN_RETURN_IF_ERROR(sch.Parallel(panel[0]));
+  return sch.Vectorize(panel[1]);
+}
+
 // A register tile of sampled size; what is done with it is fixed.
 absl::Status ScheduleMatmul(kiln::Schedule& sch) {
   KILN_ASSIGN_OR_RETURN(Rv c, sch.GetBlock("C"));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> ijk, sch.GetLoops(c));
   KILN_ASSIGN_OR_RETURN(
-      Rv rows, sch.SampleCategorical({2, 4, 8, 16}, {0.25, 0.25, 0.25, 0.25}));
+      Rv rows, sch.SampleCategorical({2, 4, 6, 8}, {0.25, 0.25, 0.25, 0.25}));
   KILN_ASSIGN_OR_RETURN(Rv vectors,
                         sch.SampleCategorical({1, 2, 4}, {0.33, 0.33, 0.34}));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> i,
@@ -80,6 +98,7 @@ absl::Status ScheduleMatmul(kiln::Schedule& sch) {
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> j,
                         sch.Split(ijk[1], {kiln::Arg(), vectors, 16}));
   KILN_RETURN_IF_ERROR(sch.Reorder({i[0], j[0], ijk[2], i[1], j[1], j[2]}));
+  KILN_RETURN_IF_ERROR(PackB(sch, c));
   KILN_ASSIGN_OR_RETURN(Rv store, sch.CacheWrite(c, 0, "local"));
   KILN_RETURN_IF_ERROR(sch.ReverseComputeAt(store, j[0]));
   KILN_RETURN_IF_ERROR(sch.Parallel(i[0]));

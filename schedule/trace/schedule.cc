@@ -6,6 +6,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/index_map.h"
 
 namespace kiln {
 namespace {
@@ -215,6 +216,13 @@ absl::Status Schedule::ReverseComputeInline(Rv block) {
   return None("reverse_compute_inline", {block});
 }
 
+absl::Status Schedule::TransformLayout(Rv block, Side side, int64_t index,
+                                       const IndexMap& map, Arg pad_value) {
+  const char* name = side == Side::kWrite ? "write" : "read";
+  auto index_map = std::make_shared<const IndexMapArg>(IndexMapArg{map, {}});
+  return None("transform_layout", {block, ArgList{name, index},
+                                   std::move(index_map), std::move(pad_value)});
+}
 absl::Status Schedule::SetScope(Rv block, int64_t buffer_index,
                                 std::string scope) {
   return None("set_scope", {block, buffer_index, std::move(scope)});

@@ -13,6 +13,7 @@
 #ifndef KILN_SCHEDULE_TRACE_SCHEDULE_H_
 #define KILN_SCHEDULE_TRACE_SCHEDULE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -82,6 +83,11 @@ class Schedule {
                                 int64_t index = -1);
   absl::Status ComputeInline(Rv block);
   absl::Status ReverseComputeInline(Rv block);
+  // The layout of the block's written or read buffer number `index`. Where the
+  // new one has room for more elements, `pad_value` says what stands there.
+  enum class Side : uint8_t { kRead, kWrite };
+  absl::Status TransformLayout(Rv block, Side side, int64_t index,
+                               const IndexMap& map, Arg pad_value = {});
   absl::Status SetScope(Rv block, int64_t buffer_index, std::string scope);
   absl::Status Annotate(Rv block_or_loop, std::string key, Arg value);
   absl::Status Unannotate(Rv block_or_loop, std::string key);

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/expr/expr.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/schedule/primitive/index_map.h"
 #include "kiln/schedule/trace/arg.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/script.h"
@@ -91,6 +93,10 @@ TEST(ScheduleTest, MovesAndCachesFromCppAsAScriptDoes) {
   KILN_ASSERT_OK_AND_ASSIGN(Rv write, sch.CacheWrite(d, 0, "local"));
   KILN_EXPECT_OK(sch.SetScope(c[0], 0, "local"));
   KILN_EXPECT_OK(sch.ReverseComputeInline(write));
+  const Var k("k"), j("j");
+  const IndexMap panels{{k, j},
+                        {FloorDiv(j, Int(16)), k, FloorMod(j, Int(16))}};
+  KILN_EXPECT_OK(sch.TransformLayout(read, Schedule::Side::kWrite, 0, panels));
   KILN_ASSERT_OK_AND_ASSIGN(std::vector<Rv> loops, sch.GetLoops(c[0]));
   KILN_EXPECT_OK(sch.ComputeAt(read, loops[0]));
   KILN_ASSERT_OK_AND_ASSIGN(Rv unit, sch.AddUnitLoop(c[0]));
@@ -103,6 +109,7 @@ TEST(ScheduleTest, MovesAndCachesFromCppAsAScriptDoes) {
     write = sch.cache_write(d, 0, "local")
     sch.set_scope(c, 0, "local")
     sch.reverse_compute_inline(write)
+    sch.transform_layout(read, ("write", 0), lambda k, j: (j // 16, k, j % 16))
     i, j, k = sch.get_loops(c)
     sch.compute_at(read, i)
     sch.unroll(sch.add_unit_loop(c))
