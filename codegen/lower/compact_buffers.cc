@@ -14,7 +14,7 @@ namespace {
 struct Touched {
   size_t loops = 0, conditions = 0, lets = 0;  // what stands outside of it
   bool is_fixed = false;                       // keep its shape
-  std::vector<IntSet> read, written;           // boxes; empty: no access so far
+  std::vector<std::vector<IntSet>> reads, writes;  // a box for each access
 };
 
 struct Compacted {
@@ -41,8 +41,9 @@ class Compactor {
   void Fix(const Expr& e);
   void Access(const Buffer& buffer, const std::vector<Expr>& indices,
               bool is_write);
-  void Extend(std::vector<IntSet>* box, std::vector<IntSet> other);
-  bool ReadsMoreThanItWrites(const Touched& touched);
+  std::vector<IntSet> Hull(const std::vector<std::vector<IntSet>>& boxes);
+  bool ReadsMoreThanItWrites(const std::vector<IntSet>& reads,
+                             const std::vector<IntSet>& writes);
   void Decide(const Buffer& buffer, const Touched& touched);
   bool UsesInnerLet(const Expr& e, size_t first) const;
   Expr CompactExtent(const Range& range, const Expr& extent);
@@ -60,14 +61,17 @@ class Compactor {
   std::unordered_map<const BufferNode*, Compacted> compacted_;
 };
 
-void Compactor::Extend(std::vector<IntSet>* box, std::vector<IntSet> other) {
-  if (box->empty()) {
-    *box = std::move(other);
-    return;
+// Empty where there are no boxes.
+std::vector<IntSet> Compactor::Hull(
+    const std::vector<std::vector<IntSet>>& boxes) {
+  if (boxes.empty()) return {};
+  std::vector<IntSet> hull = boxes[0];
+  for (const std::vector<IntSet>& box : boxes) {
+    for (size_t i = 0; i < hull.size(); ++i) {
+      hull[i] = UnionSet(hull[i], box[i], &analyzer_);
+    }
   }
-  for (size_t i = 0; i < other.size(); ++i) {
-    (*box)[i] = UnionSet((*box)[i], other[i], &analyzer_);
-  }
+  return hull;
 }
 
 void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices,
@@ -88,9 +92,9 @@ void Compactor::Access(const Buffer& buffer, const std::vector<Expr>& indices,
     predicate =
         IsOne(predicate) ? conditions_[i] : And(predicate, conditions_[i]);
   }
-  std::vector<IntSet> box =
-      EvalRegion(PointRegion(indices), domains, predicate, &analyzer_);
-  Extend(is_write ? &touched.written : &touched.read, std::move(box));
+  (is_write ? touched.writes : touched.reads)
+      .push_back(
+          EvalRegion(PointRegion(indices), domains, predicate, &analyzer_));
 }
 
 // Keeps the shape of every buffer that `e` names.
@@ -172,10 +176,11 @@ Expr Compactor::CompactExtent(const Range& range, const Expr& extent) {
   return Int(bound.max);
 }
 
-bool Compactor::ReadsMoreThanItWrites(const Touched& touched) {
-  if (touched.written.empty()) return false;
-  for (size_t i = 0; i < touched.read.size(); ++i) {
-    const IntSet &read = touched.read[i], &written = touched.written[i];
+bool Compactor::ReadsMoreThanItWrites(const std::vector<IntSet>& reads,
+                                      const std::vector<IntSet>& writes) {
+  if (writes.empty()) return false;
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const IntSet &read = reads[i], &written = writes[i];
     if (read.min && written.min &&
         analyzer_.CanProveLess(read.min, written.min)) {
       return true;
@@ -190,10 +195,13 @@ bool Compactor::ReadsMoreThanItWrites(const Touched& touched) {
 
 void Compactor::Decide(const Buffer& buffer, const Touched& touched) {
   if (touched.is_fixed) return;
-  std::vector<IntSet> box = touched.written;
-  if (!touched.read.empty()) Extend(&box, touched.read);
+  const std::vector<IntSet> read = Hull(touched.reads);
+  const std::vector<IntSet> written = Hull(touched.writes);
+  const std::vector<IntSet> box = written.empty() ? read
+                                  : read.empty()  ? written
+                                                  : Hull({written, read});
   if (box.empty()) return;
-  if (touched.loops > 0 && ReadsMoreThanItWrites(touched)) {
+  if (touched.loops > 0 && ReadsMoreThanItWrites(read, written)) {
     carried.push_back(buffer.get());
   }
   Compacted result;
@@ -229,7 +237,11 @@ void Compactor::Collect(const Stmt& s) {
     analyzer_.Bind(loop->var, loops_.back().second);
   }
   ForEachChild(s, [&](const Stmt& child) { Collect(child); });
-  if (loop) loops_.pop_back();
+  if (loop) {
+    // That the loop ran holds inside of it only.
+    analyzer_.Unbind(loop->var);
+    loops_.pop_back();
+  }
 }
 
 std::vector<Expr> Compactor::Shift(const Compacted& c,

@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -56,6 +57,31 @@ TEST_F(CompactTest, WhatIsUsedWholeStaysWhole) {
   body = MakeFor(1, i_, Int(128), MakeFor(2, j_, Int(64), body));
   Stmt s = Compacted(MakeAllocate(t_, body));
   EXPECT_EQ(FindAllocate(s)->buffer, t_);
+}
+
+// The inner loop runs for odd i only, which says nothing of the store.
+TEST_F(CompactTest, WhatHoldsInsideALoopIsNotUsedOutsideOfIt) {
+  const Expr half = FloorDiv(i_, Int(2));
+  const Var x("x");
+  const Expr odd = Add(Mul(half, Int(2)), Int(1));
+  const Expr runs = Sub(FloorDiv(Add(i_, Int(1)), Int(2)), half);
+  Stmt inner = MakeFor(
+      2, x, runs, MakeStore(kOut, Load(t_, {odd, Int(0)}), {i_, Int(0)}));
+  Stmt body = MakeSeq({MakeStore(t_, Float(1), {i_, Int(0)}), inner});
+  Stmt s = Compacted(MakeFor(1, i_, Int(128), MakeAllocate(t_, body)));
+  int64_t least = 0;
+  Visit(s, [&](const Stmt& at) {
+    const auto* store = at.As<StoreNode>();
+    if (!store || store->buffer == kOut) return true;
+    for (int64_t i = 0; i < 4; ++i) {
+      Expr index = Substitute(store->indices[0], i_, Int(i));
+      index = Analyzer().Simplify(index);
+      EXPECT_TRUE(AsInt(index));
+      if (AsInt(index)) least = std::min(least, *AsInt(index));
+    }
+    return true;
+  });
+  EXPECT_GE(least, 0);
 }
 
 TEST_F(CompactTest, AnIndexFromMemoryKeepsItsDimension) {

@@ -144,6 +144,7 @@ Stmt BlockRemover::LowerFor(const ForNode& loop) {
   fields.extent = Map(fields.extent);
   analyzer_.Bind(fields.var, Range{fields.min, fields.extent});
   fields.body = Lower(fields.body);
+  analyzer_.Unbind(fields.var);  // that the loop ran holds inside of it only
   return MakeFor(std::move(fields));
 }
 

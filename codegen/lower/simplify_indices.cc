@@ -69,6 +69,7 @@ Stmt Simplifier::RunFor(const ForNode& loop) {
   fields.extent = analyzer_.Simplify(Map(fields.extent));
   analyzer_.Bind(fields.var, Range{fields.min, fields.extent});
   fields.body = Run(fields.body);
+  analyzer_.Unbind(fields.var);  // that the loop ran holds inside of it only
   return MakeFor(std::move(fields));
 }
 

@@ -362,6 +362,32 @@ absl::Status CheckResult(const Move& move, const Function& f, BlockId id) {
   return absl::OkStatus();
 }
 
+bool MovesReduction(const BlockRealizeNode& realize, const ForNode& loop) {
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    if (realize.block->iters[i].type == IterType::kReduce &&
+        UsesVar(realize.values[i], loop.var)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Iterations of parallel loops above the block must not share one of its sums.
+absl::Status CheckLoopKinds(const Move& move, const Function& f, BlockId id) {
+  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
+  for (const ForNode* loop : LoopsAbove(path)) {
+    const bool in_order = loop->for_kind == ForKind::kSerial ||
+                          loop->for_kind == ForKind::kUnrolled ||
+                          loop->thread_tag.starts_with("threadIdx");
+    if (in_order || !MovesReduction(*path.realize(), *loop)) continue;
+    return Refusal(move.primitive,
+                   absl::StrCat("iterations of ", Describe(*loop),
+                                " run at the same time, and would share the "
+                                "sums of ", move.name()));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
                                LoopId loop_id, ComputeAtOptions options,
                                bool is_reverse) {
@@ -388,6 +414,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
       result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
                      IdsOf(scope, consumers)));
   KILN_RETURN_IF_ERROR(CheckResult(move, result, block_id));
+  KILN_RETURN_IF_ERROR(CheckLoopKinds(move, result, block_id));
   return result;
 }
 

@@ -36,7 +36,8 @@ absl::StatusOr<Function> ComputeAt(const Function& f, BlockId block,
 //   for i: for j: C[i, j] = B[i, j] + 1   ->     for j: B[i, j] = ...
 //                                                for ax0: C[i, ax0] = ...
 //
-// Refuses in the mirrored cases, and where a loop at or above `loop` sums up
+// Refuses in the mirrored cases, where a parallel loop would move the sums of
+// the block, and where a loop at or above `loop` sums up
 // what the block reads, since the sum would not be complete.
 absl::StatusOr<Function> ReverseComputeAt(const Function& f, BlockId block,
                                           LoopId loop,

@@ -129,6 +129,31 @@ absl::Status CheckBlocks(const Chain& chain) {
   return absl::OkStatus();
 }
 
+// A fused loop that moves spatial and reduce iterators starts each sum at a
+// place of its own; in another order the init would not come first.
+absl::Status CheckStarts(const Chain& chain) {
+  const Scope local(*chain.path.scope()->block, chain.path.back());
+  for (const ScopeBlock& block : local.blocks) {
+    if (!block.block().init) continue;
+    for (const ForNode* loop : chain.loops) {
+      bool spatial = false, reduce = false;
+      for (size_t i = 0; i < block.realize->values.size(); ++i) {
+        if (!UsesVar(block.realize->values[i], loop->var)) continue;
+        const bool is = block.block().iters[i].type == IterType::kSpatial;
+        (is ? spatial : reduce) = true;
+      }
+      if (!spatial || !reduce) continue;
+      return Refusal(
+          kName,
+          absl::StrCat(Describe(*loop), " moves spatial and reduce iterators "
+                       "of ", Describe(block.block()),
+                       ", so that its sums start at different times"),
+          "decompose the reduction first");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Function> Reorder(const Function& f,
@@ -139,6 +164,7 @@ absl::StatusOr<Function> Reorder(const Function& f,
   const std::vector<const ForNode*> order = NewOrder(chain, ids);
   KILN_RETURN_IF_ERROR(CheckDomains(order));
   KILN_RETURN_IF_ERROR(CheckBlocks(chain));
+  KILN_RETURN_IF_ERROR(CheckStarts(chain));
   Stmt body = chain.loops.back()->body;
   for (size_t i = order.size(); i-- > 0;) {
     ForFields fields = order[i]->fields();
