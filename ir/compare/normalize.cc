@@ -6,6 +6,7 @@
 //   T.reads(B[vj], A[vi])   →   T.reads(B0[v1], B1[v2])
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,7 @@ class Renamer {
 
   int next_var_ = 0;
   int64_t next_id_ = 1;
+  std::unordered_set<const VarNode*> used_;  // in expressions
   std::unordered_map<const VarNode*, Var> vars_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   std::unordered_map<const BufferNode*, int> numbers_;  // of the new buffers
@@ -87,6 +89,8 @@ Buffer Renamer::Map(const Buffer& buffer) {
     b.shape = Map(b.shape);
     b.strides = Map(b.strides);
     b.elem_offset = Map(b.elem_offset);
+    // An address that nobody asks for is no part of the program.
+    if (!used_.count(b.data.get())) b.data = Var();
     if (b.data) b.data = Var(Map(Expr(b.data)).As<VarNode>());
   });
   buffers_[buffer.get()] = fresh;
@@ -250,6 +254,10 @@ Stmt Renamer::Map(const Stmt& s) {
 }
 
 Function Renamer::Run(const Function& f) {
+  VisitExprs(f.body, [&](const Expr& e) {
+    if (const auto* var = e.As<VarNode>()) used_.insert(var);
+    return true;
+  });
   Function result = f;
   result.attrs.clear();
   for (const auto& [key, value] : f.attrs) {

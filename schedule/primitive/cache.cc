@@ -99,8 +99,12 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
 // Like `buffer`, in other memory.
 Buffer MakeCache(const Buffer& buffer, const std::string& scope,
                  std::vector<Expr> shape) {
-  return MakeBuffer(absl::StrCat(buffer->name, "_", scope), buffer->dtype,
-                    std::move(shape), scope);
+  Buffer cache = MakeBuffer(absl::StrCat(buffer->name, "_", scope),
+                            buffer->dtype, std::move(shape), scope);
+  if (!buffer->data) return cache;
+  return EditBuffer(cache, [&](BufferNode& node) {
+    node.data = Var(node.name, buffer->data.dtype());
+  });
 }
 
 // What a copy moves: a box of the tensor, and the buffer for it.
@@ -119,8 +123,7 @@ Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
   for (size_t i = 0; i < values.size(); ++i) {
     analyzer->Bind(loops[i], Range{Int(0), copy.box[i].extent});
     for (const Expr& within :
-         {LE(Int(0), values[i]),
-          LT(values[i], block.iters[i].domain.extent)}) {
+         {LE(Int(0), values[i]), LT(values[i], block.iters[i].domain.extent)}) {
       if (analyzer->CanProve(within)) continue;
       predicate = AsInt(predicate) ? within : And(predicate, within);
     }
@@ -304,6 +307,7 @@ class Redirect {
 
  private:
   Expr Loads(const Expr& e) const {
+    if (tensor_->data && e == tensor_->data) return copy_.cache->data;
     Expr below = MapOperands(e, [&](const Expr& x) { return Loads(x); });
     const auto* load = below.As<LoadNode>();
     if (!load || load->buffer != tensor_) return below;
@@ -372,6 +376,20 @@ absl::Status CheckReadersFollow(const Staging& staging, const Scope& scope,
   return absl::OkStatus();
 }
 
+// Whether all of `readers` (some) run before the writer for the last time, so
+// that they see what the tensor holds at the start.
+bool AllPrecede(const Scope& scope, const std::vector<BlockId>& readers,
+                int writer) {
+  for (BlockId id : readers) {
+    const int reader = scope.IndexOf(id);
+    if (reader < 0 || reader >= writer) return false;
+    const auto& a = scope.blocks[reader].loops;
+    const auto& b = scope.blocks[writer].loops;
+    if (!a.empty() && !b.empty() && a[0] == b[0]) return false;
+  }
+  return !readers.empty();
+}
+
 std::vector<BlockId> Ids(const Scope& scope, const std::vector<int>& blocks,
                          int without) {
   std::vector<BlockId> ids;
@@ -430,7 +448,9 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const Scope scope(staging.scope_block());
   const std::vector<int> writers = scope.Writers(staging.buffer);
   KILN_RETURN_IF_ERROR(CheckOneWriter(staging, scope, writers));
-  const int writer = writers.empty() ? -1 : writers[0];
+  const bool from_outside =
+      writers.empty() || AllPrecede(scope, consumers, writers[0]);
+  const int writer = from_outside ? -1 : writers[0];
   if (writer >= 0) {
     KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
     KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));

@@ -150,6 +150,39 @@ void UnionInto(std::vector<IntSet>* box, const std::vector<IntSet>& other,
   }
 }
 
+// Whether threads of `loop` share memory of this scope, so that they work on
+// one box together: blocks of threads share global memory, threads of a block
+// shared memory, the lanes of a warp its registers.
+bool ShareMemory(const ForNode& loop, std::string_view scope) {
+  if (loop.for_kind != ForKind::kThreadBinding) return false;
+  const std::string_view tag = loop.thread_tag;
+  const bool is_block = tag.substr(0, 9) == "blockIdx.";
+  const bool is_thread =
+      tag.substr(0, 10) == "threadIdx." || tag.substr(0, 7) == "vthread";
+  if (scope == "global") return is_block || is_thread;
+  if (scope == "shared" || scope == "shared.dyn") return is_thread;
+  return scope == "warp" && tag == "threadIdx.x";
+}
+
+// The box over all threads that share the memory of `buffer`.
+void WidenOverThreads(const Move& move, const Buffer& buffer,
+                      std::vector<IntSet>* box, Analyzer* analyzer) {
+  std::vector<const ForNode*> above = LoopsAbove(move.loop);
+  above.push_back(move.loop.loop());
+  Domains threads;
+  for (const ForNode* loop : above) {
+    if (ShareMemory(*loop, buffer->scope)) {
+      threads[loop->var.get()] = {loop->min, loop->extent};
+    }
+  }
+  if (threads.empty()) return;
+  for (IntSet& set : *box) {
+    if (!set.IsBounded()) continue;
+    set = {EvalSet(set.min, threads, analyzer).min,
+           EvalSet(set.max, threads, analyzer).max};
+  }
+}
+
 // The box of `buffer` that the partners touch in one iteration of the loop.
 std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
                                 const std::vector<int>& partners,
@@ -165,6 +198,7 @@ std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
       UnionInto(&box, TouchedBox(block, region, depth, analyzer), analyzer);
     }
   }
+  if (!move.is_reverse) WidenOverThreads(move, buffer, &box, analyzer);
   return box;
 }
 
