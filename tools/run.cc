@@ -1,4 +1,6 @@
 // Runs one function of a program on files, random numbers or zeros.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -20,6 +22,7 @@
 #include "kiln/tools/support/replay.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/ndarray/element.h"
 #include "kiln/vm/ndarray/npy.h"
 #include "kiln/vm/packed/loaded_kernel.h"
 #include "kiln/vm/profile/time_evaluator.h"
@@ -40,8 +43,13 @@ ABSL_FLAG(
 ABSL_FLAG(uint64_t, seed, 0, "Of random inputs and of open samples.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
 ABSL_FLAG(int, threads, 0, "Threads of parallel loops; 0: the target's cores.");
-ABSL_FLAG(double, rtol, 1e-5, "Relative tolerance of --expect and --check.");
-ABSL_FLAG(double, atol, 1e-8, "Absolute tolerance of --expect and --check.");
+ABSL_FLAG(double, rtol, -1,
+          "Relative tolerance of --expect and --check. By default 1e-5, more "
+          "for 16-bit floats and less for float64.");
+ABSL_FLAG(double, atol, -1,
+          "Absolute tolerance of --expect and --check. By default rtol times "
+          "the root mean square of what is expected, since sums that nearly "
+          "cancel have the errors of their terms.");
 ABSL_FLAG(bool, check, false,
           "Compares what was computed with the interpreter.");
 ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
@@ -73,10 +81,33 @@ ProgramFlags Program() {
   return flags;
 }
 
-CompareOptions Tolerances() {
+double DefaultRelative(DType dtype) {
+  if (dtype == DType::BFloat16()) return 3e-2;
+  if (dtype.bits() == 16) return 4e-3;
+  return dtype.bits() == 64 ? 1e-12 : 1e-5;
+}
+
+double RootMeanSquare(const NDArray& array) {
+  double sum = 0;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const double value = LoadElement(array.data(), array.dtype(), i);
+    if (std::isfinite(value)) sum += value * value;
+  }
+  return std::sqrt(sum / std::max<int64_t>(1, array.num_elements()));
+}
+
+// Integers are compared exactly unless flags say otherwise.
+CompareOptions TolerancesFor(const NDArray& expected) {
+  const bool real = expected.dtype().is_float();
   CompareOptions options;
   options.rtol = absl::GetFlag(FLAGS_rtol);
   options.atol = absl::GetFlag(FLAGS_atol);
+  if (options.rtol < 0) {
+    options.rtol = real ? DefaultRelative(expected.dtype()) : 0;
+  }
+  if (options.atol < 0) {
+    options.atol = real ? options.rtol * RootMeanSquare(expected) : 0;
+  }
   return options;
 }
 
@@ -110,7 +141,8 @@ absl::Status CheckCount(const char* flag, size_t given,
 // Prints how `got` compares with `expected`; false on a mismatch.
 absl::StatusOr<bool> Agrees(const std::string& what, const NDArray& got,
                             const NDArray& expected) {
-  absl::StatusOr<CompareReport> report = Compare(got, expected, Tolerances());
+  absl::StatusOr<CompareReport> report =
+      Compare(got, expected, TolerancesFor(expected));
   if (!report.ok()) {
     return absl::Status(report.status().code(),
                         absl::StrCat(what, ": ", report.status().message()));

@@ -83,14 +83,16 @@ class StmtSimplifier {
   Stmt SimplifyRealize(const Stmt& s) {
     const auto* realize = s.As<BlockRealizeNode>();
     Expr predicate = Simplify(realize->predicate);
+    bool changed = predicate != realize->predicate;
+    // Once without the predicate: where extents are symbolic, what follows from
+    // it can take all the work that one call may do.
+    std::vector<Expr> values;
+    for (const Expr& value : realize->values) values.push_back(Simplify(value));
     const size_t mark = context_.depth();
     AssumeLasting(predicate, true);
-    bool changed = predicate != realize->predicate;
-    std::vector<Expr> values;
-    values.reserve(realize->values.size());
-    for (const Expr& value : realize->values) {
-      values.push_back(Simplify(value));
-      changed |= values.back() != value;
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = Simplify(values[i]);
+      changed |= values[i] != realize->values[i];
     }
     Block block = SimplifyBlock(realize->block);
     context_.UndoTo(mark);
