@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
 
@@ -152,6 +153,27 @@ Reason WhyNotAffine(const BlockRealizeNode& realize,
 
 Reason WhyNotAffine(const ScopeBlock& block) {
   return WhyNotAffine(*block.realize, block.loops);
+}
+
+Reason WhyInitNotFirst(const BlockRealizeNode& realize,
+                       const std::vector<const ForNode*>& loops) {
+  VarMap first;
+  for (const ForNode* loop : loops) first[loop->var.get()] = loop->min;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.type != IterType::kReduce) continue;
+    const Expr value = Substitute(realize.values[i], first);
+    const int64_t* have = AsInt(value);
+    const int64_t* want = AsInt(iter.domain.min);
+    const bool same = have && want
+                          ? *have == *want
+                          : Analyzer().CanProveEqual(value, iter.domain.min);
+    if (same) continue;
+    return absl::StrCat("the loops do not begin where iterator `",
+                        iter.var.name(), "` of ", Describe(*realize.block),
+                        " does, so its init does not come first");
+  }
+  return std::nullopt;
 }
 
 bool HasTrivialBinding(const BlockRealizeNode& realize) {

@@ -38,6 +38,11 @@ Reason WhyNotCompactDataflow(const BlockNode& scope, const Stmt& subtree);
 Reason WhyNotAffine(const ScopeBlock& block);
 Reason WhyNotAffine(const BlockRealizeNode& realize,
                     const std::vector<const ForNode*>& loops);
+// Whether the instance with the init runs first when `loops` run: where each
+// of them begins, every reduce iterator has its least value. Asked of blocks
+// with an init whose order changes.
+Reason WhyInitNotFirst(const BlockRealizeNode& realize,
+                       const std::vector<const ForNode*>& loops);
 // Each value is one loop variable, all different.
 bool HasTrivialBinding(const BlockRealizeNode& realize);
 

@@ -56,6 +56,81 @@ bool MovesIterator(const ForNode& loop, const BlockRealizeNode& realize,
   return false;
 }
 
+bool MovesAny(const ForNode& loop, const BlockRealizeNode& realize) {
+  return std::any_of(
+      realize.values.begin(), realize.values.end(),
+      [&](const Expr& value) { return UsesVar(value, loop.var); });
+}
+
+using IsDropped = FunctionRef<bool(const VarNode*)>;
+
+// A loop that goes on around the update alone must not repeat the sum.
+absl::Status CheckRepeats(const Target& target) {
+  for (const ForNode* loop : target.inside) {
+    if (IsOne(loop->extent) || MovesAny(*loop, target.realize())) continue;
+    return Refusal(
+        kName, absl::StrCat(Describe(*loop), " moves no iterator of ",
+                            Describe(*target.realize().block),
+                            ": each of its iterations starts the sum anew"),
+        "name a loop below it");
+  }
+  return absl::OkStatus();
+}
+
+// Loops that the init leaves out must not decide where the others run.
+absl::Status CheckRanges(const Target& target, IsDropped dropped) {
+  for (const ForNode* loop : target.inside) {
+    if (dropped(loop->var.get())) continue;
+    if (!UsesVar(loop->min, dropped) && !UsesVar(loop->extent, dropped)) {
+      continue;
+    }
+    return Refusal(kName, absl::StrCat("the range of ", Describe(*loop),
+                                       " depends on a loop that the init "
+                                       "block leaves out"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCondition(const Target& target, const Expr& condition,
+                            IsDropped dropped) {
+  const auto* node = condition.As<BinaryNode>();
+  if (node && node->kind == ExprKind::kAnd) {
+    KILN_RETURN_IF_ERROR(CheckCondition(target, node->a, dropped));
+    return CheckCondition(target, node->b, dropped);
+  }
+  const auto is_kept = [&](const VarNode* var) {
+    const auto is_loop = [&](const ForNode* l) { return l->var.get() == var; };
+    return !dropped(var) &&
+           (std::any_of(target.inside.begin(), target.inside.end(), is_loop) ||
+            std::any_of(target.outside.begin(), target.outside.end(), is_loop));
+  };
+  if (!UsesVar(condition, dropped) || !UsesVar(condition, is_kept)) {
+    return absl::OkStatus();
+  }
+  return Refusal(kName,
+                 absl::StrCat("a condition of ",
+                              Describe(*target.realize().block),
+                              " ties loops of the init block to loops that it "
+                              "leaves out"));
+}
+
+absl::Status CheckInitNest(const Target& target) {
+  const auto dropped = [&](const VarNode* var) {
+    return std::any_of(
+        target.inside.begin(), target.inside.end(), [&](const ForNode* l) {
+          return l->var.get() == var &&
+                 !MovesIterator(*l, target.realize(), IterType::kSpatial);
+        });
+  };
+  KILN_RETURN_IF_ERROR(CheckRepeats(target));
+  if (Reason reason = WhyInitNotFirst(target.realize(), target.inside)) {
+    return Refusal(kName, *reason);
+  }
+  KILN_RETURN_IF_ERROR(CheckRanges(target, dropped));
+  if (IsOne(target.realize().predicate)) return absl::OkStatus();
+  return CheckCondition(target, target.realize().predicate, dropped);
+}
+
 absl::Status Check(const Target& target) {
   const BlockRealizeNode& realize = target.realize();
   const BlockNode& block = *realize.block;
@@ -75,7 +150,7 @@ absl::Status Check(const Target& target) {
           absl::StrCat("name ", Describe(*loop), " or a loop above it"));
     }
   }
-  return absl::OkStatus();
+  return CheckInitNest(target);
 }
 
 // The parts of a conjunction that mention none of `dropped`.

@@ -11,7 +11,9 @@
 // loops from `loop` inwards that move the spatial iterators. The block keeps
 // its id for the update; the init block has a new one. Refuses: a block that
 // is not a reduction; a loop that is not above the block; a loop above `loop`
-// that moves a reduce iterator.
+// that moves a reduce iterator; a loop from `loop` inwards that moves no
+// iterator, so that it repeats the sum; loops that do not begin with the init;
+// ranges and conditions that tie the copied loops to those left out.
 #ifndef KILN_SCHEDULE_PRIMITIVE_DECOMPOSE_REDUCTION_H_
 #define KILN_SCHEDULE_PRIMITIVE_DECOMPOSE_REDUCTION_H_
 

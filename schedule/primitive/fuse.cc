@@ -75,6 +75,16 @@ bool HasConstSteps(const std::vector<Expr>& steps) {
                      [](const Expr& step) { return AsInt(step); });
 }
 
+// Constant extents whose product is none: it does not fit in 64 bits.
+absl::Status CheckProduct(const std::vector<const ForNode*>& nest,
+                          const Expr& product) {
+  const bool all_known =
+      std::all_of(nest.begin(), nest.end(),
+                  [](const ForNode* loop) { return AsInt(loop->extent); });
+  if (!all_known || AsInt(product)) return absl::OkStatus();
+  return Refusal(kName, "the product of the extents overflows");
+}
+
 // The value of the i-th old variable: 0 for a loop of one iteration, and no
 // remainder where all the loops outside it have one.
 Expr Position(const Var& fused, const std::vector<Expr>& steps, size_t i) {
@@ -98,6 +108,7 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
   for (const ForNode* loop : nest) name += loop->var.name() + "_";
   const Var fused(name + "fused", nest[0]->var.dtype());
   const std::vector<Expr> steps = Steps(nest);
+  KILN_RETURN_IF_ERROR(CheckProduct(nest, steps[0]));
   const Expr extent =
       AsInt(steps[0]) ? steps[0] : Analyzer().Simplify(steps[0]);
 

@@ -101,6 +101,27 @@ absl::Status CheckDomains(const std::vector<const ForNode*>& order) {
   return absl::OkStatus();
 }
 
+// A loop that moves nothing starts a sum with an init anew in each iteration.
+absl::Status CheckReduction(const BlockRealizeNode& realize,
+                            const std::vector<const ForNode*>& loops,
+                            std::vector<const ForNode*> outside) {
+  for (const ForNode* loop : loops) {
+    const bool moves = std::any_of(
+        realize.values.begin(), realize.values.end(),
+        [&](const Expr& value) { return UsesVar(value, loop->var); });
+    if (moves || IsOne(loop->extent)) continue;
+    return Refusal(kName, absl::StrCat(Describe(*loop), " moves no iterator of ",
+                                       Describe(*realize.block),
+                                       ", which is a reduction: the order "
+                                       "counts"));
+  }
+  outside.insert(outside.end(), loops.begin(), loops.end());
+  if (Reason reason = WhyInitNotFirst(realize, outside)) {
+    return Refusal(kName, *reason);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBlock(const BlockRealizeNode& realize,
                         const std::vector<const ForNode*>& loops) {
   for (const IterVar& iter : realize.block->iters) {
@@ -118,8 +139,16 @@ absl::Status CheckBlock(const BlockRealizeNode& realize,
 
 absl::Status CheckBlocks(const Chain& chain) {
   const Scope local(*chain.path.scope()->block, chain.path.back());
+  if (!local.only_loops_and_blocks) {
+    return Refusal(kName, absl::StrCat(Describe(*chain.loops[0]),
+                                       " holds statements other than loops "
+                                       "and blocks"));
+  }
   for (const ScopeBlock& block : local.blocks) {
     KILN_RETURN_IF_ERROR(CheckBlock(*block.realize, block.loops));
+    if (!block.block().init) continue;
+    KILN_RETURN_IF_ERROR(CheckReduction(*block.realize, block.loops,
+                                        LoopsAbove(chain.path)));
   }
   if (local.blocks.size() < 2) return absl::OkStatus();
   if (Reason reason = WhyFlowCrosses(*chain.path.scope()->block,

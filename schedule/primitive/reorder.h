@@ -10,7 +10,9 @@
 // the only statement of the one above; an extent that would come to depend on
 // an inner loop; blocks below that have opaque iterators or whose bindings are
 // not affine in the loops from the outermost to the innermost of those named;
-// several blocks below where values pass from one iteration to another.
+// several blocks below where values pass from one iteration to another; a
+// reduction whose init does not come first, or which a loop that moves none of
+// its iterators repeats; statements outside of blocks.
 #ifndef KILN_SCHEDULE_PRIMITIVE_REORDER_H_
 #define KILN_SCHEDULE_PRIMITIVE_REORDER_H_
 

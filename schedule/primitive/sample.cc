@@ -1,6 +1,7 @@
 #include "kiln/schedule/primitive/sample.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -111,6 +112,9 @@ absl::StatusOr<int64_t> SampleCategorical(const std::vector<double>& probs,
     if (!(weight >= 0))
       return BadArgument(kCategorical, "a weight is negative");
     total += weight;
+  }
+  if (total == std::numeric_limits<double>::infinity()) {
+    return BadArgument(kCategorical, "the weights have no finite sum");
   }
   if (!(total > 0)) return BadArgument(kCategorical, "no weight is positive");
   double draw = random->Unit() * total;

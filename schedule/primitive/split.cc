@@ -69,6 +69,9 @@ absl::StatusOr<Plan> MakePlan(
   }
   const int64_t* have = AsInt(total);
   const int64_t* want = AsInt(loop.extent);
+  if (want && !have) {
+    return BadArgument(kName, "the product of the factors overflows");
+  }
   plan.exact = have && want ? *have == *want
                             : Analyzer().CanProveEqual(total, loop.extent);
   // A factor that was inferred makes the product reach the extent.

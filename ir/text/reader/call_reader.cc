@@ -148,7 +148,9 @@ absl::StatusOr<Value> ExprReader::SpecialCall(const py::Expr& e,
   if (name == "min") return MinMaxCall(e, ExprKind::kMin);
   if (name == "Not") return NegationCall(e, "not");
   if (name == "Neg") return NegationCall(e, "-");
-  if (name == "Cast" || name == "cast") return CastCall(e);
+  if (name == "Cast" || name == "cast") {
+    return CastCall(e, /*type_first=*/name == "Cast");
+  }
   if (name == "Let") return LetCall(e);
   if (name == "Ramp" || name == "ramp") return VectorCall(e, /*ramp=*/true);
   if (name == "Broadcast" || name == "broadcast") {
@@ -206,9 +208,13 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
              operands.first, operands.second)};
 }
 
-absl::StatusOr<Value> ExprReader::CastCall(const py::Expr& e) {
+absl::StatusOr<Value> ExprReader::CastCall(const py::Expr& e,
+                                           bool type_first) {
   KILN_ASSIGN_OR_RETURN(
-      auto args, py::Arguments::Bind(context_.source, e, {"dtype", "value"}));
+      auto args, type_first ? py::Arguments::Bind(context_.source, e,
+                                                  {"dtype", "value"})
+                            : py::Arguments::Bind(context_.source, e,
+                                                  {"value", "dtype"}));
   KILN_ASSIGN_OR_RETURN(const py::Expr* type, args.Require("dtype"));
   KILN_ASSIGN_OR_RETURN(const py::Expr* argument, args.Require("value"));
   KILN_ASSIGN_OR_RETURN(DType dtype, Type(*type));

@@ -75,7 +75,8 @@ class ExprReader {
   absl::StatusOr<Value> NegationCall(const py::Expr& e, std::string_view op);
   absl::StatusOr<Value> BinaryCall(const py::Expr& e, const std::string& name,
                                    bool& known);
-  absl::StatusOr<Value> CastCall(const py::Expr& e);
+  // T.Cast names the type first, T.cast last.
+  absl::StatusOr<Value> CastCall(const py::Expr& e, bool type_first);
   absl::StatusOr<Value> LetCall(const py::Expr& e);
   absl::StatusOr<Value> VectorCall(const py::Expr& e, bool ramp);
   absl::StatusOr<Value> TypedCall(const py::Expr& e, Intrinsic op);

@@ -1,0 +1,224 @@
+#include "kiln/schedule/primitive/decompose_reduction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/schedule/primitive/fuse.h"
+#include "kiln/schedule/primitive/reorder.h"
+#include "kiln/schedule/primitive/split.h"
+#include "kiln/schedule/testing/equivalence.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
+constexpr char kMatmul[] = R"(
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((6, 7), "float32")):
+    for i, j, k in T.grid(6, 7, 5):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+TEST(DecomposeReduction, AtEveryLoopComputesTheSame) {
+  const Function f = ParseProgram(kMatmul);
+  for (size_t at = 0; at < 3; ++at) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const DecomposeReductionResult result,
+        DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[at]));
+    const Function& g = result.function;
+    EXPECT_EQ(BlockNamed(g, "C_init"), result.init);
+    EXPECT_EQ(BlockNamed(g, "C_update"), BlockNamed(f, "C"));
+    EXPECT_EQ(LoopsOf(g, "C_update"), LoopsOf(f, "C"));
+    EXPECT_FALSE(RealizeNamed(g, "C_update").block->init);
+    KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+  }
+}
+
+TEST(DecomposeReduction, CopiesOnlyTheLoopsThatMoveSpatialIterators) {
+  const Function f = ParseProgram(kMatmul);
+  const auto loops = LoopsOf(f, "C");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            Reorder(f, {loops[0], loops[2], loops[1]}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(g, BlockNamed(g, "C"), loops[2]));
+  EXPECT_THAT(LoopNames(result.function, "C_init"), ElementsAre("i", "j_init"));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 2));
+}
+
+TEST(DecomposeReduction, UpdateReadsWhatItAddsTo) {
+  const Function f = ParseProgram(kMatmul);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[2]));
+  const BlockNode& update = *RealizeNamed(result.function, "C_update").block;
+  ASSERT_EQ(update.reads.size(), 3u);
+  EXPECT_EQ(update.reads[0].buffer->name, "C");
+  const BlockNode& init = *RealizeNamed(result.function, "C_init").block;
+  EXPECT_TRUE(init.reads.empty());
+  EXPECT_EQ(init.iters.size(), 2u);
+}
+
+TEST(DecomposeReduction, KeepsThePredicateOfSpatialLoopsOnly) {
+  const Function f = ParseProgram(kMatmul);
+  const auto loops = LoopsOf(f, "C");
+  KILN_ASSERT_OK_AND_ASSIGN(const SplitResult j,
+                            Split(f, loops[1], {std::nullopt, 3}));
+  KILN_ASSERT_OK_AND_ASSIGN(const SplitResult k,
+                            Split(j.function, loops[2], {std::nullopt, 4}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Function g, Reorder(k.function, {loops[0], j.loops[0], k.loops[0],
+                                             k.loops[1], j.loops[1]}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(g, BlockNamed(g, "C"), k.loops[0]));
+  EXPECT_EQ(PrintExpr(RealizeNamed(result.function, "C_init").predicate),
+            "j_0 * 3 + j_1_init < 7");
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 3));
+}
+
+TEST(DecomposeReduction, OfALoopFusedFromSpatialAndReduce) {
+  const Function f = ParseProgram(kMatmul);
+  const auto loops = LoopsOf(f, "C");
+  KILN_ASSERT_OK_AND_ASSIGN(const FuseResult fused,
+                            Fuse(f, {loops[1], loops[2]}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(fused.function, BlockNamed(f, "C"), fused.loop));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 4));
+}
+
+TEST(DecomposeReduction, RefusesBelowAReduceLoop) {
+  const Function f = ParseProgram(kMatmul);
+  const auto loops = LoopsOf(f, "C");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            Reorder(f, {loops[2], loops[0], loops[1]}));
+  EXPECT_THAT(DecomposeReduction(g, BlockNamed(g, "C"), loops[0]),
+              StatusIs(kRefused, HasSubstr("the sum would start anew")));
+}
+
+TEST(DecomposeReduction, RefusesWhatIsNoReduction) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), B: T.Buffer((6,), "float32")):
+    for i in range(6):
+        with T.block("B"):
+            vi = T.axis.spatial(6, i)
+            B[vi] = A[vi]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[0]),
+              StatusIs(kRefused,
+                       HasSubstr("block `B` is no reduction: it has no init")));
+  EXPECT_THAT(DecomposeReduction(f, f.root().id, LoopsOf(f, "B")[0]),
+              StatusIs(kRefused, HasSubstr("")));
+}
+
+TEST(DecomposeReduction, RefusesALoopOfAnotherBlock) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    for i in range(6):
+        with T.block("B"):
+            vi = T.axis.spatial(6, i)
+            B[vi] = A[vi, 0]
+    for i, k in T.grid(6, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "B")[0]),
+              StatusIs(kRefused, HasSubstr("is not above block `C`")));
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "C"), 999),
+              StatusIs(kRefused, HasSubstr("no loop 999")));
+  EXPECT_THAT(DecomposeReduction(f, 999, LoopsOf(f, "C")[0]),
+              StatusIs(kRefused, HasSubstr("no block 999")));
+}
+
+TEST(DecomposeReduction, RefusesAConditionThatTiesSpatialToReduce) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 5), "float32"), C: T.Buffer((8,), "float32")):
+    for i, k in T.grid(10, 5):
+        with T.block("C"):
+            T.where(i + k < 8)
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[0]),
+              StatusIs(kRefused, HasSubstr("condition")));
+}
+
+TEST(DecomposeReduction, RefusesARangeThatDependsOnALoopLeftOut) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8,), "float32")):
+    for k in range(8):
+        for i in range(k + 1):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(
+      DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[0]),
+      StatusIs(kRefused, HasSubstr("the range of loop `i` depends on")));
+}
+
+// A loop that moves nothing runs the whole reduction again.
+TEST(DecomposeReduction, RefusesToGoAboveALoopThatRepeatsTheSum) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 5), "float32"), C: T.Buffer((8,), "float32")):
+    for r, i, k in T.grid(3, 8, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[0]),
+              StatusIs(kRefused, HasSubstr("moves no iterator")));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult inside,
+      DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[1]));
+  KILN_EXPECT_OK(CheckSameResults(f, inside.function, 5));
+}
+
+TEST(DecomposeReduction, RefusesASumThatDoesNotBeginWithItsInit) {
+  for (const char* value : {"4 - k", "k + 1"}) {
+    const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8,), "float32")):
+    for i, k in T.grid(8, 5):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(6, )" +
+                                    std::string(value) + R"()
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+    const auto result =
+        DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[1]);
+    EXPECT_EQ(result.status().code(), kRefused) << value;
+  }
+}
+
+}  // namespace
+}  // namespace kiln

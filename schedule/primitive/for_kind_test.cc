@@ -1,0 +1,215 @@
+#include "kiln/schedule/primitive/for_kind.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/schedule/testing/equivalence.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
+constexpr char kMatmul[] = R"(
+@T.prim_func
+def main(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32"), C: T.Buffer((4, 4), "float32")):
+    for i, j, k in T.grid(4, 4, 4):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+using Change = absl::StatusOr<Function> (*)(const Function&, LoopId);
+
+absl::StatusOr<Function> BindBlocks(const Function& f, LoopId loop) {
+  return Bind(f, loop, "blockIdx.x");
+}
+
+struct Kind {
+  const char* name;
+  Change change;
+  ForKind kind;
+};
+
+class Kinds : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(Kinds, ChangeSpatialLoopsInPlace) {
+  const Function f = ParseProgram(kMatmul);
+  for (int at : {0, 1}) {
+    const LoopId loop = LoopsOf(f, "C")[at];
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g, GetParam().change(f, loop));
+    EXPECT_EQ(LoopById(g, loop).for_kind, GetParam().kind);
+    EXPECT_EQ(LoopsOf(g, "C"), LoopsOf(f, "C"));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+  }
+}
+
+TEST_P(Kinds, NameAMissingLoop) {
+  const Function f = ParseProgram(kMatmul);
+  EXPECT_THAT(GetParam().change(f, 999),
+              StatusIs(kRefused, HasSubstr("no loop 999")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Kinds,
+    ::testing::Values(Kind{"Parallel", Parallel, ForKind::kParallel},
+                      Kind{"Vectorize", Vectorize, ForKind::kVectorized},
+                      Kind{"Unroll", Unroll, ForKind::kUnrolled},
+                      Kind{"Bind", BindBlocks, ForKind::kThreadBinding}),
+    [](const auto& info) { return info.param.name; });
+
+// What all but unroll refuse.
+void ExpectDependent(const Function& f, LoopId loop, const char* reason) {
+  for (Change change : {Change{Parallel}, Change{Vectorize}, BindBlocks}) {
+    EXPECT_THAT(change(f, loop), StatusIs(kRefused, HasSubstr(reason)));
+  }
+  KILN_EXPECT_OK(Unroll(f, loop));
+}
+
+TEST(ForKind, ReduceLoopsAreNotIndependent) {
+  const Function f = ParseProgram(kMatmul);
+  ExpectDependent(f, LoopsOf(f, "C")[2], "moves iterator `vk`");
+}
+
+TEST(ForKind, ThreadsMayShareAReduction) {
+  const Function f = ParseProgram(kMatmul);
+  KILN_EXPECT_OK(Bind(f, LoopsOf(f, "C")[2], "threadIdx.x"));
+  EXPECT_FALSE(Bind(f, LoopsOf(f, "C")[2], "vthread").ok());
+}
+
+TEST(ForKind, OpaqueBlocksAreNotIndependent) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.opaque(4, i)
+            B[vi] = A[vi]
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "neither complete nor a reduction");
+}
+
+TEST(ForKind, ABlockThatReadsItsOutputWithoutInitIsNotIndependent) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = B[vi] + A[vi]
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "it reads `B`, which it writes");
+}
+
+TEST(ForKind, IterationsThatWriteTheSameElementsAreNotIndependent) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for r, i in T.grid(3, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "writes the same elements");
+}
+
+TEST(ForKind, BindingsHaveToBeAffine) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i, j in T.grid(4, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i * j)
+            B[vi] = A[vi]
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "not affine");
+}
+
+TEST(ForKind, ValuesHandedToALaterIterationAreSeen) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[T.max(vi - 1, 0)]
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "may read elements of `B`");
+}
+
+TEST(ForKind, ValuesUsedInTheSameIterationAreFine) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, Parallel(f, LoopsOf(f, "B")[0]));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 2));
+}
+
+TEST(ForKind, StatementsOutsideOfBlocksAreNotIndependent) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        A[0] = T.cast(i, "float32") - A[0]
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = T.float32(1)
+)");
+  ExpectDependent(f, LoopsOf(f, "B")[0], "other than loops and blocks");
+}
+
+TEST(Bind, TakesThreadAxesOnly) {
+  const Function f = ParseProgram(kMatmul);
+  const LoopId i = LoopsOf(f, "C")[0];
+  for (const char* axis :
+       {"blockIdx.z", "threadIdx.y", "vthread", "vthread.x"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g, Bind(f, i, axis));
+    EXPECT_EQ(LoopById(g, i).thread_tag, axis);
+  }
+  for (const char* axis : {"", "threadIdx", "threadIdx.w", "blockidx.x", "x"}) {
+    EXPECT_THAT(Bind(f, i, axis), StatusIs(absl::StatusCode::kInvalidArgument,
+                                           HasSubstr("is no thread axis")));
+  }
+}
+
+TEST(Bind, RefusesAnAxisTwiceOverTheMemoryOfOneThread) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+    B = T.alloc_buffer((8, 8), scope="local")
+    for i in T.thread_binding(8, thread="threadIdx.x"):
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+        for j in range(8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+)");
+  EXPECT_THAT(Bind(f, LoopsOf(f, "B")[1], "threadIdx.x"),
+              StatusIs(kRefused, HasSubstr("the memory of one thread")));
+  KILN_EXPECT_OK(Bind(f, LoopsOf(f, "B")[1], "threadIdx.y"));
+}
+
+}  // namespace
+}  // namespace kiln
