@@ -168,10 +168,56 @@ IntSet Simplified(IntSet set, Analyzer* analyzer) {
   return set;
 }
 
+// Adds coefficient * [first, last]; false on overflow.
+bool Widen(int64_t coefficient, int64_t first, int64_t last, int64_t* low,
+           int64_t* high) {
+  if (coefficient < 0) std::swap(first, last);
+  int64_t least, most;
+  return FoldInt(ExprKind::kMul, coefficient, first, &least) &&
+         FoldInt(ExprKind::kMul, coefficient, last, &most) &&
+         FoldInt(ExprKind::kAdd, *low, least, low) &&
+         FoldInt(ExprKind::kAdd, *high, most, high);
+}
+
+// A sum in normal form of multiples of variables that run between constants:
+// their ends are added up as numbers. What stays of the normal form is one.
+// nullopt for other sums.
+std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains) {
+  if (e.dtype() != DType::Index()) return std::nullopt;
+  Linear rest, terms;
+  Decompose(e, 1, &terms);
+  int64_t low = terms.constant, high = terms.constant;
+  for (const Term& term : terms.terms) {
+    const auto* var = term.atom.As<VarNode>();
+    if (!var) return std::nullopt;
+    const auto domain = domains.find(var);
+    if (domain == domains.end()) {
+      rest.Add(term.atom, term.coefficient);
+      continue;
+    }
+    const int64_t* min = AsInt(domain->second.min);
+    const int64_t* extent = AsInt(domain->second.extent);
+    int64_t end;
+    if (!min || !extent || *extent < 1 ||
+        !FoldInt(ExprKind::kAdd, *min, *extent - 1, &end) ||
+        !Widen(term.coefficient, *min, end, &low, &high)) {
+      return std::nullopt;
+    }
+  }
+  Linear last = rest;
+  rest.constant = low;
+  last.constant = high;
+  IntSet set{ToExpr(&rest, e.dtype()), nullptr};
+  set.max = low == high ? set.min : ToExpr(&last, e.dtype());
+  if (!terms.ok || !set.IsBounded()) return std::nullopt;
+  return set;
+}
+
 // The normal form first: (i + j) - i has to lose i.
 IntSet EvalWith(const Expr& e, const Domains& domains, Analyzer* analyzer) {
   if (!e.dtype().is_int() || !e.dtype().is_scalar()) return {};
   const Expr simple = analyzer->Simplify(e);
+  if (auto set = EvalPlainSum(simple, domains)) return *std::move(set);
   return Simplified(Evaluator(domains, analyzer).Eval(simple, 0), analyzer);
 }
 

@@ -27,6 +27,7 @@ Expr TryFold(ExprKind kind, const Expr& a, const Expr& b, DType dtype) {
 
 // Makes a scalar operand as wide as the other one.
 void MatchLanes(Expr& a, Expr& b) {
+  if (a.dtype().lanes() == b.dtype().lanes()) return;
   const int lanes = std::max(a.dtype().lanes(), b.dtype().lanes());
   if (a.dtype().lanes() == 1) a = Broadcast(a, lanes);
   if (b.dtype().lanes() == 1) b = Broadcast(b, lanes);
@@ -215,16 +216,6 @@ BufferNode* CopyBufferNode(const BufferNode& node) {
   copy->alignment = node.alignment;
   copy->offset_factor = node.offset_factor;
   return copy;
-}
-
-const int64_t* AsInt(const Expr& e) {
-  const IntImmNode* imm = e.As<IntImmNode>();
-  return imm ? &imm->value : nullptr;
-}
-
-bool IsConst(const Expr& e, int64_t value) {
-  const int64_t* known = AsInt(e);
-  return known && *known == value;
 }
 
 }  // namespace kiln

@@ -208,22 +208,22 @@ Expr Constant(double value, DType dtype);
 // A binary operator on operands of one type. A scalar operand meets a vector
 // one by broadcast. Integer constants fold unless that would overflow.
 Expr Binary(ExprKind kind, Expr a, Expr b);
-inline Expr Add(Expr a, Expr b) { return Binary(ExprKind::kAdd, a, b); }
-inline Expr Sub(Expr a, Expr b) { return Binary(ExprKind::kSub, a, b); }
-inline Expr Mul(Expr a, Expr b) { return Binary(ExprKind::kMul, a, b); }
+inline Expr Add(Expr a, Expr b) { return Binary(ExprKind::kAdd, std::move(a), std::move(b)); }
+inline Expr Sub(Expr a, Expr b) { return Binary(ExprKind::kSub, std::move(a), std::move(b)); }
+inline Expr Mul(Expr a, Expr b) { return Binary(ExprKind::kMul, std::move(a), std::move(b)); }
 inline Expr FloorDiv(Expr a, Expr b) {
-  return Binary(ExprKind::kFloorDiv, a, b);
+  return Binary(ExprKind::kFloorDiv, std::move(a), std::move(b));
 }
 inline Expr FloorMod(Expr a, Expr b) {
-  return Binary(ExprKind::kFloorMod, a, b);
+  return Binary(ExprKind::kFloorMod, std::move(a), std::move(b));
 }
-inline Expr Min(Expr a, Expr b) { return Binary(ExprKind::kMin, a, b); }
-inline Expr Max(Expr a, Expr b) { return Binary(ExprKind::kMax, a, b); }
-inline Expr LT(Expr a, Expr b) { return Binary(ExprKind::kLT, a, b); }
-inline Expr LE(Expr a, Expr b) { return Binary(ExprKind::kLE, a, b); }
-inline Expr EQ(Expr a, Expr b) { return Binary(ExprKind::kEQ, a, b); }
-inline Expr And(Expr a, Expr b) { return Binary(ExprKind::kAnd, a, b); }
-inline Expr Or(Expr a, Expr b) { return Binary(ExprKind::kOr, a, b); }
+inline Expr Min(Expr a, Expr b) { return Binary(ExprKind::kMin, std::move(a), std::move(b)); }
+inline Expr Max(Expr a, Expr b) { return Binary(ExprKind::kMax, std::move(a), std::move(b)); }
+inline Expr LT(Expr a, Expr b) { return Binary(ExprKind::kLT, std::move(a), std::move(b)); }
+inline Expr LE(Expr a, Expr b) { return Binary(ExprKind::kLE, std::move(a), std::move(b)); }
+inline Expr EQ(Expr a, Expr b) { return Binary(ExprKind::kEQ, std::move(a), std::move(b)); }
+inline Expr And(Expr a, Expr b) { return Binary(ExprKind::kAnd, std::move(a), std::move(b)); }
+inline Expr Or(Expr a, Expr b) { return Binary(ExprKind::kOr, std::move(a), std::move(b)); }
 
 Expr Not(Expr value);
 Expr Cast(DType dtype, Expr value);  // `value` itself when it has the type
@@ -242,8 +242,14 @@ template <typename F>
 Buffer EditBuffer(const Buffer& buffer, F change);
 
 // The value of an integer constant; nullptr-free helpers for matching.
-const int64_t* AsInt(const Expr& e);
-bool IsConst(const Expr& e, int64_t value);
+inline const int64_t* AsInt(const Expr& e) {
+  const IntImmNode* imm = e.As<IntImmNode>();
+  return imm ? &imm->value : nullptr;
+}
+inline bool IsConst(const Expr& e, int64_t value) {
+  const int64_t* known = AsInt(e);
+  return known && *known == value;
+}
 inline bool IsZero(const Expr& e) { return IsConst(e, 0); }
 inline bool IsOne(const Expr& e) { return IsConst(e, 1); }
 

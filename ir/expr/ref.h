@@ -3,14 +3,21 @@
 #define KILN_IR_EXPR_REF_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace kiln {
 
-// Base of every node: a reference count that threads may share.
+// Base of every node: a reference count that threads may share. Nodes are
+// small, many and short-lived: each thread keeps a few freed ones of each size
+// for the next of that size.
 class Node {
  public:
+  static void* operator new(size_t size);
+  static void operator delete(void* memory, size_t size);
+
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -61,8 +68,10 @@ class Ref {
   void Acquire() const {
     if (node_) node_->references_.fetch_add(1, std::memory_order_relaxed);
   }
+  // The only owner needs no atomic update: nobody else can make a copy.
   void Release() const {
-    if (node_ &&
+    if (!node_) return;
+    if (node_->references_.load(std::memory_order_acquire) == 1 ||
         node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete node_;
     }

@@ -7,6 +7,12 @@
 namespace kiln {
 namespace {
 
+bool IsLeaf(const Expr& e) {
+  const ExprKind kind = e.kind();
+  return kind == ExprKind::kVar || kind == ExprKind::kIntImm ||
+         kind == ExprKind::kFloatImm || kind == ExprKind::kStringImm;
+}
+
 // Maps `list`; true if an element changed.
 bool MapList(const std::vector<Expr>& list, FunctionRef<Expr(const Expr&)> map,
              std::vector<Expr>* out) {
@@ -74,6 +80,7 @@ Expr MapUnary(const Expr& e, FunctionRef<Expr(const Expr&)> map, Make make) {
 }  // namespace
 
 void ForEachOperand(const Expr& e, FunctionRef<void(const Expr&)> child) {
+  if (IsLeaf(e)) return;
   if (const auto* binary = e.As<BinaryNode>()) {
     child(binary->a);
     child(binary->b);
@@ -150,35 +157,74 @@ Expr Rewrite(const Expr& e, FunctionRef<Expr(const Expr&)> rewrite) {
       e, [&](const Expr& operand) { return Rewrite(operand, rewrite); });
 }
 
+namespace {
+
+using VarValue = FunctionRef<const Expr*(const VarNode*)>;
+
+// Null where nothing changes, so that no references are counted in vain.
+Expr Replaced(const Expr& e, VarValue value_of) {
+  if (const VarNode* var = e.As<VarNode>()) {
+    const Expr* value = value_of(var);
+    return value ? *value : nullptr;
+  }
+  if (IsLeaf(e)) return nullptr;
+  if (const auto* node = e.As<BinaryNode>()) {
+    Expr a = Replaced(node->a, value_of), b = Replaced(node->b, value_of);
+    if (!a && !b) return nullptr;
+    return Binary(e.kind(), a ? std::move(a) : node->a,
+                  b ? std::move(b) : node->b);
+  }
+  Expr mapped = MapOperands(e, [&](const Expr& operand) {
+    Expr replaced = Replaced(operand, value_of);
+    return replaced ? replaced : operand;
+  });
+  return mapped == e ? nullptr : mapped;
+}
+
+}  // namespace
+
 Expr Substitute(const Expr& e, const VarMap& map) {
   if (map.empty()) return e;
-  return Rewrite(e, [&](const Expr& node) -> Expr {
-    const VarNode* var = node.As<VarNode>();
-    if (!var) return nullptr;
+  Expr replaced = Replaced(e, [&](const VarNode* var) -> const Expr* {
     auto found = map.find(var);
-    return found == map.end() ? node : found->second;
+    return found == map.end() ? nullptr : &found->second;
   });
+  return replaced ? replaced : e;
 }
 
 Expr Substitute(const Expr& e, const Var& var, const Expr& value) {
-  return Rewrite(e, [&](const Expr& node) -> Expr {
-    if (node.kind() != ExprKind::kVar) return nullptr;
-    return node == var ? value : node;
+  Expr replaced = Replaced(e, [&](const VarNode* node) -> const Expr* {
+    return node == var.get() ? &value : nullptr;
   });
+  return replaced ? replaced : e;
 }
 
 bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted) {
+  if (const VarNode* var = e.As<VarNode>()) return is_wanted(var);
+  if (IsLeaf(e)) return false;
+  if (const auto* node = e.As<BinaryNode>()) {
+    return UsesVar(node->a, is_wanted) || UsesVar(node->b, is_wanted);
+  }
   bool found = false;
-  Visit(e, [&](const Expr& node) {
-    const VarNode* var = node.As<VarNode>();
-    found = found || (var && is_wanted(var));
-    return !found;
+  ForEachOperand(e, [&](const Expr& operand) {
+    found = found || UsesVar(operand, is_wanted);
   });
   return found;
 }
 
 bool UsesVar(const Expr& e, const Var& var) {
   return UsesVar(e, [&](const VarNode* node) { return node == var.get(); });
+}
+
+bool LoadsFrom(const Expr& e, const Buffer& buffer) {
+  if (IsLeaf(e)) return false;
+  const auto* load = e.As<LoadNode>();
+  if (load && load->buffer == buffer) return true;
+  bool found = false;
+  ForEachOperand(e, [&](const Expr& operand) {
+    found = found || LoadsFrom(operand, buffer);
+  });
+  return found;
 }
 
 std::vector<Var> FreeVars(const Expr& e) {

@@ -55,6 +55,8 @@ Expr Substitute(const Expr& e, const Var& var, const Expr& value);
 
 bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted);
 bool UsesVar(const Expr& e, const Var& var);
+// Whether `e` reads elements of `buffer`.
+bool LoadsFrom(const Expr& e, const Buffer& buffer);
 // The variables of `e`, each once, in order of first appearance.
 std::vector<Var> FreeVars(const Expr& e);
 

@@ -1,5 +1,8 @@
 #include "kiln/ir/tensor/visit.h"
 
+#include <optional>
+#include <utility>
+
 #include "kiln/base/check.h"
 
 namespace kiln {
@@ -34,76 +37,97 @@ void UseBlock(const BlockNode& block, ExprUse use) {
   }
 }
 
-bool Same(const Range& a, const Range& b) {
-  return a.min == b.min && a.extent == b.extent;
-}
-
-// Maps in place; true if something changed.
-bool MapInPlace(Expr& e, ExprMap map) {
+// What `map` makes of something; nullopt where it changes nothing, and then
+// nothing was copied.
+std::optional<Expr> Mapped(const Expr& e, ExprMap map) {
   Expr mapped = map(e);
-  const bool changed = mapped != e;
-  e = std::move(mapped);
-  return changed;
+  if (mapped == e) return std::nullopt;
+  return mapped;
 }
 
-bool MapInPlace(std::vector<Expr>& list, ExprMap map) {
-  bool changed = false;
-  for (Expr& e : list) changed |= MapInPlace(e, map);
-  return changed;
+std::optional<Range> Mapped(const Range& range, ExprMap map) {
+  Expr min = map(range.min), extent = map(range.extent);
+  if (min == range.min && extent == range.extent) return std::nullopt;
+  return Range{std::move(min), std::move(extent)};
 }
 
-bool MapInPlace(Range& range, ExprMap map) {
-  const Range mapped = MapRange(range, map);
-  const bool changed = !Same(mapped, range);
-  range = mapped;
-  return changed;
+std::optional<IterVar> Mapped(const IterVar& iter, ExprMap map) {
+  auto domain = Mapped(iter.domain, map);
+  if (!domain) return std::nullopt;
+  return IterVar{iter.var, *std::move(domain), iter.type};
 }
 
-bool MapInPlace(BufferRegion& region, ExprMap map) {
-  bool changed = false;
-  for (Range& range : region.region) changed |= MapInPlace(range, map);
-  return changed;
-}
+std::optional<BufferRegion> Mapped(const BufferRegion& region, ExprMap map);
+std::optional<MatchBufferRegion> Mapped(const MatchBufferRegion& match,
+                                        ExprMap map);
 
-bool MapInPlace(BlockFields& block, ExprMap map) {
-  bool changed = false;
-  for (IterVar& iter : block.iters) changed |= MapInPlace(iter.domain, map);
-  for (BufferRegion& region : block.reads) changed |= MapInPlace(region, map);
-  for (BufferRegion& region : block.writes) changed |= MapInPlace(region, map);
-  for (MatchBufferRegion& match : block.match_buffers) {
-    changed |= MapInPlace(match.source, map);
+template <typename T>
+std::optional<std::vector<T>> Mapped(const std::vector<T>& list, ExprMap map) {
+  std::optional<std::vector<T>> result;
+  for (size_t i = 0; i < list.size(); ++i) {
+    auto item = Mapped(list[i], map);
+    if (!item) continue;
+    if (!result) result = list;
+    (*result)[i] = *std::move(item);
   }
-  return changed;
+  return result;
+}
+
+std::optional<BufferRegion> Mapped(const BufferRegion& region, ExprMap map) {
+  auto ranges = Mapped(region.region, map);
+  if (!ranges) return std::nullopt;
+  return BufferRegion{region.buffer, *std::move(ranges)};
+}
+
+std::optional<MatchBufferRegion> Mapped(const MatchBufferRegion& match,
+                                        ExprMap map) {
+  auto source = Mapped(match.source, map);
+  if (!source) return std::nullopt;
+  return MatchBufferRegion{match.buffer, *std::move(source)};
+}
+
+// The block itself where nothing changes.
+Block Mapped(const Block& block, ExprMap map) {
+  auto iters = Mapped(block->iters, map);
+  auto reads = Mapped(block->reads, map);
+  auto writes = Mapped(block->writes, map);
+  auto matches = Mapped(block->match_buffers, map);
+  if (!iters && !reads && !writes && !matches) return block;
+  BlockFields fields = block->fields();
+  if (iters) fields.iters = *std::move(iters);
+  if (reads) fields.reads = *std::move(reads);
+  if (writes) fields.writes = *std::move(writes);
+  if (matches) fields.match_buffers = *std::move(matches);
+  return MakeBlock(std::move(fields));
 }
 
 Stmt MapForExprs(const Stmt& s, ExprMap map) {
-  ForFields fields = s.As<ForNode>()->fields();
-  bool changed = MapInPlace(fields.min, map);
-  changed |= MapInPlace(fields.extent, map);
-  return changed ? MakeFor(std::move(fields)) : s;
+  const auto* node = s.As<ForNode>();
+  auto range = Mapped(Range{node->min, node->extent}, map);
+  if (!range) return s;
+  ForFields fields = node->fields();
+  fields.min = std::move(range->min);
+  fields.extent = std::move(range->extent);
+  return MakeFor(std::move(fields));
 }
 
 Stmt MapRealizeExprs(const Stmt& s, ExprMap map) {
   const auto* node = s.As<BlockRealizeNode>();
-  std::vector<Expr> values = node->values;
-  Expr predicate = node->predicate;
-  BlockFields block = node->block->fields();
-  bool changed = MapInPlace(values, map);
-  changed |= MapInPlace(predicate, map);
-  const bool new_block = MapInPlace(block, map);
-  if (!changed && !new_block) return s;
-  return MakeRealize(std::move(values), std::move(predicate),
-                     new_block ? MakeBlock(std::move(block)) : node->block);
+  auto values = Mapped(node->values, map);
+  Expr predicate = map(node->predicate);
+  Block block = Mapped(node->block, map);
+  if (!values && predicate == node->predicate && block == node->block) return s;
+  return MakeRealize(values ? *std::move(values) : node->values,
+                     std::move(predicate), std::move(block));
 }
 
 Stmt MapStoreExprs(const Stmt& s, ExprMap map) {
   const auto* node = s.As<StoreNode>();
-  std::vector<Expr> indices = node->indices;
-  Expr value = node->value;
-  bool changed = MapInPlace(indices, map);
-  changed |= MapInPlace(value, map);
-  if (!changed) return s;
-  return MakeStore(node->buffer, std::move(value), std::move(indices));
+  auto indices = Mapped(node->indices, map);
+  Expr value = map(node->value);
+  if (!indices && value == node->value) return s;
+  return MakeStore(node->buffer, std::move(value),
+                   indices ? *std::move(indices) : node->indices);
 }
 
 Stmt MapRealizeChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
@@ -155,9 +179,8 @@ Range MapRange(const Range& range, ExprMap map) {
 }
 
 BufferRegion MapRegion(const BufferRegion& region, ExprMap map) {
-  BufferRegion mapped = region;
-  MapInPlace(mapped, map);
-  return mapped;
+  auto mapped = Mapped(region, map);
+  return mapped ? *std::move(mapped) : region;
 }
 
 void ForEachChild(const Stmt& s, FunctionRef<void(const Stmt&)> child) {

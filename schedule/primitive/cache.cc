@@ -308,6 +308,7 @@ class Redirect {
  private:
   Expr Loads(const Expr& e) const {
     if (tensor_->data && e == tensor_->data) return copy_.cache->data;
+    if (!tensor_->data && !LoadsFrom(e, tensor_)) return e;
     Expr below = MapOperands(e, [&](const Expr& x) { return Loads(x); });
     const auto* load = below.As<LoadNode>();
     if (!load || load->buffer != tensor_) return below;

@@ -324,6 +324,12 @@ absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
   const Domains domains = DomainsOf(map, shape);
   std::vector<Expr> extents;
   for (const Expr& output : map.outputs) {
+    const auto input = std::find(map.inputs.begin(), map.inputs.end(), output);
+    if (input != map.inputs.end()) {
+      extents.push_back(
+          analyzer.Simplify(shape[input - map.inputs.begin()]));
+      continue;
+    }
     const IntSet set = EvalSet(analyzer.Simplify(output), domains, &analyzer);
     if (!set.IsBounded()) {
       return absl::InvalidArgumentError("an output of the map has no bound");

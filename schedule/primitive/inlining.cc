@@ -267,6 +267,7 @@ BufferRegion Hull(const BufferRegion& region,
 
 Expr ReplaceLoads(const Expr& e, const Buffer& buffer,
                   FunctionRef<Expr(const LoadNode&)> replace) {
+  if (!LoadsFrom(e, buffer)) return e;
   Expr below = MapOperands(
       e, [&](const Expr& x) { return ReplaceLoads(x, buffer, replace); });
   const auto* load = below.As<LoadNode>();
