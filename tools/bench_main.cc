@@ -194,7 +194,8 @@ absl::Status RunCase(const GemmShape& shape, int threads, ThreadPool& pool,
   BestTimes times;
   benchmark::RunSpecifiedBenchmarks(&times);
   benchmark::ClearRegisteredBenchmarks();
-  peak = std::max(peak, MeasurePeakGflops(pool, threads, DType::Float(32), kPeakRuns));
+  peak = std::max(
+      peak, MeasurePeakGflops(pool, threads, DType::Float(32), kPeakRuns));
   std::vector<Row> rows;
   for (const auto& contender : all) {
     rows.push_back({contender->name(), times.Get(contender->name())});

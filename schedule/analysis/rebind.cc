@@ -20,8 +20,7 @@ class Rebinder {
     if (const auto* realize = s.As<BlockRealizeNode>()) {
       return RunRealize(s, *realize);
     }
-    const Stmt mapped =
-        MapExprs(s, [&](const Expr& e) { return Replace(e); });
+    const Stmt mapped = MapExprs(s, [&](const Expr& e) { return Replace(e); });
     return MapChildren(mapped, [&](const Stmt& child) { return Run(child); });
   }
 
@@ -98,9 +97,7 @@ class Rebinder {
 
   bool BodyUsesOld(const BlockNode& block) const {
     bool found = false;
-    const auto look = [&](const Expr& e) {
-      found = found || UsesOld(e);
-    };
+    const auto look = [&](const Expr& e) { found = found || UsesOld(e); };
     for (const BufferRegion& region : block.reads) {
       for (const Range& range : region.region) look(range.min);
     }
@@ -151,7 +148,8 @@ bool AllInBlocks(const Stmt& stmt) {
       break;
   }
   bool all = true;
-  ForEachChild(stmt, [&](const Stmt& child) { all = all && AllInBlocks(child); });
+  ForEachChild(stmt,
+               [&](const Stmt& child) { all = all && AllInBlocks(child); });
   return all;
 }
 

@@ -11,11 +11,11 @@
 namespace kiln {
 
 struct Rebinding {
-  VarMap values;      // old loop variables in terms of new ones
+  VarMap values;  // old loop variables in terms of new ones
   // The same in their simplest form, for bindings that are an old variable and
   // nothing else; may be empty.
   VarMap simple;
-  Expr predicate;     // holds where the old iteration exists; null: everywhere
+  Expr predicate;  // holds where the old iteration exists; null: everywhere
   // The loops outside the rewritten statement, up to the enclosing block, new
   // ones among them.
   std::vector<LoopRange> loops;

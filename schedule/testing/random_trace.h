@@ -25,9 +25,9 @@ void Merge(const StepCounts& from, StepCounts* to);
 std::string ToTable(const StepCounts& counts);
 
 struct RandomTraceOptions {
-  int max_steps = 16;        // attempts
-  int bind_percent = 3;      // of schedules that may bind loops to threads
-  int64_t max_unroll = 16;   // iterations of a loop that is to be unrolled
+  int max_steps = 16;       // attempts
+  int bind_percent = 3;     // of schedules that may bind loops to threads
+  int64_t max_unroll = 16;  // iterations of a loop that is to be unrolled
 };
 
 // Draws steps from the whole table of instructions, most of them sensible and

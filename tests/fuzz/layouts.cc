@@ -14,7 +14,8 @@ using Shape = std::vector<int64_t>;
 
 Shape ShapeOf(const Function& f, size_t param) {
   Shape shape;
-  for (const Expr& e : f.params[param].buffer->shape) shape.push_back(*AsInt(e));
+  for (const Expr& e : f.params[param].buffer->shape)
+    shape.push_back(*AsInt(e));
   return shape;
 }
 
@@ -44,7 +45,8 @@ Shape Unravel(int64_t i, const Shape& shape) {
 }
 
 // The place in `to` of element i of `from`.
-int64_t Map(const IndexMap& map, int64_t i, const Shape& from, const Shape& to) {
+int64_t Map(const IndexMap& map, int64_t i, const Shape& from,
+            const Shape& to) {
   const Shape at = Unravel(i, from);
   int64_t place = 0;
   for (size_t d = 0; d < to.size(); ++d) {

@@ -32,11 +32,11 @@ absl::Status Explain(uint64_t seed, const Case& c, const Trace& trace,
     const absl::Status s = check(t);
     return !s.ok() && Kind(s) == kind;
   });
-  std::string text = absl::StrCat(
-      "pair ", seed, " (--pairs 1 --seed ", seed, "): ",
-      std::string(check(shortest).message()), "\n",
-      PrintFunction(*c.start.functions[0], {.header = false}),
-      ToText(shortest));
+  std::string text =
+      absl::StrCat("pair ", seed, " (--pairs 1 --seed ", seed,
+                   "): ", std::string(check(shortest).message()), "\n",
+                   PrintFunction(*c.start.functions[0], {.header = false}),
+                   ToText(shortest));
   absl::StatusOr<State> end = Replay(shortest, c.start);
   if (end.ok()) {
     absl::StrAppend(&text, "# scheduled\n",
@@ -86,8 +86,7 @@ absl::Status CheckPair(uint64_t seed, const PairOptions& options,
   Case c{schedule->start(), RandomInputs(f, seed), {}};
   c.expected = c.inputs;
   KILN_RETURN_IF_ERROR(Interpret(f, c.expected));
-  for (const Check& check :
-       ChooseChecks(c, seed, options.all_checks, counts)) {
+  for (const Check& check : ChooseChecks(c, seed, options.all_checks, counts)) {
     const absl::Status status = check(trace);
     const FuzzCounts before = *counts;
     if (status.ok()) continue;

@@ -12,9 +12,8 @@
 namespace kiln {
 
 struct PairOptions {
-  RandomProgramOptions program = {.max_stages = 4,
-                                  .max_extent = 12,
-                                  .max_work = 1 << 11};
+  RandomProgramOptions program = {
+      .max_stages = 4, .max_extent = 12, .max_work = 1 << 11};
   RandomTraceOptions trace;
   // Every pair does the optional checks, not only its share of them.
   bool all_checks = false;
@@ -23,10 +22,10 @@ struct PairOptions {
 struct FuzzCounts {
   StepCounts steps;
   int64_t pairs = 0;
-  int64_t compiled = 0;     // through LLVM
-  int64_t interpreted = 0;  // the scheduled program
-  int64_t not_for_cpu = 0;  // threads, or parallel loops inside one another
-  int64_t instructions = 0; // of all traces
+  int64_t compiled = 0;      // through LLVM
+  int64_t interpreted = 0;   // the scheduled program
+  int64_t not_for_cpu = 0;   // threads, or parallel loops inside one another
+  int64_t instructions = 0;  // of all traces
 };
 void Merge(const FuzzCounts& from, FuzzCounts* to);
 std::string ToTable(const FuzzCounts& counts);

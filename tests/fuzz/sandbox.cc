@@ -94,7 +94,8 @@ Host& HostOf(const KilnHost* abi) { return *static_cast<Host*>(abi->impl); }
 int32_t ParallelFor(const KilnHost* abi, int64_t n, KilnParallelBody body,
                     void* env) {
   Host& host = HostOf(abi);
-  if (host.order == LoopOrder::kThreads) return Pool().ParallelFor(n, body, env);
+  if (host.order == LoopOrder::kThreads)
+    return Pool().ParallelFor(n, body, env);
   if (host.in_loop) return KILN_KERNEL_NESTED_PARALLEL;
   host.in_loop = true;
   constexpr int64_t kParts = 3;
@@ -182,8 +183,8 @@ absl::Status RunInSandbox(KilnKernel entry, LoopOrder order,
   std::vector<void*> data;
   for (size_t i = 0; i < tensors->size(); ++i) {
     const Tensor& t = (*tensors)[i];
-    auto buffer = GuardedBuffer::Writable(absl::StrCat("argument ", i),
-                                          t.bytes.size());
+    auto buffer =
+        GuardedBuffer::Writable(absl::StrCat("argument ", i), t.bytes.size());
     if (!buffer) return absl::ResourceExhaustedError("no memory");
     std::copy(t.bytes.begin(), t.bytes.end(),
               static_cast<uint8_t*>(buffer->data()));
@@ -197,7 +198,8 @@ absl::Status RunInSandbox(KilnKernel entry, LoopOrder order,
     const auto* from = static_cast<const uint8_t*>(buffers[i].data());
     std::copy_n(from, buffers[i].bytes(), (*tensors)[i].bytes.begin());
   }
-  if (!host.workspaces.empty()) host.violation = "a workspace was not given back";
+  if (!host.workspaces.empty())
+    host.violation = "a workspace was not given back";
   return host.violation.empty() ? absl::OkStatus()
                                 : absl::InternalError(host.violation);
 }

@@ -18,9 +18,8 @@ TEST_P(ScheduleFuzzTest, RandomSchedulesOfRandomProgramsAgreeThroughLlvm) {
   options.pairs = kPairs / kParts;
   options.seed = 1 + GetParam() * options.pairs;
   options.max_failures = 2;
-  const FuzzResult result = Fuzz(options, [](const std::string& failure) {
-    ADD_FAILURE() << failure;
-  });
+  const FuzzResult result = Fuzz(
+      options, [](const std::string& failure) { ADD_FAILURE() << failure; });
   std::cout << ToTable(result.counts);
   EXPECT_GT(result.counts.compiled, options.pairs * 9 / 10);
 }
