@@ -81,7 +81,15 @@ class Rebinder {
       value = std::move(replaced);
     }
     if (!changed) return values;
-    return SimplifyIterMap(values, SimplifiedLoops(), predicate);
+    const std::vector<LoopRange> loops = SimplifiedLoops();
+    // Where new conditions leave bindings that are not affine (instances that
+    // overlap), the position within the old loop stays to be seen.
+    if (rebinding_.predicate &&
+        !CheckIterMap(values, loops, predicate, IterMapLevel::kInjective)
+             .ok()) {
+      return values;
+    }
+    return SimplifyIterMap(values, loops, predicate);
   }
 
   // Loops of extent 1 that should stay visible are left out: the variable is

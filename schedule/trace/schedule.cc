@@ -7,6 +7,7 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/trace/fragment.h"
 
 namespace kiln {
 namespace {
@@ -115,7 +116,11 @@ absl::Status Schedule::Explain(const absl::Status& status,
         why = WhyStale(trace_, start_, rv);
     });
   }
-  if (why.empty()) return status;
+  if (why.empty()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(std::string(status.message()),
+                                     Fragment(instruction, state_)));
+  }
   return Refusal(instruction.kind->name, why,
                  "use what that step gave, or look it up again");
 }

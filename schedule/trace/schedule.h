@@ -96,8 +96,8 @@ class Schedule {
  private:
   absl::StatusOr<Rv> One(std::string_view name, std::vector<Arg> args,
                          Decision decision = {});
-  // The status of a refused instruction, or a better one where it used what an
-  // earlier step has consumed.
+  // The status of a refused instruction with the fragment of the program that
+  // it names, or a better one where it used what an earlier step has consumed.
   absl::Status Explain(const absl::Status& status,
                        const Instruction& instruction) const;
   absl::Status None(std::string_view name, std::vector<Arg> args);

@@ -128,6 +128,46 @@ TEST(ScheduleTest, ARefusedStepLeavesTheScheduleAsItWas) {
   KILN_EXPECT_OK(sch.Parallel(loops[0]));
 }
 
+TEST(ScheduleTest, ARefusalShowsTheFragmentOfTheProgram) {
+  Schedule sch(Program());
+  KILN_ASSERT_OK_AND_ASSIGN(Rv c, sch.GetBlock("C"));
+  KILN_ASSERT_OK_AND_ASSIGN(std::vector<Rv> loops, sch.GetLoops(c));
+  EXPECT_THAT(
+      std::string(sch.Parallel(loops[2]).message()),
+      HasSubstr("\n    for k in range(64):\n        with T.block(\"C\"):"));
+  EXPECT_THAT(std::string(sch.ComputeInline(c).message()),
+              HasSubstr("\n    with T.block(\"C\"):"));
+  EXPECT_THAT(std::string(sch.ComputeInline(c).message()),
+              ::testing::EndsWith("\n    ..."));
+}
+
+TEST(ScheduleTest, SamplingAloneKeepsTheProgramItself) {
+  Schedule sch(Program());
+  const Stmt body = sch.state().functions[0]->body;
+  KILN_ASSERT_OK_AND_ASSIGN(Rv c, sch.GetBlock("C"));
+  KILN_ASSERT_OK_AND_ASSIGN(std::vector<Rv> loops, sch.GetLoops(c));
+  KILN_EXPECT_OK(sch.SamplePerfectTile(loops[0], 4));
+  KILN_EXPECT_OK(sch.SampleCategorical({1, 2}, {0.5, 0.5}));
+  KILN_EXPECT_OK(sch.SampleComputeLocation(c));
+  EXPECT_EQ(sch.state().functions[0]->body.get(), body.get());
+}
+
+TEST(ScheduleTest, DecisionsThatAreNoneAreRefused) {
+  Schedule sch(Program());
+  KILN_ASSERT_OK_AND_ASSIGN(Rv c, sch.GetBlock("C"));
+  KILN_ASSERT_OK_AND_ASSIGN(std::vector<Rv> loops, sch.GetLoops(c));
+  EXPECT_FALSE(sch.SamplePerfectTile(loops[0], 2, 16, {5, 13}).ok());
+  EXPECT_FALSE(sch.SamplePerfectTile(loops[0], 2, 16, {64}).ok());
+  EXPECT_FALSE(sch.SampleCategorical({1, 2}, {0.5, 0.5}, {2}).ok());
+  EXPECT_FALSE(sch.SampleCategorical({1, 2}, {0.5, 0.5}, {-1}).ok());
+  EXPECT_FALSE(sch.SampleCategorical({1, 2}, {0.5}, {0}).ok());
+  EXPECT_FALSE(sch.SampleComputeLocation(c, {7}).ok());
+  EXPECT_EQ(sch.trace().instructions.size(), 2u);
+  KILN_ASSERT_OK_AND_ASSIGN(Rv two,
+                            sch.SampleCategorical({5, 9}, {0.5, 0.5}, {1}));
+  EXPECT_EQ(sch.Value(two), 9);
+}
+
 TEST(ScheduleTest, CopiesAreIndependent) {
   Schedule sch(Program());
   KILN_ASSERT_OK_AND_ASSIGN(Rv c, sch.GetBlock("C"));
