@@ -1,0 +1,155 @@
+#include "kiln/search/space/script_space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/ir/text/python/source.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/space/builtin.h"
+#include "kiln/search/space/space.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kProgram[] = R"(
+@T.prim_func
+def main(A: T.Buffer((32, 48), "float32"), B: T.Buffer((32, 48), "float32")):
+    for i, j in T.grid(32, 48):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+)";
+
+constexpr char kTiles[] = R"(
+def tiles(sch):
+    i, j = sch.get_loops(sch.get_block("B"))
+    i0, i1 = sch.split(i, sch.sample_perfect_tile(i, n=2))
+    sch.reorder(i1, i0)
+)";
+
+Module Program() { return *ParseModule("b.py", kProgram); }
+
+absl::StatusOr<std::unique_ptr<ScriptSpace>> SpaceOf(const std::string& text) {
+  return ScriptSpace::Create(Program(), 0, python::Source("s.py", text));
+}
+
+TEST(ScriptSpaceTest, TheSameNumbersGiveTheSamePoint) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
+  KILN_ASSERT_OK_AND_ASSIGN(auto same, SpaceOf(kTiles));
+  std::set<std::string> hashes;
+  for (uint64_t i = 0; i < 64; ++i) {
+    KILN_ASSERT_OK_AND_ASSIGN(Candidate a, space->Sample(7, i));
+    KILN_ASSERT_OK_AND_ASSIGN(Candidate b, same->Sample(7, i));
+    EXPECT_EQ(a.program_hash, b.program_hash);
+    EXPECT_EQ(a.trace, b.trace);
+    EXPECT_EQ(a.decisions, b.decisions);
+    hashes.insert(a.program_hash);
+  }
+  EXPECT_GE(hashes.size(), 4u);  // of the six ways to split 32, two are capped
+}
+
+TEST(ScriptSpaceTest, ATraceLeadsBackToItsProgram) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
+  for (uint64_t i = 0; i < 8; ++i) {
+    KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
+    KILN_ASSERT_OK_AND_ASSIGN(Function f,
+                              ScriptSpace::Replay(Program(), 0, c.trace));
+    EXPECT_TRUE(StructurallyEqual(f, c.scheduled));
+  }
+}
+
+TEST(ScriptSpaceTest, ADecisionThatIsGivenStays) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(R"(
+def fixed(sch):
+    i, j = sch.get_loops(sch.get_block("B"))
+    sch.split(i, sch.sample_perfect_tile(i, n=2, decision=[8, 4]))
+)"));
+  for (uint64_t i = 0; i < 8; ++i) {
+    KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
+    EXPECT_EQ(c.decisions, "[8,4]");
+  }
+}
+
+TEST(ScriptSpaceTest, SeveralFunctionsAreDrawnFromInTurns) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(R"(
+def rows(sch):
+    i, j = sch.get_loops(sch.get_block("B"))
+    sch.parallel(i)
+
+def columns(sch):
+    i, j = sch.get_loops(sch.get_block("B"))
+    sch.vectorize(j)
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(Candidate rows, space->Sample(0, 0));
+  KILN_ASSERT_OK_AND_ASSIGN(Candidate columns, space->Sample(0, 1));
+  EXPECT_THAT(rows.trace, HasSubstr("parallel"));
+  EXPECT_THAT(columns.trace, HasSubstr("vectorize"));
+}
+
+TEST(ScriptSpaceTest, AFunctionThatIsAlwaysRefusedIsLeftOutIfThereIsAnother) {
+  const std::string refused = R"(
+def refused(sch):
+    sch.compute_inline(sch.get_block("B"))
+)";
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(refused + kTiles));
+  for (uint64_t i = 0; i < 4; ++i) KILN_EXPECT_OK(space->Sample(0, i).status());
+  const absl::Status alone = SpaceOf(refused).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(alone)) << alone;
+  EXPECT_THAT(std::string(alone.message()), HasSubstr("compute_inline"));
+}
+
+TEST(ScriptSpaceTest, AFaultOfTheTextPointsIntoIt) {
+  const absl::Status status =
+      SpaceOf("def f(sch):\n    sch.no_step()\n").status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("s.py:2"));
+}
+
+// Whether the built-in space of a workload has points for `spec`.
+void ExpectPoints(const std::string& name, const std::string& spec) {
+  const char* text = BuiltinSpace(name);
+  ASSERT_NE(text, nullptr) << "no built-in space for " << name;
+  absl::StatusOr<Module> module = MakeWorkload(spec);
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto space =
+      ScriptSpace::Create(*module, 0, python::Source(name + ".py", text));
+  ASSERT_TRUE(space.ok()) << spec << ": " << space.status();
+  int points = 0;
+  for (uint64_t i = 0; i < 16; ++i) points += (*space)->Sample(1, i).ok();
+  EXPECT_GE(points, 4) << spec;
+}
+
+TEST(BuiltinSpaceTest, EveryWorkloadHasPointsForAllItsShapes) {
+  for (const WorkloadInfo& info : Workloads()) {
+    for (const std::vector<int64_t>& shape : info.shapes) {
+      ExpectPoints(info.name,
+                   absl::StrCat(info.name, ":", absl::StrJoin(shape, ",")));
+    }
+  }
+}
+
+TEST(BuiltinSpaceTest, ProductsOfAwkwardShapesHavePoints) {
+  for (const char* spec :
+       {"gmm:1,1,1", "gmm:17,33,65", "gmm:100,100,100", "gmm:100,1000,64",
+        "gmm:1,512,512", "gmm:512,1,512", "gmm:512,512,1"}) {
+    ExpectPoints("gmm", spec);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
