@@ -1,0 +1,90 @@
+// How fast candidates are made: replay of a trace from its start and from a
+// snapshot in its middle, and draws from a space.
+#include <benchmark/benchmark.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kiln/base/check.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/schedule/trace/print.h"
+#include "kiln/search/space/script_space.h"
+#include "kiln/tests/benchmark/matmul_space.h"
+
+namespace kiln {
+namespace {
+
+const MatmulSpace& Space() {
+  static const MatmulSpace& space = *new MatmulSpace(MakeMatmulSpace());
+  return space;
+}
+
+// Replays instructions [first, end) of one point after the other.
+void ReplayFrom(benchmark::State& state, size_t first) {
+  const MatmulSpace& space = Space();
+  const size_t end = space.trace.instructions.size();
+  std::vector<State> snapshots;
+  for (const Decisions& point : space.points) {
+    State& snapshot = snapshots.emplace_back(space.start);
+    KILN_CHECK(Replay(space.trace, 0, first, point, 0, &snapshot).ok());
+  }
+  size_t i = 0;
+  for (auto _ : state) {
+    const size_t point = i++ % space.points.size();
+    State replayed = snapshots[point];
+    benchmark::DoNotOptimize(
+        Replay(space.trace, first, end, space.points[point], 0, &replayed));
+  }
+  state.counters["instructions"] = static_cast<double>(end - first);
+}
+
+void BM_Replay(benchmark::State& state) { ReplayFrom(state, 0); }
+BENCHMARK(BM_Replay)
+    ->Unit(benchmark::kMicrosecond)
+    ->Repetitions(15)
+    ->ReportAggregatesOnly();
+
+void BM_ReplayFromMiddle(benchmark::State& state) {
+  ReplayFrom(state, Space().trace.instructions.size() / 2);
+}
+BENCHMARK(BM_ReplayFromMiddle)
+    ->Unit(benchmark::kMicrosecond)
+    ->Repetitions(15)
+    ->ReportAggregatesOnly();
+
+void BM_Print(benchmark::State& state) {
+  const MatmulSpace& space = Space();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        ToText(WithDecisions(space.trace, space.points[0])));
+  }
+}
+BENCHMARK(BM_Print)->Unit(benchmark::kMicrosecond);
+
+// 10,000 draws on two threads, and how many different programs they are.
+void BM_Candidates(benchmark::State& state) {
+  auto space = ScriptSpace::Create(Space().module, 0, MatmulSpaceSource());
+  KILN_CHECK(space.ok()) << space.status().ToString();
+  ThreadPool pool(ThreadPool::Options{.num_threads = 2});
+  std::set<std::string> programs;
+  for (auto _ : state) {
+    std::vector<std::string> hashes(10000);
+    pool.ParallelFor(hashes.size(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        auto candidate = (*space)->Sample(7, i);
+        if (candidate.ok()) hashes[i] = candidate->program_hash;
+      }
+      return 0;
+    });
+    programs = {hashes.begin(), hashes.end()};
+  }
+  state.counters["programs"] = static_cast<double>(programs.size());
+}
+BENCHMARK(BM_Candidates)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(3);
+
+}  // namespace
+}  // namespace kiln
