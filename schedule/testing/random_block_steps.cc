@@ -76,7 +76,8 @@ Args MakeComputeAt(StepContext& c) { return MakeMove(c, false); }
 Args MakeReverseComputeAt(StepContext& c) { return MakeMove(c, true); }
 
 Args MakeBlockArg(StepContext& c) {
-  const auto block = c.Block();
+  auto block = c.Block();
+  if (c.Chance(10)) block = c.Stale(RvKind::kBlock);
   if (!block) return std::nullopt;
   return std::vector<Arg>{*block};
 }
@@ -187,14 +188,17 @@ Args MakeGetBlock(StepContext& c) {
 
 Args MakeChildBlocks(StepContext& c) {
   const auto place = c.Chance(30)   ? c.Named("root")
-                     : c.Chance(50) ? c.Block()
-                                    : c.Loop();
+                     : c.Chance(40) ? c.Block()
+                     : c.Chance(70) ? c.Loop()
+                                    : c.Stale(RvKind::kLoop);
   if (!place) return std::nullopt;
   return std::vector<Arg>{*place};
 }
 
 Args MakeOutputBlocks(StepContext& c) {
-  const auto place = c.Chance(80) ? c.Named("root") : c.Block();
+  const auto place = c.Chance(80)   ? c.Named("root")
+                     : c.Chance(50) ? c.Block()
+                                    : c.Stale(RvKind::kBlock);
   if (!place) return std::nullopt;
   return std::vector<Arg>{*place};
 }
@@ -212,8 +216,8 @@ std::vector<StepRow> BlockSteps() {
       {"reverse_compute_inline", 6, MakeBlockArg},
       {"transform_layout", 8, MakeTransformLayout},
       {"set_scope", 3, MakeSetScope},
-      {"annotate", 4, MakeAnnotate},
-      {"unannotate", 2, MakeUnannotate},
+      {"annotate", 5, MakeAnnotate},
+      {"unannotate", 3, MakeUnannotate},
       {"enter_postproc", 1, MakePostproc},
       {"get_block", 2, MakeGetBlock},
       {"get_loops", 2, MakeBlockArg},
