@@ -12,8 +12,8 @@ namespace {
 
 // What the accesses of one allocation touch.
 struct Touched {
-  size_t loops = 0, conditions = 0, lets = 0;  // what stands outside of it
-  bool is_fixed = false;                       // keep its shape
+  size_t loops = 0, conditions = 0, lets = 0;      // what stands outside of it
+  bool is_fixed = false;                           // keep its shape
   std::vector<std::vector<IntSet>> reads, writes;  // a box for each access
 };
 

@@ -65,8 +65,8 @@ TEST_F(CompactTest, WhatHoldsInsideALoopIsNotUsedOutsideOfIt) {
   const Var x("x");
   const Expr odd = Add(Mul(half, Int(2)), Int(1));
   const Expr runs = Sub(FloorDiv(Add(i_, Int(1)), Int(2)), half);
-  Stmt inner = MakeFor(
-      2, x, runs, MakeStore(kOut, Load(t_, {odd, Int(0)}), {i_, Int(0)}));
+  Stmt inner = MakeFor(2, x, runs,
+                       MakeStore(kOut, Load(t_, {odd, Int(0)}), {i_, Int(0)}));
   Stmt body = MakeSeq({MakeStore(t_, Float(1), {i_, Int(0)}), inner});
   Stmt s = Compacted(MakeFor(1, i_, Int(128), MakeAllocate(t_, body)));
   int64_t least = 0;

@@ -343,6 +343,26 @@ absl::Status CheckComplete(const Move& move, const Scope& scope, int producer,
       "choose a loop outside of the reduction");
 }
 
+// Whether the loops have as many iterations as the block has instances; true
+// where that is not known.
+bool EnoughIterations(const ScopeBlock& block, Analyzer* analyzer) {
+  double instances = 1, iterations = 1;
+  for (const IterVar& iter : block.block().iters) {
+    const int64_t* extent = AsInt(iter.domain.extent);
+    if (!extent) return true;
+    instances *= static_cast<double>(*extent);
+  }
+  for (const ForNode* loop : block.loops) {
+    const bool moves = std::any_of(
+        block.realize->values.begin(), block.realize->values.end(),
+        [&](const Expr& value) { return UsesVar(value, loop->var); });
+    const int64_t most = analyzer->Bound(loop->extent).max;
+    analyzer->Bind(loop->var, {loop->min, loop->extent});
+    if (moves) iterations *= static_cast<double>(most);
+  }
+  return iterations >= instances;
+}
+
 // The loops of a moved consumer reach every iteration that it had, also those
 // that read nothing of the producers (the zeros of a padding, say).
 absl::Status CheckWhole(const Move& move, const ScopeBlock& block) {
@@ -365,6 +385,13 @@ absl::Status CheckWhole(const Move& move, const ScopeBlock& block) {
                                 " would run through a "
                                 "part of its domain only, since the producers "
                                 "write no more than that"));
+  }
+  Analyzer outer;
+  if (!EnoughIterations(block, &outer)) {
+    return Refusal(move.primitive,
+                   absl::StrCat(move.name(),
+                                " has instances that touch nothing "
+                                "of its producers, and would lose them"));
   }
   return absl::OkStatus();
 }
@@ -417,7 +444,8 @@ absl::Status CheckLoopKinds(const Move& move, const Function& f, BlockId id) {
     return Refusal(move.primitive,
                    absl::StrCat("iterations of ", Describe(*loop),
                                 " run at the same time, and would share the "
-                                "sums of ", move.name()));
+                                "sums of ",
+                                move.name()));
   }
   return absl::OkStatus();
 }

@@ -153,6 +153,28 @@ def main(A: T.Buffer((2,), "float32"), C: T.Buffer((4,), "float32")):
                        HasSubstr("part of its domain")));
 }
 
+// 15 instances, and 11 iterations that reach the last of each dimension.
+TEST(ReverseComputeAtTest, RefusesToLoseThePaddingOfALayout) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((11,), "float32"), C: T.Buffer((3, 5), "float32")):
+    B = T.alloc_buffer((11,))
+    for i in range(11):
+        with T.block("B"):
+            vi = T.axis.spatial(11, i)
+            B[vi] = A[vi]
+    for i, j in T.grid(3, 5):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(B[vi * 5 + vj])
+            T.writes(C[vi, vj])
+            C[vi, vj] = T.if_then_else(vi * 5 + vj < 11, B[vi * 5 + vj], T.float32(3))
+)");
+  EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 0)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("would lose them")));
+}
+
 TEST(ReverseComputeAtTest, RefusesToSumUpInAParallelLoop) {
   Function f = Parse(R"(
 @T.prim_func

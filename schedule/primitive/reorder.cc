@@ -110,10 +110,11 @@ absl::Status CheckReduction(const BlockRealizeNode& realize,
         realize.values.begin(), realize.values.end(),
         [&](const Expr& value) { return UsesVar(value, loop->var); });
     if (moves || IsOne(loop->extent)) continue;
-    return Refusal(kName, absl::StrCat(Describe(*loop), " moves no iterator of ",
-                                       Describe(*realize.block),
-                                       ", which is a reduction: the order "
-                                       "counts"));
+    return Refusal(kName,
+                   absl::StrCat(Describe(*loop), " moves no iterator of ",
+                                Describe(*realize.block),
+                                ", which is a reduction: the order "
+                                "counts"));
   }
   outside.insert(outside.end(), loops.begin(), loops.end());
   if (Reason reason = WhyInitNotFirst(realize, outside)) {
@@ -147,8 +148,8 @@ absl::Status CheckBlocks(const Chain& chain) {
   for (const ScopeBlock& block : local.blocks) {
     KILN_RETURN_IF_ERROR(CheckBlock(*block.realize, block.loops));
     if (!block.block().init) continue;
-    KILN_RETURN_IF_ERROR(CheckReduction(*block.realize, block.loops,
-                                        LoopsAbove(chain.path)));
+    KILN_RETURN_IF_ERROR(
+        CheckReduction(*block.realize, block.loops, LoopsAbove(chain.path)));
   }
   if (local.blocks.size() < 2) return absl::OkStatus();
   if (Reason reason = WhyFlowCrosses(*chain.path.scope()->block,
@@ -174,8 +175,10 @@ absl::Status CheckStarts(const Chain& chain) {
       if (!spatial || !reduce) continue;
       return Refusal(
           kName,
-          absl::StrCat(Describe(*loop), " moves spatial and reduce iterators "
-                       "of ", Describe(block.block()),
+          absl::StrCat(Describe(*loop),
+                       " moves spatial and reduce iterators "
+                       "of ",
+                       Describe(block.block()),
                        ", so that its sums start at different times"),
           "decompose the reduction first");
     }

@@ -127,8 +127,7 @@ Args MakeTransformLayout(StepContext& c) {
   if (c.Chance(50)) {
     pad = buffer->dtype.is_float() && c.Chance(50) ? Arg(0.5) : Arg(3);
   }
-  return std::vector<Arg>{*block,
-                          ArgList{write ? "write" : "read", index},
+  return std::vector<Arg>{*block, ArgList{write ? "write" : "read", index},
                           RandomMap(c, buffer->shape), pad, c.Chance(10)};
 }
 

@@ -55,8 +55,8 @@ Tolerance ToleranceFor(const Tensor& expected) {
     const double value = std::fabs(expected.GetReal(i));
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
-  tolerance.absolute = std::max(tolerance.absolute, tolerance.relative) *
-                       largest;
+  tolerance.absolute =
+      std::max(tolerance.absolute, tolerance.relative) * largest;
   return tolerance;
 }
 
@@ -93,8 +93,8 @@ absl::Status SameModule(const char* check, const Module& module,
                         const absl::StatusOr<Module>& read) {
   KILN_RETURN_IF_ERROR(In(check, read.status()));
   if (StructurallyEqual(module, *read)) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(check, ": another module:\n",
-                                          PrintModule(*read)));
+  return absl::InternalError(
+      absl::StrCat(check, ": another module:\n", PrintModule(*read)));
 }
 
 absl::Status CheckTextReplay(const Case& c, const Trace& trace,
@@ -103,7 +103,8 @@ absl::Status CheckTextReplay(const Case& c, const Trace& trace,
   module.functions.push_back(*c.start.functions[0]);
   Schedule schedule(module);
   const std::string text = ToText(trace);
-  KILN_RETURN_IF_ERROR(In("trace text", RunScript({"trace.py", text}, &schedule)));
+  KILN_RETURN_IF_ERROR(
+      In("trace text", RunScript({"trace.py", text}, &schedule)));
   KILN_RETURN_IF_ERROR(SameProgram("trace text", state, schedule.state()));
   if (ToText(schedule.trace()) == text) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("trace text: printed again it is\n",
@@ -206,9 +207,8 @@ absl::Status CheckRoundTrips(const Case& c, const Trace& trace) {
   KILN_ASSIGN_OR_RETURN(const State state, Scheduled(c, trace));
   Module module;
   module.functions.push_back(*state.functions[0]);
-  KILN_RETURN_IF_ERROR(
-      SameModule("module text", module,
-                 ParseModule("scheduled.py", PrintModule(module))));
+  KILN_RETURN_IF_ERROR(SameModule(
+      "module text", module, ParseModule("scheduled.py", PrintModule(module))));
   return SameModule("module message", module,
                     ParseModuleBytes(SerializeModule(module)));
 }
