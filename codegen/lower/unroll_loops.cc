@@ -1,5 +1,6 @@
 #include "kiln/codegen/lower/unroll_loops.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "kiln/codegen/lower/linear.h"
@@ -39,7 +40,7 @@ class Unroller {
 
   lower::Normalizer normalizer_;
   int depth_ = 0;
-  int64_t max_step_ = 0;
+  int64_t max_step_ = kImplicitSteps;
   bool is_counted_ = false;  // what is emitted now is in `emitted_` already
   int64_t emitted_ = 0;      // statements that unrolled loops have become
 };
@@ -48,7 +49,7 @@ int64_t Unroller::MaxStep(const ForNode& loop, int64_t outer) {
   auto found = loop.annotations.find("pragma_auto_unroll_max_step");
   if (found == loop.annotations.end() || !found->second.expr()) return outer;
   const int64_t* value = AsInt(*found->second.expr());
-  return value ? *value : outer;
+  return value ? std::max(*value, kImplicitSteps) : outer;
 }
 
 bool Unroller::Unrolls(const ForNode& loop, Size body, int64_t count,

@@ -69,18 +69,23 @@ TEST(UnrollTest, TheLimitHoldsForAllLoopsTogether) {
 
 TEST(UnrollTest, ThePragmaUnrollsSmallInnerLoops) {
   Var i("i"), j("j"), k("k");
-  Stmt inner = Loop(j, 4, Loop(k, 4, Ones(Add(j, k)), ForKind::kSerial),
+  Stmt inner = Loop(j, 8, Loop(k, 8, Ones(Add(j, k)), ForKind::kSerial),
                     ForKind::kSerial);
-  Stmt s = Unrolled(Loop(i, 100, inner, ForKind::kSerial, 16));
+  Stmt s = Unrolled(Loop(i, 100, inner, ForKind::kSerial, 64));
   ASSERT_TRUE(s.As<ForNode>());
-  EXPECT_EQ(CountStores(s), 16);
-  s = Unrolled(Loop(i, 100, inner, ForKind::kSerial, 15));
-  EXPECT_EQ(CountStores(s), 4);
+  EXPECT_EQ(CountStores(s), 64);
+  s = Unrolled(Loop(i, 100, inner, ForKind::kSerial, 63));
+  EXPECT_EQ(CountStores(s), 8);
 }
 
-TEST(UnrollTest, WithoutAPragmaSerialLoopsStay) {
+TEST(UnrollTest, WithoutAPragmaOnlyShortSerialLoopsAreUnrolled) {
   Var i("i");
-  EXPECT_TRUE(Unrolled(Loop(i, 4, Ones(i), ForKind::kSerial)).As<ForNode>());
+  const auto stays = [&](int64_t extent) {
+    const Stmt s = Unrolled(Loop(i, extent, Ones(i), ForKind::kSerial));
+    return s.As<ForNode>() != nullptr;
+  };
+  EXPECT_FALSE(stays(kImplicitSteps));
+  EXPECT_TRUE(stays(kImplicitSteps + 1));
 }
 
 TEST(UnrollTest, DecidedBranchesGo) {
