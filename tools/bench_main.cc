@@ -212,8 +212,22 @@ void InitializeBenchmark() {
   benchmark::Initialize(&argc, argv);
 }
 
+absl::Status CheckFlags() {
+  if (absl::GetFlag(FLAGS_trials) < 1) {
+    return absl::InvalidArgumentError("--trials has to be at least 1");
+  }
+  if (absl::GetFlag(FLAGS_repetitions) < 1) {
+    return absl::InvalidArgumentError("--repetitions has to be at least 1");
+  }
+  if (!(absl::GetFlag(FLAGS_seconds) > 0)) {
+    return absl::InvalidArgumentError("--seconds has to be above 0");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Bench() {
   InstallInterruptHandler();
+  KILN_RETURN_IF_ERROR(CheckFlags());
   if (absl::GetFlag(FLAGS_suite) != "gemm") {
     return absl::InvalidArgumentError(
         absl::StrCat("--suite ", absl::GetFlag(FLAGS_suite),

@@ -20,6 +20,7 @@
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
+#include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/element.h"
@@ -260,18 +261,15 @@ absl::StatusOr<Target> ChosenTarget() {
   return target;
 }
 
-// Everything that is asked for of `args` after a call; `before` are the
-// arguments as they were.
-absl::StatusOr<bool> Judge(const Function& original,
-                           const KernelSignature& signature,
-                           const std::vector<PackedValue>& before,
+// Everything that is asked for of `args` after a call; with --check they have
+// to agree with `expected`.
+absl::StatusOr<bool> Judge(const KernelSignature& signature,
+                           const std::vector<PackedValue>& expected,
                            const std::vector<PackedValue>& args) {
   const std::vector<Output> written = Outputs(signature, args);
   KILN_RETURN_IF_ERROR(WriteOutputs(written));
   KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written));
   if (!absl::GetFlag(FLAGS_check)) return ok;
-  KILN_ASSIGN_OR_RETURN(std::vector<PackedValue> expected,
-                        Interpreted(original, before));
   KILN_ASSIGN_OR_RETURN(bool agrees, CheckOutputs(signature, expected, args));
   return ok && agrees;
 }
@@ -287,9 +285,16 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
   options.num_threads = target.num_cores;
   ThreadPool pool(options);
   KernelHost host(&pool);
-  KILN_RETURN_IF_ERROR(kernel.Call(host.abi(), args));
+  std::vector<PackedValue> expected;
+  if (absl::GetFlag(FLAGS_check)) {
+    KILN_ASSIGN_OR_RETURN(expected, Interpreted(original, before));
+  }
+  {
+    const KernelFaultMessage message(original.name.c_str());
+    KILN_RETURN_IF_ERROR(kernel.Call(host.abi(), args));
+  }
   KILN_ASSIGN_OR_RETURN(const bool ok,
-                        Judge(original, kernel.signature(), before, args));
+                        Judge(kernel.signature(), expected, args));
   if (absl::GetFlag(FLAGS_time)) {
     KILN_RETURN_IF_ERROR(PrintTime(original, kernel, host.abi(), before));
   }

@@ -116,11 +116,7 @@ absl::StatusOr<TuneRequest> MakeRequest() {
 }
 
 void PrintOutcome(const TuneOutcome& outcome) {
-  if (outcome.best_trace.empty()) {
-    std::printf("no trial succeeded; the reasons are in %s/tune.log\n",
-                outcome.task_dir.c_str());
-    return;
-  }
+  if (outcome.best_trace.empty()) return;
   std::printf("\n%s\n", outcome.best_trace.c_str());
   std::printf("best module  %s/best.py, best.pb\n", outcome.task_dir.c_str());
   std::printf("its trace    %s/trace.py\n", outcome.task_dir.c_str());
@@ -138,8 +134,10 @@ absl::StatusOr<int> Tune() {
   KILN_ASSIGN_OR_RETURN(TuneOutcome outcome, RunTune(request, view.get()));
   view->Done(outcome.state);
   if (!json) PrintOutcome(outcome);
-  const bool failed = !outcome.state.best && !outcome.state.interrupted;
-  return failed ? kExitError : kExitOk;
+  if (outcome.state.best || outcome.state.interrupted) return kExitOk;
+  return absl::NotFoundError(
+      absl::StrCat("no trial succeeded; the reasons are in ", outcome.task_dir,
+                   "/tune.log"));
 }
 
 }  // namespace

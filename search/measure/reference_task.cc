@@ -96,12 +96,17 @@ std::vector<Tensor> CopyInputs(const KernelSignature& signature,
   return tensors;
 }
 
-// The interpreter's outputs have to agree with the compiled ones.
+// The interpreter's outputs have to agree with the compiled ones. It goes
+// first: it names what a program does outside of its buffers, where compiled
+// code would take this process along.
 absl::Status CheckAgainstInterpreter(const Function& f,
-                                     const KernelSignature& signature,
-                                     const std::vector<NDArray>& compiled) {
+                                     const BuildResult& build, uint64_t seed) {
+  const KernelSignature& signature = build.signature;
+  KILN_ASSIGN_OR_RETURN(std::vector<NDArray> compiled,
+                        MakeInputs(signature, seed));
   std::vector<Tensor> tensors = CopyInputs(signature, compiled);
   KILN_RETURN_IF_ERROR(Interpret(f, tensors));
+  KILN_RETURN_IF_ERROR(RunCompiled(build, compiled));
   for (size_t i = 0; i < compiled.size(); ++i) {
     if (!signature.buffers[i].written) continue;
     const NDArray& array = compiled[i];
@@ -170,10 +175,7 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
       builder.Build(flop > options.max_plain_flop ? InCacheOrder(f) : f));
   KILN_RETURN_IF_ERROR(CheckStatic(build.signature));
   if (flop <= options.max_interpreted_flop) {
-    KILN_ASSIGN_OR_RETURN(std::vector<NDArray> arrays,
-                          MakeInputs(build.signature, options.seed));
-    KILN_RETURN_IF_ERROR(RunCompiled(build, arrays));
-    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, build.signature, arrays));
+    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, build, options.seed));
   }
   TrustedOptions trusted;
   trusted.seed = options.seed;

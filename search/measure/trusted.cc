@@ -8,6 +8,7 @@
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/measure/compare.h"
 #include "kiln/vm/library/kernel_abi.h"
+#include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/library/object_loader.h"
 #include "kiln/vm/ndarray/ndarray.h"
@@ -48,6 +49,7 @@ absl::Status Run(const BuildResult& kernel, absl::Span<const NDArray> tensors,
   const KernelHost host(&pool);
   std::vector<void*> data;
   for (const NDArray& tensor : tensors) data.push_back(tensor.data());
+  const KernelFaultMessage message(kernel.signature.name.c_str());
   const int32_t status = entry(host.abi(), data.data(), scalars.data());
   return KernelStatus(status, kernel.signature.name);
 }

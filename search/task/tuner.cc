@@ -199,7 +199,9 @@ class Session {
     for (size_t i = 0; i < results.size(); ++i) {
       TuningRecord& record = finalists_[i].record;
       const double first_ns = record.latency_min_ns;
+      --state_.counts[static_cast<int>(record.verdict)];
       Fill(results[i], &record);
+      ++state_.counts[static_cast<int>(record.verdict)];
       if (record.verdict == Verdict::kOk) {
         record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
       }

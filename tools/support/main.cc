@@ -29,6 +29,23 @@ void SpellFlagsWithUnderscores(int argc, char** argv) {
   }
 }
 
+// "--module=-" for "--module -": absl takes a lone dash for a mistake.
+std::vector<std::string> JoinDashValues(int argc, char** argv) {
+  std::vector<std::string> joined;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    const bool follows_flag =
+        !joined.empty() && joined.back().substr(0, 2) == "--" &&
+        joined.back().find('=') == joined.back().npos;
+    if (arg == "-" && follows_flag) {
+      joined.back() += "=-";
+    } else {
+      joined.emplace_back(arg);
+    }
+  }
+  return joined;
+}
+
 std::string BaseName(std::string_view path) {
   const size_t slash = path.rfind('/');
   return std::string(slash == path.npos ? path : path.substr(slash + 1));
@@ -66,6 +83,12 @@ std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)()) {
   SpellFlagsWithUnderscores(argc, argv);
+  std::vector<std::string> joined = JoinDashValues(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& arg : joined) pointers.push_back(arg.data());
+  pointers.push_back(nullptr);
+  argc = static_cast<int>(joined.size());
+  argv = pointers.data();
   absl::SetProgramUsageMessage(usage);
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) {

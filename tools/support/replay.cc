@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/python/source.h"
@@ -12,8 +13,9 @@ namespace kiln {
 
 absl::StatusOr<Module> ApplyTraceFile(const Module& module,
                                       const std::string& path, uint64_t seed) {
-  KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
-  return ApplyTraceText(module, path == "-" ? "stdin" : path, text, seed);
+  absl::StatusOr<std::string> text = ReadFileOrStdin(CallerPath(path));
+  if (!text.ok()) return absl::NotFoundError(text.status().message());
+  return ApplyTraceText(module, path == "-" ? "stdin" : path, *text, seed);
 }
 
 absl::StatusOr<Module> ApplyTraceText(const Module& module,

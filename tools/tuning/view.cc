@@ -97,6 +97,7 @@ class Json : public TuneView {
     event.set_task(state.task);
     event.set_trial(static_cast<int>(state.trials_done));
     event.set_verdict(std::string(VerdictName(record.verdict)));
+    event.set_program(record.program_hash);
     event.set_reason(record.reason);
     event.set_latency_us(record.latency_min_ns * 1e-3);
     if (record.latency_min_ns > 0) {

@@ -27,6 +27,10 @@ std::string FileName(std::string_view task) {
 
 absl::StatusOr<WorkDir> WorkDir::Open(const std::string& path,
                                       std::string_view task) {
+  if (path.empty()) {
+    return absl::InvalidArgumentError(
+        "--work-dir is empty; name a folder, . for this one");
+  }
   const std::string task_dir = absl::StrCat(path, "/", FileName(task));
   absl::Status status = MakeFolders(task_dir);
   if (!status.ok()) {

@@ -1,0 +1,133 @@
+// A tuner that is killed, interrupted or started again loses nothing and
+// measures nothing twice. KILN_KILLS says how often it is killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kiln/tests/end_to_end/tuning.h"
+
+namespace kiln {
+namespace {
+
+using testing::Events;
+using ::testing::IsSubsetOf;
+using testing::TuneCommand;
+using testing::WorkFolder;
+
+constexpr char kWorkload[] = "gmm:128,128,128";
+
+std::vector<std::string> Programs(const WorkFolder& folder) {
+  std::vector<std::string> programs;
+  for (const TuningRecord& record : folder.Records()) {
+    if (!record.program_hash.empty()) programs.push_back(record.program_hash);
+  }
+  return programs;
+}
+
+// Starts a run, kills it some microseconds after its n-th line, and returns
+// what it had reported.
+Events RunAndKill(const WorkFolder& folder, int lines, int microseconds) {
+  testing::Process process(TuneCommand(kWorkload, 1 << 20, folder));
+  Events events;
+  for (int i = 0; i < lines; ++i) {
+    auto line = process.ReadLine(60);
+    if (!line) break;
+    events.Add(*line);
+  }
+  usleep(microseconds);
+  process.Signal(SIGKILL);
+  while (auto line = process.ReadLine(10)) events.Add(*line);
+  EXPECT_EQ(process.Wait(10).signal, SIGKILL);
+  return events;
+}
+
+void ExpectNoneTwice(std::vector<std::string> programs) {
+  std::sort(programs.begin(), programs.end());
+  EXPECT_EQ(std::adjacent_find(programs.begin(), programs.end()),
+            programs.end());
+}
+
+TEST(KillTest, WhatWasReportedSurvivesAndTheRunResumes) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  WorkFolder folder;
+  const int kills = testing::CountFromEnvironment("KILN_KILLS", 8);
+  std::vector<std::string> reported;
+  for (int i = 0; i < kills; ++i) {
+    SCOPED_TRACE("kill " + std::to_string(i));
+    // Now and then before the first trial, else between or within trials.
+    const int lines = random() % 7;
+    const Events events =
+        RunAndKill(folder, lines, random() % (lines == 0 ? 1500000 : 50000));
+    for (const std::string& p : events.Programs()) reported.push_back(p);
+    ASSERT_THAT(reported, IsSubsetOf(Programs(folder)));
+    ASSERT_TRUE(testing::AllDescendantsEnd(10)) << "a worker is left behind";
+  }
+  const int64_t before = Programs(folder).size();
+  const Events last =
+      testing::RunTuning(TuneCommand(kWorkload, before + 6, folder));
+  ASSERT_TRUE(last.start.has_value());
+  EXPECT_EQ(last.start->resumed(), before);
+  for (const std::string& p : last.Programs()) reported.push_back(p);
+  ExpectNoneTwice(reported);
+  EXPECT_EQ(static_cast<int64_t>(Programs(folder).size()), before + 6);
+  std::printf("%d kills, %zu programs reported, %ld recorded, none lost\n",
+              kills, reported.size(), static_cast<long>(before + 6));
+}
+
+TEST(KillTest, AnInterruptedRunEndsWithWhatWasFoundAndResumes) {
+  WorkFolder folder;
+  testing::Process process(TuneCommand(kWorkload, 1 << 20, folder));
+  Events events;
+  while (events.trials.size() < 3) {
+    auto line = process.ReadLine(60);
+    ASSERT_TRUE(line.has_value());
+    events.Add(*line);
+  }
+  process.Signal(SIGINT);
+  while (auto line = process.ReadLine(60)) events.Add(*line);
+  const testing::ProcessResult result = process.Wait(60);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.signal, 0);
+  ASSERT_TRUE(events.done.has_value());
+  EXPECT_TRUE(events.done->interrupted());
+  EXPECT_GT(events.done->tasks(0).latency_us(), 0);
+  for (const char* name : {"best.py", "best.pb", "trace.py", "kernel.o"}) {
+    EXPECT_TRUE(
+        std::filesystem::exists(folder.path() + "/gmm_128_128_128/" + name))
+        << name;
+  }
+  EXPECT_TRUE(testing::AllDescendantsEnd(5));
+  const int64_t before = Programs(folder).size();
+  const Events again =
+      testing::RunTuning(TuneCommand(kWorkload, before + 2, folder));
+  EXPECT_EQ(again.start->resumed(), before);
+  EXPECT_EQ(again.Programs().size(), 2);
+  EXPECT_FALSE(again.done->interrupted());
+}
+
+TEST(KillTest, TheSameSeedGivesTheSameCandidates) {
+  WorkFolder one, two;
+  const Events first = testing::RunTuning(TuneCommand(kWorkload, 12, one));
+  const Events second = testing::RunTuning(TuneCommand(kWorkload, 12, two));
+  const std::vector<std::string> a = first.Programs(), b = second.Programs();
+  EXPECT_EQ(a.size(), 12);
+  EXPECT_EQ(std::set<std::string>(a.begin(), a.end()),
+            std::set<std::string>(b.begin(), b.end()));
+  const Events again = testing::RunTuning(TuneCommand(kWorkload, 12, one));
+  EXPECT_TRUE(again.trials.empty()) << "a program was measured again";
+  EXPECT_EQ(again.done->tasks(0).latency_us(),
+            first.done->tasks(0).latency_us());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,195 @@
+#include "kiln/tests/regression/bad_files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "kiln/base/check.h"
+#include "kiln/search/database/sqlite.h"
+
+namespace kiln::testing {
+namespace {
+
+constexpr char kHeader[] = "from tvm.script import tir as T\n";
+constexpr char kProduct[] = R"py(
+@T.prim_func
+def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
+    for i, j, k in T.grid(16, 16, 16):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)py";
+
+constexpr char kSymbolic[] = R"py(from tvm.script import tir as T
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = A[vi]
+)py";
+
+class Writer {
+ public:
+  explicit Writer(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string Path(std::string_view name) const {
+    return absl::StrCat(folder_, "/", std::string(name));
+  }
+
+  void Write(std::string_view name, std::string_view contents) const {
+    std::ofstream file(Path(name), std::ios::binary);
+    file.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+    KILN_CHECK(file.good()) << "cannot write " << Path(name);
+  }
+
+  // mm.py with `from` replaced.
+  void Product(std::string_view name, const std::string& from,
+               const std::string& to) const {
+    Write(name,
+          absl::StrCat(kHeader, absl::StrReplaceAll(kProduct, {{from, to}})));
+  }
+
+  // A schedule whose last line is `line`.
+  void Schedule(std::string_view name, std::string_view line) const {
+    Write(name,
+          absl::StrCat("def f(sch):\n    c = sch.get_block(\"C\", \"main\")\n"
+                       "    i, j, k = sch.get_loops(c)\n    ",
+                       std::string(line), "\n"));
+  }
+
+  // An .npy file of zeros, without its last `cut` bytes.
+  void Npy(std::string_view name, const std::string& shape,
+           const std::string& dtype, size_t bytes, size_t cut = 0) const {
+    std::string header =
+        absl::StrCat("{'descr': '", dtype,
+                     "', 'fortran_order': False, 'shape': ", shape, ", }");
+    header.resize(117, ' ');
+    std::string file("\x93NUMPY\x01\0\x76\0", 10);
+    absl::StrAppend(&file, header, "\n", std::string(bytes, '\0'));
+    file.resize(file.size() - cut);
+    Write(name, file);
+  }
+
+  void Database(const std::string& name, const std::string& sql) const {
+    std::filesystem::create_directories(Path(name));
+    auto connection = sqlite::Connection::Open(Path(name + "/database.sqlite"));
+    KILN_CHECK(connection.ok()) << connection.status().ToString();
+    const absl::Status done = connection->Execute(sql);
+    KILN_CHECK(done.ok()) << done.ToString();
+  }
+
+ private:
+  std::string folder_;
+};
+
+std::string Repeated(std::string_view text, int count) {
+  std::string result;
+  for (int i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+void WriteTwoFunctions(const Writer& w) {
+  const std::string f = absl::StrReplaceAll(kProduct, {{"main", "f"}});
+  const std::string g = absl::StrReplaceAll(kProduct, {{"main", "g"}});
+  w.Write("two.py",
+          absl::StrCat("from tvm.script import ir as I\n", kHeader,
+                       "@I.ir_module\nclass Module:\n",
+                       absl::StrReplaceAll(f + g, {{"\n", "\n    "}}), "\n"));
+}
+
+void WritePrograms(const Writer& w) {
+  w.Product("mm.py", "", "");
+  w.Write("syntax.py", "def main(:\n");
+  w.Product("undefined.py", "A[vi, vk]", "Q[vi, vk]");
+  w.Product("arity.py", "T.grid(16, 16, 16)", "T.grid(16, 16)");
+  w.Product("integer.py", "T.grid(16, 16, 16)",
+            "T.grid(16, 16, 99999999999999999999999999)");
+  w.Product("overflow.py", "A: T.Buffer((16, 16)",
+            "A: T.Buffer((4294967296, 4294967296)");
+  w.Product("rank.py", "A[vi, vk]", "A[vi]");
+  w.Product("dtype.py", "float32\")", "float33\")");
+  w.Product("far.py", "C[vi, vj] = C", "C[vi + 100000000, vj] = C");
+  w.Product("deep.py", "T.float32(0)",
+            Repeated("(", 20000) + "1.0" + Repeated(")", 20000));
+  w.Product("bytes.py", "float32(0)", "fl\xff(0)");
+  w.Write("empty.py", "");
+  w.Write("symbolic.py", kSymbolic);
+  w.Write("junk.pb", Repeated(std::string_view("\x80\x01\xff\0\x07", 5), 500));
+  w.Write("version.pb", std::string_view("\x08\0\x10\0\x18\x63", 6));
+  WriteTwoFunctions(w);
+}
+
+void WriteSchedules(const Writer& w) {
+  w.Schedule("space.py",
+             "sch.split(i, sch.sample_perfect_tile(i, n=2, "
+             "max_innermost_factor=8))");
+  w.Write("copy.py", "def f(sch):\n    c = sch.get_block(\"C\", \"main\")\n");
+  w.Schedule("primitive.py", "sch.wibble(i)");
+  w.Schedule("keyword.py", "sch.split(i, factors=[2, 8], wibble=3)");
+  w.Schedule("stale.py", "a, b = sch.split(i, [4, 4])\n    sch.unroll(i)");
+  w.Schedule("variable.py", "sch.unroll(zz)");
+  w.Schedule("block.py", "d = sch.get_block(\"D\", \"main\")");
+  w.Schedule("reduction.py", "sch.parallel(k)");
+  w.Schedule("zero.py", "sch.split(i, [0, 4])");
+  w.Schedule("factors.py",
+             "sch.split(i, [9223372036854775807, 9223372036854775807])");
+  w.Schedule("names.py", "a, b, d = sch.split(i, [4, 4])");
+  w.Schedule("for.py", "for q in range(3):\n        sch.unroll(i)");
+  w.Schedule("division.py", "sch.split(i, [4 // 0, None])");
+  w.Schedule("refuses.py", "sch.compute_inline(c)");
+  w.Schedule("bind.py", "sch.bind(i, \"threadIdx.x\")");
+  w.Schedule("nested.py", "sch.parallel(i)\n    sch.parallel(j)");
+  w.Schedule("weights.py",
+             "x = sch.sample_categorical([1, 2], [0.5])\n"
+             "    sch.split(i, [x, None])");
+}
+
+void WriteTensors(const Writer& w) {
+  w.Npy("a.npy", "(16, 16)", "<f4", 1024);
+  w.Npy("double.npy", "(16, 16)", "<f8", 2048);
+  w.Npy("shape.npy", "(8, 16)", "<f4", 512);
+  w.Npy("flat.npy", "(256,)", "<f4", 1024);
+  w.Npy("cut.npy", "(16, 16)", "<f4", 1024, 100);
+  w.Npy("header.npy", "(16, 16)", "<f4", 1024, 1100);
+  w.Npy("huge.npy", "(1099511627776, 1099511627776)", "<f4", 4);
+  w.Npy("object.npy", "(4,)", "|O8", 32);
+}
+
+void WriteDatabases(const Writer& w) {
+  const std::string fill =
+      "CREATE TABLE x (a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
+      "i + 1 FROM n WHERE i < 500) INSERT INTO x SELECT hex(zeroblob(50)) FROM "
+      "n;";
+  const std::string is_kilns = "PRAGMA application_id=1265200238;";
+  w.Database("foreign", fill);
+  w.Database("schema", fill + is_kilns + "PRAGMA user_version=99;");
+  w.Database("corrupt", fill + is_kilns + "PRAGMA user_version=1;");
+  std::fstream file(w.Path("corrupt/database.sqlite"),
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4096);
+  file << std::string(4096, '\xff');
+  std::filesystem::create_directories(w.Path("text"));
+  w.Write("text/database.sqlite", "These are notes, not a database.");
+}
+
+}  // namespace
+
+void WriteBadFiles(const std::string& folder) {
+  const Writer w(folder);
+  WritePrograms(w);
+  WriteSchedules(w);
+  WriteTensors(w);
+  WriteDatabases(w);
+  w.Write("file", "x");
+  std::filesystem::create_directories(w.Path("empty_dir"));
+}
+
+}  // namespace kiln::testing

@@ -1,0 +1,225 @@
+// What is wrong with an input is said once, with its place and the way out.
+// The programs run as a user runs them: a crash, a signal or a silent failure
+// is seen here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "kiln/tests/regression/bad_files.h"
+#include "kiln/tests/support/subprocess.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct BadInput {
+  const char* name;
+  // Words of the command line, parted by '|'.
+  const char* command;
+  const char* message;  // a part of it
+  int status = 1;
+  // A file that must be as it was.
+  const char* untouched = nullptr;
+  bool close_stdin = false;
+};
+
+#define OPT "tools/opt|--module|"
+#define TRACE "tools/opt|--module|mm.py|--trace|"
+#define RUN "tools/run|--module|mm.py|--input|"
+#define TUNE "tools/tune|--space|space.py|--trials|2|--work-dir|work|--module|"
+#define SPACE "tools/tune|--module|mm.py|--trials|2|--work-dir|work|--space|"
+#define EINSUM "tools/run|--einsum|C[i,j] += A[i,k] * B[k,j]|--shape|"
+
+constexpr BadInput kBadInputs[] = {
+    // Programs.
+    {"Syntax", OPT "syntax.py", "syntax.py:1:9: this `(` is never closed"},
+    {"UndefinedBuffer", OPT "undefined.py", "`Q` is not defined"},
+    {"GridArity", OPT "arity.py", "there are 3 names for 2 loops"},
+    {"HugeInteger", OPT "integer.py", "does not fit in 64 bits"},
+    {"ShapeOverflow", OPT "overflow.py", "multiply to more bytes"},
+    {"IndexCount", OPT "rank.py", "`A` has 2 dimensions, but 1 index"},
+    {"ElementType", OPT "dtype.py", "`float33` is no element type"},
+    {"DeepNesting", OPT "deep.py", "more than 200 levels deep"},
+    {"BytesThatAreNoText", OPT "bytes.py", "bytes.py:9:"},
+    {"EmptyFile", OPT "empty.py", "empty.py: there is no program here"},
+    {"JunkProto", OPT "junk.pb", "are no module in proto form"},
+    {"ProtoVersion", OPT "version.pb", "schema version 99"},
+    {"MissingFile", OPT "missing.py", "cannot open missing.py: No such file"},
+    {"FolderAsFile", OPT "empty_dir", "empty_dir: it is a folder"},
+    {"NoProgram", "tools/opt", "no program is given; use one of --module"},
+    {"TwoPrograms", OPT "mm.py|--workload|gmm", "more than one program"},
+    {"StdinIsEmpty", OPT "-", "stdin: there is no program here"},
+    {"StdinIsClosed", OPT "-", "cannot read the standard input", 1, nullptr,
+     true},
+    {"SeveralFunctions", OPT "two.py|--stage|asm", "choose one with --func"},
+    {"UnknownFunction", OPT "two.py|--func|h", "no such function, only f, g"},
+    // Flags.
+    {"UnknownFlag", OPT "mm.py|--nope", "Unknown command line flag 'nope'"},
+    {"FlagType", OPT "mm.py|--seed|abc", "Illegal value 'abc'"},
+    {"NoFlag", "tools/opt|mm.py", "\"mm.py\" is no flag"},
+    {"Stage", OPT "mm.py|--stage|x", "--stage x is unknown; stages are"},
+    {"Format", OPT "mm.py|--format|xml", "use text or proto"},
+    {"TargetKind", OPT "mm.py|--stage|asm|--target|riscv",
+     "has to be \"llvm\""},
+    {"Cpu", OPT "mm.py|--stage|asm|--target|llvm -mcpu=z99",
+     "LLVM knows no CPU \"z99\""},
+    {"CompareWithMissing", OPT "mm.py|--compare|missing.py", "cannot open"},
+    // Schedules.
+    {"TraceMissing", TRACE "missing.py", "cannot open missing.py"},
+    {"TraceIsFolder", TRACE "empty_dir", "empty_dir: it is a folder"},
+    {"UnknownPrimitive", TRACE "primitive.py",
+     "primitive.py:4:5: there is no primitive `wibble`"},
+    {"UnknownKeyword", TRACE "keyword.py", "split has no parameter `wibble`"},
+    {"StaleLoop", TRACE "stale.py", "loop i was split by step 3", 3},
+    {"UndefinedVariable", TRACE "variable.py", "`zz` is not defined"},
+    {"UnknownBlock", TRACE "block.py", "no block of `main` is called `D`", 3},
+    {"ParallelReduction", TRACE "reduction.py", "are not independent", 3},
+    {"ZeroFactor", TRACE "zero.py", "factor 0 is not positive"},
+    {"FactorOverflow", TRACE "factors.py", "factors overflows"},
+    {"TooManyNames", TRACE "names.py", "2 values for 3 names"},
+    {"ForInSchedule", TRACE "for.py", "a schedule function is a straight line"},
+    {"DivisionByZero", TRACE "division.py", "division.py:4:"},
+    {"ThreadsOnCpu", TRACE "bind.py|--stage|asm", "which a CPU does not have"},
+    {"NestedParallel", TRACE "nested.py|--stage|asm", "fuse the two"},
+    // Tensors.
+    {"InputCount", RUN "@a.npy", "1 --input are given"},
+    {"InputMissing", RUN "@none.npy|--input|@a.npy", "cannot open none.npy"},
+    {"InputType", RUN "@double.npy|--input|@a.npy", "this is float64[16, 16]"},
+    {"InputShape", RUN "@shape.npy|--input|@a.npy", "this is float32[8, 16]"},
+    {"InputRank", RUN "@flat.npy|--input|@a.npy", "this is float32[256]"},
+    {"InputCut", RUN "@cut.npy|--input|@a.npy", "the file has 924"},
+    {"HeaderCut", RUN "@header.npy|--input|@a.npy", "within its header"},
+    {"InputHuge", RUN "@huge.npy|--input|@a.npy", "impossible shape"},
+    {"InputOfObjects", RUN "@object.npy|--input|@a.npy", "is not supported"},
+    {"InputIsText", RUN "@mm.py|--input|@a.npy", "is not an .npy file"},
+    {"InputIsFolder", RUN "@empty_dir|--input|@a.npy", "cannot read empty_dir"},
+    {"RandomOfNoType", RUN "random:2xq32|--input|@a.npy", "no element type"},
+    {"NoMemory", RUN "zeros:9999999x999999xf32|--input|@a.npy", "no memory"},
+    {"NoInput", RUN "wibble|--input|@a.npy", "an input is @FILE.npy"},
+    {"ScalarForTensor", RUN "value:3|--input|@a.npy", "A is a tensor"},
+    {"TooManyExpected",
+     RUN "@a.npy|--input|@a.npy|--expect|@a.npy|--expect|@a.npy",
+     "2 --expect are given"},
+    {"Mismatch",
+     RUN "random:16x16xf32|--input|random:16x16xf32|--expect|@a.npy",
+     "256 of 256 elements differ"},
+    {"OutputFolder", RUN "@a.npy|--input|@a.npy|--output|@none/x.npy",
+     "cannot create none/x.npy"},
+    {"OutOfBoundsAtOnce",
+     "tools/run|--module|far.py|--input|@a.npy|--input|@a.npy",
+     "reached outside of its buffers"},
+    {"OutOfBoundsChecked",
+     "tools/run|--module|far.py|--check|--input|@a.npy|--input|@a.npy",
+     "is out of bounds"},
+    // Einsums and workloads.
+    {"Einsum", "tools/run|--einsum|C[i,j] += A[i,k] *|--shape|i=1",
+     "expected an expression"},
+    {"EinsumExtents", EINSUM "i=4,j=4", "add k=EXTENT"},
+    {"EinsumExtent", EINSUM "i=4,j=4,k=zz", "is not NAME=EXTENT"},
+    {"Workload", "tools/tune|--workload|x:1", "unknown name \"x\"; known are"},
+    {"DimCount", "tools/tune|--workload|gmm:1,2", "write gmm:N,M,K"},
+    {"ZeroDim", "tools/tune|--workload|gmm:0,2,3", "N = 0 must be positive"},
+    {"NegativeDim", "tools/tune|--workload|gmm:-1,2,3", "must be positive"},
+    {"HugeDim", "tools/tune|--workload|gmm:99999999999999999999999,2,3",
+     "is too large"},
+    {"DimIsWord", "tools/tune|--workload|gmm:a,b,c", "no whole number"},
+    // Tuning.
+    {"ZeroTrials", TUNE "mm.py|--trials|0", "--trials has to be at least 1"},
+    {"Minutes", TUNE "mm.py|--minutes|-1", "must not be negative"},
+    {"TuneTarget", TUNE "mm.py|--target|cuda", "has to be \"llvm\""},
+    {"SymbolicTuned", TUNE "symbolic.py|--space|copy.py",
+     "give constant shapes"},
+    {"OutOfBoundsTuned", TUNE "far.py", "is out of bounds"},
+    {"NoSpace", "tools/tune|--module|mm.py", "--space is missing; give a file"},
+    {"SpaceMissing", SPACE "missing.py", "cannot open missing.py"},
+    {"SpaceAlwaysRefuses", SPACE "refuses.py", "cannot be inlined"},
+    {"SpaceOfUnknownBlock", SPACE "block.py", "is called `D`"},
+    {"Probabilities", SPACE "weights.py", "2 candidates and 1 probabilities"},
+    {"SpaceForGpu", SPACE "bind.py", "no trial succeeded"},
+    {"WorkDirIsFile", TUNE "mm.py|--work-dir|file", "Not a directory; name"},
+    {"WorkDirEmpty", TUNE "mm.py|--work-dir|", "--work-dir is empty"},
+    {"WorkDirReadOnly", TUNE "mm.py|--work-dir|/proc/kiln", "name another one"},
+    {"DatabaseIsText", TUNE "mm.py|--work-dir|text", "not an SQLite file", 1,
+     "text/database.sqlite"},
+    {"DatabaseForeign", TUNE "mm.py|--work-dir|foreign", "that Kiln made", 1,
+     "foreign/database.sqlite"},
+    {"DatabaseSchema", TUNE "mm.py|--work-dir|schema", "schema version 99", 1,
+     "schema/database.sqlite"},
+    {"DatabaseCorrupt", TUNE "mm.py|--work-dir|corrupt", "damaged", 1,
+     "corrupt/database.sqlite"},
+    // Benchmarks.
+    {"Suite", "tools/bench|--suite|x", "--suite x is not known"},
+    {"Shapes", "tools/bench|--shapes|1x2", "such as 512x512x512"},
+    {"Threads", "tools/bench|--threads|0", "is not what is wanted"},
+    {"Repetitions", "tools/bench|--repetitions|0", "has to be at least 1"},
+    {"Seconds", "tools/bench|--seconds|-1", "has to be above 0"},
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// One message, which may quote a line with a caret and a part of the program.
+void ExpectOneMessage(const std::string& err) {
+  for (const char* trace : {"Check failed", "terminate called", "Sanitizer",
+                            "Stack dump", "RAW:", "Segmentation"}) {
+    EXPECT_THAT(err, Not(HasSubstr(trace)));
+  }
+  EXPECT_LE(std::count(err.begin(), err.end(), '\n'), 24);
+}
+
+class BadInputTest : public ::testing::TestWithParam<BadInput> {
+ protected:
+  static void SetUpTestSuite() {
+    std::string name = ::testing::TempDir() + "/kiln_bad_XXXXXX";
+    folder_ = new std::string(mkdtemp(name.data()));
+    testing::WriteBadFiles(*folder_);
+  }
+  static void TearDownTestSuite() {
+    std::filesystem::remove_all(*folder_);
+    delete folder_;
+  }
+
+  static std::string* folder_;
+};
+
+std::string* BadInputTest::folder_ = nullptr;
+
+TEST_P(BadInputTest, IsRefusedWithOneClearMessage) {
+  const BadInput& bad = GetParam();
+  const std::string watched =
+      bad.untouched ? *folder_ + "/" + bad.untouched : "";
+  const std::string before = ReadAll(watched);
+  testing::ProcessOptions options;
+  options.folder = *folder_;
+  options.close_stdin = bad.close_stdin;
+  const testing::ProcessResult result =
+      testing::RunProcess(absl::StrSplit(bad.command, '|'), options);
+  SCOPED_TRACE(result.err);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.status, bad.status);
+  EXPECT_THAT(result.err + result.out, HasSubstr(bad.message));
+  ExpectOneMessage(result.err);
+  EXPECT_EQ(ReadAll(watched), before);
+  EXPECT_TRUE(testing::AllDescendantsEnd(5));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadInputTest, ::testing::ValuesIn(kBadInputs),
+                         [](const auto& tested) {
+                           return std::string(tested.param.name);
+                         });
+
+}  // namespace
+}  // namespace kiln
