@@ -112,7 +112,23 @@ struct Copy {
   std::vector<Range> box;  // of the tensor
   Buffer cache;
   bool is_whole = true;  // the cache has the tensor's shape and indices
+  Expr writer_runs = Bool(true);  // as far as loops around the copy decide it
 };
+
+// The parts of the writer's predicate that the first `depth` loops decide.
+Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
+  const auto* node = e.As<BinaryNode>();
+  if (node && node->kind == ExprKind::kAnd) {
+    const Expr a = OuterCondition(writer, depth, node->a);
+    const Expr b = OuterCondition(writer, depth, node->b);
+    if (IsOne(a)) return b;
+    return IsOne(b) ? a : And(a, b);
+  }
+  for (size_t i = depth; i < writer.loops.size(); ++i) {
+    if (UsesVar(e, writer.loops[i]->var)) return Bool(true);
+  }
+  return e;
+}
 
 // What keeps the copy's iterators in their domains where the box may reach
 // beyond the tensor.
@@ -128,7 +144,9 @@ Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
       predicate = AsInt(predicate) ? within : And(predicate, within);
     }
   }
-  return predicate;
+  // Iterations that reach beyond may be such as write nothing at all.
+  const bool always = AsInt(predicate) || IsOne(copy.writer_runs);
+  return always ? predicate : And(predicate, copy.writer_runs);
 }
 
 // for ax0...: with block: cache[v] = source[v], or the other way round.
@@ -425,6 +443,9 @@ absl::StatusOr<std::pair<Place, Copy>> PlanRead(
   KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
   Copy copy = MakePlan(staging, place, std::move(box), memory);
+  const ScopeBlock& source = scope.blocks[writer];
+  copy.writer_runs =
+      OuterCondition(source, place.depth, source.realize->predicate);
   return std::make_pair(place, std::move(copy));
 }
 
@@ -500,7 +521,10 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   }
   KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
-  const Copy plan = MakePlan(staging, place, std::move(box), memory);
+  Copy plan = MakePlan(staging, place, std::move(box), memory);
+  const ScopeBlock& source = scope.blocks[writer];
+  plan.writer_runs =
+      OuterCondition(source, place.depth, source.realize->predicate);
   Function result = f;
   BlockId copy_id;
   Analyzer analyzer = BindLoops(scope, writer);

@@ -133,6 +133,28 @@ def main(A: T.Buffer((9, 2), "float32"), B: T.Buffer((9, 2), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
 }
 
+TEST(CacheReadTest, CopiesOnlyInIterationsThatWrite) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
+    B = T.alloc_buffer((10,))
+    for i, j in T.grid(2, 7):
+        for u in range(1):
+            with T.block("B"):
+                vi = T.axis.spatial(10, i * 5 + j)
+                T.where(j < 5)
+                B[vi] = A[vi]
+        for u in range(1):
+            with T.block("C"):
+                vi = T.axis.spatial(10, i * 5 + j)
+                T.where(j < 5)
+                C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "C"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
 TEST(CacheTest, RefusesBadIndicesAndScopes) {
   Function f = Parse(kChain);
   EXPECT_THAT(
