@@ -22,7 +22,8 @@ using ::testing::IsSubsetOf;
 using testing::TuneCommand;
 using testing::WorkFolder;
 
-constexpr char kWorkload[] = "gmm:128,128,128";
+// Its space has more programs than a hundred runs measure before their kill.
+constexpr char kWorkload[] = "gmm:256,256,256";
 
 std::vector<std::string> Programs(const WorkFolder& folder) {
   std::vector<std::string> programs;
@@ -103,7 +104,7 @@ TEST(KillTest, AnInterruptedRunEndsWithWhatWasFoundAndResumes) {
   EXPECT_GT(events.done->tasks(0).latency_us(), 0);
   for (const char* name : {"best.py", "best.pb", "trace.py", "kernel.o"}) {
     EXPECT_TRUE(
-        std::filesystem::exists(folder.path() + "/gmm_128_128_128/" + name))
+        std::filesystem::exists(folder.path() + "/gmm_256_256_256/" + name))
         << name;
   }
   EXPECT_TRUE(testing::AllDescendantsEnd(5));
