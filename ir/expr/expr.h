@@ -208,22 +208,42 @@ Expr Constant(double value, DType dtype);
 // A binary operator on operands of one type. A scalar operand meets a vector
 // one by broadcast. Integer constants fold unless that would overflow.
 Expr Binary(ExprKind kind, Expr a, Expr b);
-inline Expr Add(Expr a, Expr b) { return Binary(ExprKind::kAdd, std::move(a), std::move(b)); }
-inline Expr Sub(Expr a, Expr b) { return Binary(ExprKind::kSub, std::move(a), std::move(b)); }
-inline Expr Mul(Expr a, Expr b) { return Binary(ExprKind::kMul, std::move(a), std::move(b)); }
+inline Expr Add(Expr a, Expr b) {
+  return Binary(ExprKind::kAdd, std::move(a), std::move(b));
+}
+inline Expr Sub(Expr a, Expr b) {
+  return Binary(ExprKind::kSub, std::move(a), std::move(b));
+}
+inline Expr Mul(Expr a, Expr b) {
+  return Binary(ExprKind::kMul, std::move(a), std::move(b));
+}
 inline Expr FloorDiv(Expr a, Expr b) {
   return Binary(ExprKind::kFloorDiv, std::move(a), std::move(b));
 }
 inline Expr FloorMod(Expr a, Expr b) {
   return Binary(ExprKind::kFloorMod, std::move(a), std::move(b));
 }
-inline Expr Min(Expr a, Expr b) { return Binary(ExprKind::kMin, std::move(a), std::move(b)); }
-inline Expr Max(Expr a, Expr b) { return Binary(ExprKind::kMax, std::move(a), std::move(b)); }
-inline Expr LT(Expr a, Expr b) { return Binary(ExprKind::kLT, std::move(a), std::move(b)); }
-inline Expr LE(Expr a, Expr b) { return Binary(ExprKind::kLE, std::move(a), std::move(b)); }
-inline Expr EQ(Expr a, Expr b) { return Binary(ExprKind::kEQ, std::move(a), std::move(b)); }
-inline Expr And(Expr a, Expr b) { return Binary(ExprKind::kAnd, std::move(a), std::move(b)); }
-inline Expr Or(Expr a, Expr b) { return Binary(ExprKind::kOr, std::move(a), std::move(b)); }
+inline Expr Min(Expr a, Expr b) {
+  return Binary(ExprKind::kMin, std::move(a), std::move(b));
+}
+inline Expr Max(Expr a, Expr b) {
+  return Binary(ExprKind::kMax, std::move(a), std::move(b));
+}
+inline Expr LT(Expr a, Expr b) {
+  return Binary(ExprKind::kLT, std::move(a), std::move(b));
+}
+inline Expr LE(Expr a, Expr b) {
+  return Binary(ExprKind::kLE, std::move(a), std::move(b));
+}
+inline Expr EQ(Expr a, Expr b) {
+  return Binary(ExprKind::kEQ, std::move(a), std::move(b));
+}
+inline Expr And(Expr a, Expr b) {
+  return Binary(ExprKind::kAnd, std::move(a), std::move(b));
+}
+inline Expr Or(Expr a, Expr b) {
+  return Binary(ExprKind::kOr, std::move(a), std::move(b));
+}
 
 Expr Not(Expr value);
 Expr Cast(DType dtype, Expr value);  // `value` itself when it has the type

@@ -68,11 +68,11 @@ using IsDropped = FunctionRef<bool(const VarNode*)>;
 absl::Status CheckRepeats(const Target& target) {
   for (const ForNode* loop : target.inside) {
     if (IsOne(loop->extent) || MovesAny(*loop, target.realize())) continue;
-    return Refusal(
-        kName, absl::StrCat(Describe(*loop), " moves no iterator of ",
-                            Describe(*target.realize().block),
-                            ": each of its iterations starts the sum anew"),
-        "name a loop below it");
+    return Refusal(kName,
+                   absl::StrCat(Describe(*loop), " moves no iterator of ",
+                                Describe(*target.realize().block),
+                                ": each of its iterations starts the sum anew"),
+                   "name a loop below it");
   }
   return absl::OkStatus();
 }
@@ -107,11 +107,10 @@ absl::Status CheckCondition(const Target& target, const Expr& condition,
   if (!UsesVar(condition, dropped) || !UsesVar(condition, is_kept)) {
     return absl::OkStatus();
   }
-  return Refusal(kName,
-                 absl::StrCat("a condition of ",
-                              Describe(*target.realize().block),
-                              " ties loops of the init block to loops that it "
-                              "leaves out"));
+  return Refusal(
+      kName, absl::StrCat("a condition of ", Describe(*target.realize().block),
+                          " ties loops of the init block to loops that it "
+                          "leaves out"));
 }
 
 absl::Status CheckInitNest(const Target& target) {

@@ -126,10 +126,9 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
   Stmt body = Rebind(nest.back()->body, rebinding);
   FuseResult result{f, 0};
   result.loop = result.function.NewId();
-  result.function =
-      ReplaceAt(std::move(result.function), path,
-                MakeFor(result.loop, fused, extent, std::move(body),
-                        nest[0]->for_kind));
+  result.function = ReplaceAt(
+      std::move(result.function), path,
+      MakeFor(result.loop, fused, extent, std::move(body), nest[0]->for_kind));
   return result;
 }
 

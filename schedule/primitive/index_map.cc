@@ -326,8 +326,7 @@ absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
   for (const Expr& output : map.outputs) {
     const auto input = std::find(map.inputs.begin(), map.inputs.end(), output);
     if (input != map.inputs.end()) {
-      extents.push_back(
-          analyzer.Simplify(shape[input - map.inputs.begin()]));
+      extents.push_back(analyzer.Simplify(shape[input - map.inputs.begin()]));
       continue;
     }
     const IntSet set = EvalSet(analyzer.Simplify(output), domains, &analyzer);

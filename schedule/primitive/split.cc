@@ -109,10 +109,10 @@ absl::Status Check(const ForNode& loop, const Plan& plan,
   return absl::OkStatus();
 }
 
-// The old variable as i_0 * s_0 + i_1 * s_1 + ...; null where a unit loop is not
-// to be seen, which takes a simplifier.
-Expr FlatPosition(const std::vector<Var>& vars, const std::vector<Expr>& extents,
-                  bool preserve_unit_iters) {
+// The old variable as i_0 * s_0 + i_1 * s_1 + ...; null where a unit loop is
+// not to be seen, which takes a simplifier.
+Expr FlatPosition(const std::vector<Var>& vars,
+                  const std::vector<Expr>& extents, bool preserve_unit_iters) {
   Expr flat;
   Expr step = Int(1, vars[0].dtype());
   std::vector<Expr> steps(vars.size());

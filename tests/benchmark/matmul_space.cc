@@ -55,11 +55,13 @@ MatmulSpace MakeMatmulSpace() {
   auto module = MakeWorkload("gmm:1,512,512,512");
   KILN_CHECK(module.ok()) << module.status().ToString();
   Schedule schedule(*module, {.seed = 1});
-  const absl::Status status =
-      RunScript(MatmulSpaceSource(), &schedule);
+  const absl::Status status = RunScript(MatmulSpaceSource(), &schedule);
   KILN_CHECK(status.ok()) << status.ToString();
-  MatmulSpace space{*module, schedule.trace(), OpenDecisions(schedule.trace()),
-                    State(*module), {}};
+  MatmulSpace space{*module,
+                    schedule.trace(),
+                    OpenDecisions(schedule.trace()),
+                    State(*module),
+                    {}};
   for (uint64_t seed = 0; space.points.size() < kPoints; ++seed) {
     State state = space.start;
     Decisions made;

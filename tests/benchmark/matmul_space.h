@@ -1,5 +1,5 @@
-// A matmul of 512^3 and a space of schedules for it, of 32 steps: what the benchmarks
-// of replay and compilation work on.
+// A matmul of 512^3 and a space of schedules for it, of 32 steps: what the
+// benchmarks of replay and compilation work on.
 #ifndef KILN_TESTS_BENCHMARK_MATMUL_SPACE_H_
 #define KILN_TESTS_BENCHMARK_MATMUL_SPACE_H_
 

@@ -208,13 +208,11 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
              operands.first, operands.second)};
 }
 
-absl::StatusOr<Value> ExprReader::CastCall(const py::Expr& e,
-                                           bool type_first) {
+absl::StatusOr<Value> ExprReader::CastCall(const py::Expr& e, bool type_first) {
   KILN_ASSIGN_OR_RETURN(
-      auto args, type_first ? py::Arguments::Bind(context_.source, e,
-                                                  {"dtype", "value"})
-                            : py::Arguments::Bind(context_.source, e,
-                                                  {"value", "dtype"}));
+      auto args,
+      type_first ? py::Arguments::Bind(context_.source, e, {"dtype", "value"})
+                 : py::Arguments::Bind(context_.source, e, {"value", "dtype"}));
   KILN_ASSIGN_OR_RETURN(const py::Expr* type, args.Require("dtype"));
   KILN_ASSIGN_OR_RETURN(const py::Expr* argument, args.Require("value"));
   KILN_ASSIGN_OR_RETURN(DType dtype, Type(*type));
