@@ -128,7 +128,8 @@ absl::StatusOr<Target> ParseTarget(std::string_view text) {
   for (size_t i = 1; i < words.size(); ++i) {
     KILN_RETURN_IF_ERROR(ApplyOption(text, words[i], &target));
   }
-  // Asked of the host's: LLVM warns when one is made for a CPU it does not know.
+  // Asked of the host's: LLVM warns when one is made for a CPU it does not
+  // know.
   auto host = Subtarget(HostTarget());
   if (!host || !host->isCPUStringValid(target.cpu)) {
     return Refuse(text, absl::StrCat("LLVM knows no CPU \"", target.cpu,

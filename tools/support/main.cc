@@ -34,9 +34,9 @@ std::vector<std::string> JoinDashValues(int argc, char** argv) {
   std::vector<std::string> joined;
   for (int i = 0; i < argc; ++i) {
     const std::string_view arg = argv[i];
-    const bool follows_flag =
-        !joined.empty() && joined.back().substr(0, 2) == "--" &&
-        joined.back().find('=') == joined.back().npos;
+    const bool follows_flag = !joined.empty() &&
+                              joined.back().substr(0, 2) == "--" &&
+                              joined.back().find('=') == joined.back().npos;
     if (arg == "-" && follows_flag) {
       joined.back() += "=-";
     } else {

@@ -24,7 +24,9 @@ TEST(KernelFaultDeathTest, AFaultEndsTheProcessWithAMessage) {
 TEST(KernelFaultDeathTest, LaterFaultsAreNotTheKernels) {
   EXPECT_EXIT(
       {
-        { KernelFaultMessage message("mm"); }
+        {
+          KernelFaultMessage message("mm");
+        }
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
       },
