@@ -76,6 +76,12 @@ _SIMPLE_LIBRARIES = [
         package = "libssl-dev",
     ),
     struct(
+        name = "xgboost",
+        build_file = Label("//third_party/xgboost:xgboost.BUILD"),
+        headers = ["xgboost/c_api.h"],
+        package = "libxgboost-dev",
+    ),
+    struct(
         name = "zlib",
         build_file = Label("//third_party/zlib:zlib.BUILD"),
         headers = ["zlib.h", "zconf.h"],

@@ -1,0 +1,54 @@
+// How long a scheduled function takes, from its text and the machine's
+// constants alone.
+//
+// Each store is a nest of loops around a register tile (the unrolled and
+// vectorized loops inside). Its time is the longest of: arithmetic (with the
+// lanes that tails waste, the latency of chains of accumulators, registers
+// spilled), and for each level of memory the bytes that have to come from
+// beyond it, over its bandwidth; what overlaps badly adds a share. Parallel
+// loops divide by the threads that they keep busy.
+#ifndef KILN_SEARCH_COST_ANALYTIC_H_
+#define KILN_SEARCH_COST_ANALYTIC_H_
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "kiln/base/machine.h"
+#include "kiln/search/feature/summary.h"
+
+namespace kiln {
+
+// The seconds of one store, and of what they are made.
+struct StoreEstimate {
+  double seconds = 0;
+  double arithmetic = 0;  // seconds that the arithmetic units work
+  // Seconds that each level is busy serving what the nearer ones miss.
+  std::array<double, kNumMemoryLevels> transfer = {};
+  double overhead = 0;      // loops, launches of threads
+  double registers = 0;     // vector registers that the tile asks for
+  double busy_threads = 1;  // on average
+  double lane_use = 1;      // of vectors, the share of useful lanes
+};
+
+struct TimeEstimate {
+  double seconds = 0;
+  // One for each store, as in the summary.
+  std::vector<StoreEstimate> stores;
+  // Where the program is sure to be among the slow ones: why. Else empty.
+  std::string hopeless;
+};
+
+TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
+                          int threads);
+
+// Whether there is no point in compiling the program: its registers spill in
+// the innermost loop, its unrolled body is out of proportion, or, where
+// `best_seconds` is not 0, the estimate is over `factor` times that. `why`,
+// unless nullptr, takes the reason.
+bool IsHopeless(const TimeEstimate& estimate, double best_seconds = 0,
+                double factor = 8, std::string* why = nullptr);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_COST_ANALYTIC_H_

@@ -1,0 +1,188 @@
+#include "kiln/search/feature/affine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+// a + scale * b
+Affine Sum(const Affine& a, const Affine& b, double scale) {
+  if (a.unknown || b.unknown) return Affine::Unknown();
+  Affine sum;
+  sum.constant = a.constant + scale * b.constant;
+  auto x = a.terms.begin();
+  auto y = b.terms.begin();
+  while (x != a.terms.end() || y != b.terms.end()) {
+    if (y == b.terms.end() || (x != a.terms.end() && x->loop < y->loop)) {
+      sum.terms.push_back(*x++);
+    } else if (x == a.terms.end() || y->loop < x->loop) {
+      sum.terms.push_back({y->loop, scale * y->coefficient});
+      ++y;
+    } else {
+      const double c = x->coefficient + scale * y->coefficient;
+      if (c != 0) sum.terms.push_back({x->loop, c});
+      ++x, ++y;
+    }
+  }
+  return sum;
+}
+
+Affine Multiple(Affine a, double factor) {
+  if (factor == 0) return {};
+  for (AffineTerm& term : a.terms) term.coefficient *= factor;
+  a.constant *= factor;
+  return a;
+}
+
+bool IsMultiple(double value, double of) { return std::fmod(value, of) == 0; }
+
+bool IsConstant(const Affine& a) { return !a.unknown && a.terms.empty(); }
+
+// One of two values: the one that varies more.
+Affine Either(const Affine& a, const Affine& b) {
+  if (a.unknown) return b;
+  return b.unknown || a.terms.size() >= b.terms.size() ? a : b;
+}
+
+}  // namespace
+
+Affine Affine::Unknown() {
+  Affine a;
+  a.unknown = true;
+  return a;
+}
+
+Affine Affine::OfLoop(int loop) {
+  Affine a;
+  a.terms.push_back({loop, 1});
+  return a;
+}
+
+void AffineScope::Bind(const VarNode* var, Affine value) {
+  bindings_.push_back({var, std::move(value)});
+}
+
+void AffineScope::Shrink(size_t depth) {
+  while (bindings_.size() > depth) bindings_.pop_back();
+}
+
+const Affine* AffineScope::Find(const VarNode* var) const {
+  for (size_t i = bindings_.size(); i-- > 0;) {
+    if (bindings_[i].var == var) return &bindings_[i].value;
+  }
+  return nullptr;
+}
+
+double AffineScope::Reach(const AffineTerms& terms) const {
+  double reach = 0;
+  for (const AffineTerm& term : terms) {
+    reach += std::abs(term.coefficient) *
+             static_cast<double>(extents_[term.loop] - 1);
+  }
+  return reach;
+}
+
+// Multiples of the divisor come out; the rest only counts when it can carry.
+Affine AffineScope::Divide(const Affine& a, double divisor) const {
+  Affine quotient, rest;
+  for (const AffineTerm& term : a.terms) {
+    Affine& part = IsMultiple(term.coefficient, divisor) ? quotient : rest;
+    part.terms.push_back(term);
+  }
+  const double low = a.constant - std::floor(a.constant / divisor) * divisor;
+  if (Reach(rest.terms) + low < divisor) {
+    quotient.constant = a.constant - low;
+    return Multiple(std::move(quotient), 1 / divisor);
+  }
+  return Multiple(a, 1 / divisor);
+}
+
+// What is a multiple of the divisor makes no difference. Of the rest, loops of
+// small steps fill the range of the remainder first; one that would pass it
+// fills what is left, and those after it add nothing.
+Affine AffineScope::Remainder(const Affine& a, double divisor) const {
+  Affine rest;
+  rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
+  for (const AffineTerm& term : a.terms) {
+    if (!IsMultiple(term.coefficient, divisor)) rest.terms.push_back(term);
+  }
+  std::sort(rest.terms.begin(), rest.terms.end(),
+            [](const AffineTerm& x, const AffineTerm& y) {
+              const double p = std::abs(x.coefficient);
+              const double q = std::abs(y.coefficient);
+              return p != q ? p < q : x.loop < y.loop;
+            });
+  double room = divisor - 1;
+  AffineTerms kept;
+  for (AffineTerm term : rest.terms) {
+    const double steps = static_cast<double>(extents_[term.loop] - 1);
+    const double reach = std::abs(term.coefficient) * steps;
+    if (room <= 0) break;
+    if (reach > room) term.coefficient *= room / reach;
+    room -= std::min(reach, room);
+    kept.push_back(term);
+  }
+  std::sort(
+      kept.begin(), kept.end(),
+      [](const AffineTerm& x, const AffineTerm& y) { return x.loop < y.loop; });
+  rest.terms = std::move(kept);
+  return rest;
+}
+
+Affine AffineScope::EvaluateBinary(const BinaryNode& e) const {
+  const Affine a = Evaluate(e.a);
+  const Affine b = Evaluate(e.b);
+  switch (e.kind) {
+    case ExprKind::kAdd:
+      return Sum(a, b, 1);
+    case ExprKind::kSub:
+      return Sum(a, b, -1);
+    case ExprKind::kMul:
+      if (IsConstant(b)) return Multiple(a, b.constant);
+      if (IsConstant(a)) return Multiple(b, a.constant);
+      return Affine::Unknown();
+    case ExprKind::kFloorDiv:
+    case ExprKind::kTruncDiv:
+    case ExprKind::kFloorMod:
+    case ExprKind::kTruncMod:
+      if (a.unknown || !IsConstant(b) || b.constant <= 0) {
+        return Affine::Unknown();
+      }
+      return e.kind == ExprKind::kFloorDiv || e.kind == ExprKind::kTruncDiv
+                 ? Divide(a, b.constant)
+                 : Remainder(a, b.constant);
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+      return Either(a, b);
+    default:
+      return Affine::Unknown();
+  }
+}
+
+Affine AffineScope::Evaluate(const Expr& e) const {
+  if (const int64_t* value = AsInt(e)) {
+    Affine a;
+    a.constant = static_cast<double>(*value);
+    return a;
+  }
+  if (const VarNode* var = e.As<VarNode>()) {
+    const Affine* value = Find(var);
+    return value ? *value : Affine::Unknown();
+  }
+  if (const BinaryNode* binary = e.As<BinaryNode>()) {
+    return EvaluateBinary(*binary);
+  }
+  if (const CastNode* cast = e.As<CastNode>()) return Evaluate(cast->value);
+  if (const SelectNode* select = e.As<SelectNode>()) {
+    return Either(Evaluate(select->true_value), Evaluate(select->false_value));
+  }
+  if (const RampNode* ramp = e.As<RampNode>()) return Evaluate(ramp->base);
+  if (const BroadcastNode* all = e.As<BroadcastNode>()) {
+    return Evaluate(all->value);
+  }
+  return Affine::Unknown();
+}
+
+}  // namespace kiln

@@ -1,0 +1,91 @@
+#include "kiln/search/feature/ops.h"
+
+namespace kiln {
+namespace {
+
+OpClass ByType(DType dtype, OpClass of_float, OpClass of_int) {
+  return dtype.is_float() ? of_float : of_int;
+}
+
+std::optional<OpClass> ClassOfBinary(const BinaryNode& e) {
+  const DType dtype = e.a.dtype();
+  switch (e.kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kSub:
+      return ByType(dtype, OpClass::kFloatAddSub, OpClass::kIntAddSub);
+    case ExprKind::kMul:
+      return ByType(dtype, OpClass::kFloatMul, OpClass::kIntMul);
+    case ExprKind::kDiv:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod:
+    case ExprKind::kTruncDiv:
+    case ExprKind::kTruncMod:
+      return ByType(dtype, OpClass::kFloatDivMod, OpClass::kIntDivMod);
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kEQ:
+    case ExprKind::kNE:
+    case ExprKind::kLT:
+    case ExprKind::kLE:
+    case ExprKind::kGT:
+    case ExprKind::kGE:
+      return ByType(dtype, OpClass::kFloatCmp, OpClass::kIntCmp);
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      return OpClass::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<OpClass> ClassOfCall(const CallNode& e) {
+  switch (e.op) {
+    case Intrinsic::kLikely:
+    case Intrinsic::kMinValue:
+    case Intrinsic::kMaxValue:
+    case Intrinsic::kInfinity:
+    case Intrinsic::kTypeAnnotation:
+    case Intrinsic::kReinterpret:
+      return std::nullopt;
+    case Intrinsic::kIfThenElse:
+      return OpClass::kSelect;
+    case Intrinsic::kFma:
+      return ByType(e.dtype, OpClass::kFloatMad, OpClass::kIntMad);
+    default:
+      break;
+  }
+  if (GetIntrinsicInfo(e.op).purity == Purity::kPure &&
+      e.op != Intrinsic::kCallPureExtern) {
+    return ByType(e.dtype, OpClass::kFloatMath, OpClass::kIntMath);
+  }
+  return ByType(e.dtype, OpClass::kFloatOther, OpClass::kIntOther);
+}
+
+}  // namespace
+
+Expr FusedProduct(const Expr& e) {
+  if (e.kind() != ExprKind::kAdd && e.kind() != ExprKind::kSub) return nullptr;
+  const BinaryNode* sum = e.As<BinaryNode>();
+  if (sum->b.kind() == ExprKind::kMul) return sum->b;
+  if (sum->a.kind() == ExprKind::kMul) return sum->a;
+  return nullptr;
+}
+
+std::optional<OpClass> ClassOf(const Expr& e) {
+  if (const BinaryNode* binary = e.As<BinaryNode>()) {
+    if (FusedProduct(e)) {
+      return ByType(e.dtype(), OpClass::kFloatMad, OpClass::kIntMad);
+    }
+    return ClassOfBinary(*binary);
+  }
+  if (const CallNode* call = e.As<CallNode>()) return ClassOfCall(*call);
+  if (e.kind() == ExprKind::kNot) return OpClass::kBool;
+  if (e.kind() == ExprKind::kSelect) return OpClass::kSelect;
+  if (const CastNode* cast = e.As<CastNode>()) {
+    return ByType(cast->value.dtype(), OpClass::kFloatOther,
+                  OpClass::kIntOther);
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln

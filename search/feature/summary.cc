@@ -1,0 +1,376 @@
+#include "kiln/search/feature/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/search/feature/ops.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kUnrollKey = "pragma_auto_unroll_max_step";
+
+std::optional<int64_t> IntAnnotation(const Annotations& annotations,
+                                     std::string_view key) {
+  if (annotations.empty()) return std::nullopt;
+  const auto found = annotations.find(std::string(key));
+  if (found == annotations.end() || !found->second.expr()) return std::nullopt;
+  const int64_t* value = AsInt(*found->second.expr());
+  return value ? std::optional<int64_t>(*value) : std::nullopt;
+}
+
+int64_t ExtentOf(const Expr& extent) {
+  const int64_t* value = AsInt(extent);
+  return value ? std::max<int64_t>(*value, 1) : 1;
+}
+
+LoopRole Combine(LoopRole a, LoopRole b) {
+  if (a == LoopRole::kNone || a == b) return b;
+  return b == LoopRole::kNone ? a : LoopRole::kMixed;
+}
+
+class Walker {
+ public:
+  explicit Walker(ProgramSummary* out) : out_(*out), scope_(&extents_) {}
+
+  void Run(const Function& f) {
+    for (const Param& param : f.params) {
+      if (param.buffer) out_.buffers[BufferOf(param.buffer)].is_param = true;
+    }
+    Walk(f.body);
+    for (BufferSummary& buffer : out_.buffers) SetExtents(&buffer);
+  }
+
+ private:
+  void Walk(const Stmt& s);
+  void WalkFor(const ForNode& loop);
+  void WalkRealize(const BlockRealizeNode& realize);
+  void WalkStore(const StoreNode& store);
+  void BindIters(const BlockRealizeNode& realize);
+  void SetRole(const Affine& value, LoopRole role);
+  double ShareOf(const BlockRealizeNode& realize, const Affine* values);
+  void ReadExpr(const Expr& e, bool guarded, StoreSummary* store);
+  void AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
+                 bool writes, bool guarded, StoreSummary* store);
+  int BufferOf(const Buffer& buffer);
+  int CommonLoop(int a, int b) const;
+  void SetExtents(BufferSummary* buffer);
+  void Grow(const AccessSummary& access, BufferSummary* buffer);
+
+  ProgramSummary& out_;
+  std::vector<int64_t> extents_;  // of out_.loops
+  AffineScope scope_;
+  std::vector<int> stack_;       // loops around
+  std::vector<LoopRole> roles_;  // of these
+  int64_t unroll_steps_ = 0;
+  int block_ = 0, num_blocks_ = 0;
+  bool in_init_ = false, guarded_ = false;
+  double share_ = 1;
+  std::vector<bool> seen_;  // buffers with an access
+};
+
+void Walker::Walk(const Stmt& s) {
+  switch (s.kind()) {
+    case StmtKind::kFor:
+      return WalkFor(*s.As<ForNode>());
+    case StmtKind::kBlockRealize:
+      return WalkRealize(*s.As<BlockRealizeNode>());
+    case StmtKind::kStore:
+      return WalkStore(*s.As<StoreNode>());
+    case StmtKind::kLet: {
+      const LetStmtNode& let = *s.As<LetStmtNode>();
+      scope_.Bind(let.var.get(), scope_.Evaluate(let.value));
+      return Walk(let.body);
+    }
+    case StmtKind::kIf: {
+      const bool outer = std::exchange(guarded_, true);
+      ForEachChild(s, [this](const Stmt& child) { Walk(child); });
+      guarded_ = outer;
+      return;
+    }
+    case StmtKind::kSeq:
+    case StmtKind::kAllocate:
+    case StmtKind::kEvaluate:
+      return ForEachChild(s, [this](const Stmt& child) { Walk(child); });
+  }
+}
+
+void Walker::WalkFor(const ForNode& loop) {
+  const int64_t outer_steps = unroll_steps_;
+  unroll_steps_ =
+      IntAnnotation(loop.annotations, kUnrollKey).value_or(unroll_steps_);
+  LoopSummary summary;
+  summary.extent = ExtentOf(loop.extent);
+  summary.kind = loop.for_kind;
+  summary.thread_tag = loop.thread_tag;
+  summary.unroll_steps = unroll_steps_;
+  summary.parent = stack_.empty() ? -1 : stack_.back();
+  summary.depth = static_cast<int>(stack_.size());
+  const int id = static_cast<int>(out_.loops.size());
+  const size_t depth = scope_.depth();
+  Affine value = Affine::OfLoop(id);
+  if (const int64_t* min = AsInt(loop.min)) {
+    value.constant = static_cast<double>(*min);
+  }
+  out_.loops.push_back(summary);
+  extents_.push_back(summary.extent);
+  if (summary.extent == 1) value.terms.clear();
+  scope_.Bind(loop.var.get(), std::move(value));
+  stack_.push_back(id);
+  roles_.push_back(LoopRole::kNone);
+  Walk(loop.body);
+  stack_.pop_back();
+  roles_.pop_back();
+  scope_.Shrink(depth);
+  unroll_steps_ = outer_steps;
+}
+
+void Walker::SetRole(const Affine& value, LoopRole role) {
+  for (const AffineTerm& term : value.terms) {
+    LoopRole& known = roles_[out_.loops[term.loop].depth];
+    known = Combine(known, role);
+  }
+}
+
+// Of the iterations around a block with a predicate, those that its domains
+// leave.
+double Walker::ShareOf(const BlockRealizeNode& realize, const Affine* values) {
+  if (IsOne(realize.predicate)) return 1;
+  double domain = 1, iterations = 1;
+  std::vector<bool> used(stack_.size());
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    domain *=
+        static_cast<double>(ExtentOf(realize.block->iters[i].domain.extent));
+    for (const AffineTerm& term : values[i].terms) {
+      used[out_.loops[term.loop].depth] = true;
+    }
+  }
+  for (size_t i = 0; i < stack_.size(); ++i) {
+    if (used[i]) iterations *= static_cast<double>(extents_[stack_[i]]);
+  }
+  return std::min(1.0, domain / iterations);
+}
+
+void Walker::BindIters(const BlockRealizeNode& realize) {
+  absl::InlinedVector<Affine, 8> values;
+  for (const Expr& value : realize.values) {
+    values.push_back(scope_.Evaluate(value));
+  }
+  share_ *= ShareOf(realize, values.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.type == IterType::kSpatial) SetRole(values[i], LoopRole::kSpatial);
+    if (iter.type == IterType::kReduce) SetRole(values[i], LoopRole::kReduce);
+    scope_.Bind(iter.var.get(), std::move(values[i]));
+  }
+}
+
+void Walker::WalkRealize(const BlockRealizeNode& realize) {
+  const size_t depth = scope_.depth();
+  const double outer_share = share_;
+  const int outer_block = std::exchange(block_, num_blocks_++);
+  const int64_t outer_steps = unroll_steps_;
+  const bool outer_guarded = guarded_;
+  const std::vector<LoopRole> outer_roles = roles_;
+  const BlockNode& block = *realize.block;
+  unroll_steps_ =
+      IntAnnotation(block.annotations, kUnrollKey).value_or(unroll_steps_);
+  guarded_ = guarded_ || !IsOne(realize.predicate);
+  BindIters(realize);
+  if (block.init) {
+    const bool outer_init = std::exchange(in_init_, true);
+    Walk(block.init);
+    in_init_ = outer_init;
+  }
+  Walk(block.body);
+  roles_ = outer_roles;
+  guarded_ = outer_guarded;
+  unroll_steps_ = outer_steps;
+  block_ = outer_block;
+  share_ = outer_share;
+  scope_.Shrink(depth);
+}
+
+void Walker::WalkStore(const StoreNode& store) {
+  StoreSummary summary;
+  summary.loops = stack_;
+  summary.roles = roles_;
+  summary.is_init = in_init_;
+  summary.predicated = guarded_;
+  summary.share = share_;
+  summary.block = block_;
+  AddAccess(store.buffer, store.indices, true, guarded_, &summary);
+  ReadExpr(store.value, guarded_, &summary);
+  summary.is_reduction = summary.accesses[0].reads;
+  out_.stores.push_back(std::move(summary));
+}
+
+void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
+  if (const LoadNode* load = e.As<LoadNode>()) {
+    return AddAccess(load->buffer, load->indices, false, guarded, store);
+  }
+  if (const std::optional<OpClass> op = ClassOf(e)) {
+    store->ops[static_cast<int>(*op)] += e.dtype().lanes();
+  }
+  if (const SelectNode* select = e.As<SelectNode>()) {
+    ReadExpr(select->true_value, true, store);
+    return ReadExpr(select->false_value, true, store);
+  }
+  if (const CallNode* call = e.As<CallNode>();
+      call && call->op == Intrinsic::kIfThenElse) {
+    ReadExpr(call->args[1], true, store);
+    return ReadExpr(call->args[2], true, store);
+  }
+  const Expr product = FusedProduct(e);
+  ForEachOperand(e, [&](const Expr& operand) {
+    if (operand != product) return ReadExpr(operand, guarded, store);
+    ForEachOperand(
+        product, [&](const Expr& factor) { ReadExpr(factor, guarded, store); });
+  });
+}
+
+bool SameTerms(const AccessSummary& a, const AccessSummary& b) {
+  if (a.buffer != b.buffer || a.dims.size() != b.dims.size()) return false;
+  for (size_t i = 0; i < a.dims.size(); ++i) {
+    if (a.dims[i].terms != b.dims[i].terms ||
+        a.dims[i].unknown != b.dims[i].unknown) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Takes the accesses of `b`, whose terms are those of `a`, into `a`.
+void Merge(const AccessSummary& b, AccessSummary* a) {
+  a->reads |= b.reads;
+  a->writes |= b.writes;
+  a->guarded |= b.guarded;
+  ++a->count;
+  for (size_t i = 0; i < a->dims.size(); ++i) {
+    AffineDim& dim = a->dims[i];
+    const double end =
+        std::max(dim.base + dim.width, b.dims[i].base + b.dims[i].width);
+    dim.base = std::min(dim.base, b.dims[i].base);
+    dim.width = end - dim.base;
+  }
+}
+
+void Walker::AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
+                       bool writes, bool guarded, StoreSummary* store) {
+  AccessSummary access;
+  access.buffer = BufferOf(buffer);
+  access.reads = !writes;
+  access.writes = writes;
+  access.guarded = guarded;
+  for (const Expr& index : indices) {
+    Affine value = scope_.Evaluate(index);
+    AffineDim dim;
+    dim.unknown = value.unknown;
+    dim.terms = std::move(value.terms);
+    dim.base = value.constant;
+    dim.width = index.dtype().lanes();
+    access.dims.push_back(std::move(dim));
+  }
+  BufferSummary& summary = out_.buffers[access.buffer];
+  const int here = stack_.empty() ? -1 : stack_.back();
+  summary.owner_loop =
+      seen_[access.buffer] ? CommonLoop(summary.owner_loop, here) : here;
+  seen_[access.buffer] = true;
+  for (AccessSummary& other : store->accesses) {
+    if (SameTerms(other, access)) return Merge(access, &other);
+  }
+  store->accesses.push_back(std::move(access));
+}
+
+int Walker::BufferOf(const Buffer& buffer) {
+  for (size_t i = 0; i < out_.buffers.size(); ++i) {
+    if (out_.buffers[i].node == buffer.get()) return static_cast<int>(i);
+  }
+  BufferSummary summary;
+  summary.node = buffer.get();
+  summary.is_local = buffer->scope == "local";
+  summary.element_bytes = static_cast<int>(buffer->dtype.bytes());
+  out_.buffers.push_back(std::move(summary));
+  seen_.push_back(false);
+  return static_cast<int>(out_.buffers.size()) - 1;
+}
+
+int Walker::CommonLoop(int a, int b) const {
+  while (a != b) {
+    int& deeper = a > b ? a : b;  // parents have smaller numbers
+    deeper = deeper < 0 ? -1 : out_.loops[deeper].parent;
+  }
+  return a;
+}
+
+void Walker::Grow(const AccessSummary& access, BufferSummary* buffer) {
+  const int depth =
+      buffer->owner_loop < 0 ? 0 : out_.loops[buffer->owner_loop].depth + 1;
+  const std::vector<Expr>& shape = buffer->node->shape;
+  for (size_t i = 0; i < access.dims.size() && i < shape.size(); ++i) {
+    const double limit = static_cast<double>(ExtentOf(shape[i]));
+    const double span = Span(out_, access.dims[i], depth, limit);
+    buffer->extents[i] =
+        std::max(buffer->extents[i], static_cast<int64_t>(span));
+  }
+}
+
+void Walker::SetExtents(BufferSummary* buffer) {
+  const std::vector<Expr>& shape = buffer->node->shape;
+  if (buffer->is_param) buffer->owner_loop = -1;
+  for (const Expr& extent : shape) {
+    buffer->extents.push_back(buffer->is_param ? ExtentOf(extent) : 1);
+  }
+  if (buffer->is_param) return;
+  const int id = static_cast<int>(buffer - out_.buffers.data());
+  for (const StoreSummary& store : out_.stores) {
+    for (const AccessSummary& access : store.accesses) {
+      if (access.buffer == id) Grow(access, buffer);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view OpClassName(OpClass op) {
+  static constexpr std::string_view kNames[] = {
+#define KILN_NAME(id, name) name,
+      KILN_OP_CLASSES(KILN_NAME)
+#undef KILN_NAME
+  };
+  return kNames[static_cast<int>(op)];
+}
+
+double Span(const ProgramSummary& program, const AffineDim& dim, int depth,
+            double limit) {
+  if (dim.unknown) return limit;
+  double span = dim.width;
+  for (const AffineTerm& term : dim.terms) {
+    const LoopSummary& loop = program.loops[term.loop];
+    if (loop.depth < depth) continue;
+    span += std::abs(term.coefficient) * static_cast<double>(loop.extent - 1);
+  }
+  return std::min(limit, std::floor(span + 1e-6));
+}
+
+double Distinct(const ProgramSummary& program, const AffineDim& dim, int depth,
+                double limit) {
+  if (dim.unknown) return limit;
+  double points = dim.width;
+  for (const AffineTerm& term : dim.terms) {
+    const LoopSummary& loop = program.loops[term.loop];
+    if (loop.depth >= depth) points *= static_cast<double>(loop.extent);
+  }
+  return std::min(points, Span(program, dim, depth, limit));
+}
+
+ProgramSummary Summarize(const Function& f) {
+  ProgramSummary summary;
+  Walker(&summary).Run(f);
+  return summary;
+}
+
+}  // namespace kiln

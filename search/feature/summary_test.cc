@@ -1,0 +1,170 @@
+#include "kiln/search/feature/summary.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+Function Parse(const std::string& text) {
+  absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() ? *f : Function();
+}
+
+constexpr char kTiled[] = R"(
+@T.prim_func
+def main(A: T.Buffer((64, 128), "float32"), B: T.Buffer((128, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+    acc = T.alloc_buffer((64, 64), scope="local")
+    for i in T.parallel(16):
+        for j_0 in range(4):
+            for r_init in range(4):
+                for v_init in T.vectorized(16):
+                    with T.block("C_init"):
+                        vi = T.axis.spatial(64, i * 4 + r_init)
+                        vj = T.axis.spatial(64, j_0 * 16 + v_init)
+                        acc[vi, vj] = T.float32(0)
+            for k, r in T.grid(128, 4):
+                for v in T.vectorized(16):
+                    with T.block("C"):
+                        vi = T.axis.spatial(64, i * 4 + r)
+                        vj = T.axis.spatial(64, j_0 * 16 + v)
+                        vk = T.axis.reduce(128, k)
+                        acc[vi, vj] = acc[vi, vj] + A[vi, vk] * B[vk, vj]
+            for r, v in T.grid(4, 16):
+                with T.block("C_out"):
+                    vi = T.axis.spatial(64, i * 4 + r)
+                    vj = T.axis.spatial(64, j_0 * 16 + v)
+                    C[vi, vj] = acc[vi, vj]
+)";
+
+double Op(const StoreSummary& store, OpClass op) {
+  return store.ops[static_cast<int>(op)];
+}
+
+TEST(SummaryTest, ListsStoresInProgramOrderWithTheirLoops) {
+  const ProgramSummary s = Summarize(Parse(kTiled));
+  ASSERT_EQ(s.stores.size(), 3u);
+  EXPECT_EQ(s.stores[0].loops.size(), 4u);
+  EXPECT_EQ(s.stores[1].loops.size(), 5u);
+  EXPECT_EQ(s.loops[s.stores[1].loops[0]].kind, ForKind::kParallel);
+  EXPECT_EQ(s.loops[s.stores[1].loops[4]].kind, ForKind::kVectorized);
+  EXPECT_EQ(s.loops[s.stores[1].loops[2]].extent, 128);
+  EXPECT_EQ(s.stores[1].roles[2], LoopRole::kReduce);
+  EXPECT_EQ(s.stores[1].roles[0], LoopRole::kSpatial);
+}
+
+TEST(SummaryTest, CountsAMultiplyAddAsOneOperation) {
+  const ProgramSummary s = Summarize(Parse(kTiled));
+  EXPECT_EQ(Op(s.stores[1], OpClass::kFloatMad), 1);
+  EXPECT_EQ(Op(s.stores[1], OpClass::kFloatMul), 0);
+  EXPECT_TRUE(s.stores[1].is_reduction);
+  EXPECT_FALSE(s.stores[0].is_reduction);
+}
+
+TEST(SummaryTest, SeesIndicesThroughBlockBindings) {
+  const ProgramSummary s = Summarize(Parse(kTiled));
+  const StoreSummary& update = s.stores[1];
+  ASSERT_EQ(update.accesses.size(), 3u);
+  const AccessSummary& b = update.accesses[2];
+  ASSERT_EQ(b.dims[1].terms.size(), 2u);
+  EXPECT_EQ(b.dims[1].terms[0].coefficient, 16);
+  EXPECT_EQ(b.dims[1].terms[1].coefficient, 1);
+  EXPECT_EQ(Span(s, b.dims[1], 0, 64), 64);
+  EXPECT_EQ(Span(s, b.dims[1], 2, 64), 16);
+}
+
+TEST(SummaryTest, ShrinksIntermediateBuffersToOneIteration) {
+  const ProgramSummary s = Summarize(Parse(kTiled));
+  const BufferSummary& acc = s.buffers[s.stores[1].accesses[0].buffer];
+  EXPECT_TRUE(acc.is_local);
+  EXPECT_FALSE(acc.is_param);
+  EXPECT_EQ(acc.extents, (std::vector<int64_t>{4, 16}));
+  EXPECT_EQ(s.loops[acc.owner_loop].depth, 1);
+}
+
+TEST(SummaryTest, DividesFusedLoops) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8, 16), "float32"), B: T.Buffer((8, 128), "float32")):
+    for f in range(64):
+        for v in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(8, f // 8)
+                vj = T.axis.spatial(128, f % 8 * 16 + v)
+                B[vi, vj] = A[vi, vj // 16, vj % 16]
+)"));
+  const AccessSummary& a = s.stores[0].accesses[1];
+  EXPECT_EQ(Span(s, a.dims[0], 0, 8), 8);
+  EXPECT_EQ(Span(s, a.dims[1], 0, 8), 8);
+  EXPECT_EQ(Span(s, a.dims[2], 0, 16), 16);
+  EXPECT_EQ(Span(s, a.dims[1], 1, 8), 1);
+  EXPECT_EQ(Span(s, a.dims[2], 1, 16), 16);
+  EXPECT_EQ(a.dims[2].terms.size(), 1u);
+}
+
+TEST(SummaryTest, MergesAccessesThatDifferInConstants) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((66,), "float32"), B: T.Buffer((64,), "float32")):
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = A[vi] + A[vi + 1] + A[vi + 2]
+)"));
+  ASSERT_EQ(s.stores[0].accesses.size(), 2u);
+  const AccessSummary& a = s.stores[0].accesses[1];
+  EXPECT_EQ(a.count, 3);
+  EXPECT_EQ(a.dims[0].width, 3);
+  EXPECT_EQ(Span(s, a.dims[0], 0, 66), 66);
+}
+
+TEST(SummaryTest, KnowsWhatPredicatesCutOff) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((100,), "float32"), B: T.Buffer((100,), "float32")):
+    for i_0, i_1 in T.grid(7, 16):
+        with T.block("B"):
+            vi = T.axis.spatial(100, i_0 * 16 + i_1)
+            T.where(i_0 * 16 + i_1 < 100)
+            B[vi] = T.exp(A[vi])
+)"));
+  EXPECT_NEAR(s.stores[0].share, 100.0 / 112, 1e-12);
+  EXPECT_TRUE(s.stores[0].predicated);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kFloatMath), 1);
+}
+
+TEST(SummaryTest, TakesIndicesThatDependOnDataForAnywhere) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((100,), "float32"), I: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[I[vi]]
+)"));
+  EXPECT_EQ(Span(s, s.stores[0].accesses[1].dims[0], 0, 100), 100);
+}
+
+TEST(SummaryTest, PutsInitialisationsBeforeTheirUpdates) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 32), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k in T.grid(8, 32):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+)"));
+  ASSERT_EQ(s.stores.size(), 2u);
+  EXPECT_TRUE(s.stores[0].is_init);
+  EXPECT_TRUE(s.stores[1].is_reduction);
+  EXPECT_EQ(s.stores[0].block, s.stores[1].block);
+}
+
+}  // namespace
+}  // namespace kiln
