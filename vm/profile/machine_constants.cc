@@ -1,0 +1,273 @@
+#include "kiln/vm/profile/machine_constants.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/vm/profile/machine.pb.h"
+#include "kiln/vm/profile/peak_kernels.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr const char* kLevelNames[kNumMemoryLevels] = {"L1", "L2", "L3",
+                                                       "memory"};
+
+std::string CpuName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+int SystemValue(int name, int fallback) {
+  const long value = sysconf(name);
+  return value > 0 ? static_cast<int>(value) : fallback;
+}
+
+void SetVectors(Machine* machine) {
+  const bool wide = machine->isa == "avx512f";
+  machine->vector_bytes = wide ? 64 : machine->isa == "baseline" ? 16 : 32;
+  machine->vector_registers = wide ? 32 : 16;
+}
+
+// The bytes that each of `threads` threads goes through so that they lie in
+// this level.
+int64_t BytesIn(const Machine& machine, MemoryLevelId id, int threads) {
+  const int64_t l2 = machine.level(MemoryLevelId::kL2).bytes;
+  const int64_t l3 = machine.level(MemoryLevelId::kL3).bytes;
+  switch (id) {
+    case MemoryLevelId::kL1:
+      return machine.level(id).bytes / 2;
+    case MemoryLevelId::kL2:
+      return l2 / 2;
+    case MemoryLevelId::kL3:
+      return std::min(4 * l2, l3 / 2 / threads);
+    case MemoryLevelId::kMemory:
+      break;
+  }
+  const int64_t total =
+      std::clamp<int64_t>(2 * l3, int64_t{64} << 20, int64_t{1} << 30);
+  return total / threads;
+}
+
+void MeasureLevel(ThreadPool& pool, const PeakOptions& options,
+                  MemoryLevelId id, Machine* machine) {
+  MemoryLevel& level = machine->levels[static_cast<int>(id)];
+  const Bandwidth one =
+      MeasureBandwidth(pool, 1, BytesIn(*machine, id, 1), options);
+  const Bandwidth all = MeasureBandwidth(
+      pool, machine->cores, BytesIn(*machine, id, machine->cores), options);
+  level.read_gbs = one.read_gbs;
+  level.write_gbs = one.write_gbs;
+  level.all_read_gbs = all.read_gbs;
+  level.all_write_gbs = all.write_gbs;
+}
+
+bool IsRate(double value) { return std::isfinite(value) && value > 0; }
+
+absl::Status Check(const Machine& machine) {
+  bool good = machine.cores > 0 && machine.vector_bytes > 0 &&
+              machine.vector_registers > 0 && machine.line_bytes > 0 &&
+              machine.l1_ways > 0 && IsRate(machine.gflops) &&
+              IsRate(machine.all_gflops);
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    const MemoryLevel& level = machine.levels[i];
+    good &= IsRate(level.read_gbs) && IsRate(level.write_gbs) &&
+            IsRate(level.all_read_gbs) && IsRate(level.all_write_gbs) &&
+            (level.bytes > 0 || i == kNumMemoryLevels - 1);
+  }
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a machine's constants are positive numbers; measure them anew with "
+      "//tools:machine");
+}
+
+Machine FromProto(const machine::Constants& proto) {
+  Machine m;
+  m.cpu = proto.cpu();
+  m.isa = proto.isa();
+  m.cores = proto.cores();
+  m.vector_bytes = proto.vector_bytes();
+  m.vector_registers = proto.vector_registers();
+  m.line_bytes = proto.line_bytes();
+  m.l1_ways = proto.l1_ways();
+  m.gflops = proto.gflops();
+  m.all_gflops = proto.all_gflops();
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    const machine::Level& level = proto.levels(i);
+    m.levels[i] = {level.bytes(), level.read_gbs(), level.write_gbs(),
+                   level.all_read_gbs(), level.all_write_gbs()};
+  }
+  return m;
+}
+
+std::string SizeText(int64_t bytes) {
+  if (bytes == 0) return "";
+  return bytes < (1 << 20) ? absl::StrCat(bytes >> 10, " KiB")
+                           : absl::StrFormat("%.1f MiB", bytes / 1048576.0);
+}
+
+}  // namespace
+
+Machine DescribeMachine() {
+  Machine machine;
+  machine.cpu = CpuName();
+  machine.isa = std::string(BestPeakKernels().isa);
+  machine.cores = ThreadPool::NumAvailableCpus();
+  SetVectors(&machine);
+  const CacheSizes sizes = GetCacheSizes();
+  machine.levels[0].bytes = sizes.l1;
+  machine.levels[1].bytes = sizes.l2;
+  machine.levels[2].bytes = sizes.l3;
+  machine.line_bytes = SystemValue(_SC_LEVEL1_DCACHE_LINESIZE, 64);
+  machine.l1_ways = SystemValue(_SC_LEVEL1_DCACHE_ASSOC, 8);
+  return machine;
+}
+
+Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options) {
+  Machine machine = DescribeMachine();
+  machine.cores = pool.num_threads();
+  machine.gflops = MeasurePeakGflops(pool, 1, DType::Float(32), options);
+  machine.all_gflops =
+      MeasurePeakGflops(pool, machine.cores, DType::Float(32), options);
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    PeakOptions level_options = options;
+    if (i >= 2) level_options.runs = std::min(options.runs, 2);
+    MeasureLevel(pool, level_options, static_cast<MemoryLevelId>(i), &machine);
+  }
+  return machine;
+}
+
+std::string MachineToJson(const Machine& machine) {
+  machine::Constants proto;
+  proto.set_version(kVersion);
+  proto.set_cpu(machine.cpu);
+  proto.set_isa(machine.isa);
+  proto.set_cores(machine.cores);
+  proto.set_vector_bytes(machine.vector_bytes);
+  proto.set_vector_registers(machine.vector_registers);
+  proto.set_line_bytes(machine.line_bytes);
+  proto.set_l1_ways(machine.l1_ways);
+  proto.set_gflops(machine.gflops);
+  proto.set_all_gflops(machine.all_gflops);
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    const MemoryLevel& level = machine.levels[i];
+    machine::Level* out = proto.add_levels();
+    out->set_name(kLevelNames[i]);
+    out->set_bytes(level.bytes);
+    out->set_read_gbs(level.read_gbs);
+    out->set_write_gbs(level.write_gbs);
+    out->set_all_read_gbs(level.all_read_gbs);
+    out->set_all_write_gbs(level.all_write_gbs);
+  }
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  (void)google::protobuf::util::MessageToJsonString(proto, &json, options);
+  return json;
+}
+
+absl::StatusOr<Machine> MachineFromJson(std::string_view json) {
+  machine::Constants proto;
+  const auto parsed =
+      google::protobuf::util::JsonStringToMessage(std::string(json), &proto);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "these are no constants of a machine: ",
+        std::string(parsed.message().data(), parsed.message().size())));
+  }
+  if (proto.version() != kVersion || proto.levels_size() != kNumMemoryLevels) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "constants of a machine in version ", proto.version(), " with ",
+        proto.levels_size(), " levels of memory; this program reads version ",
+        kVersion, " with ", kNumMemoryLevels));
+  }
+  const Machine machine = FromProto(proto);
+  KILN_RETURN_IF_ERROR(Check(machine));
+  return machine;
+}
+
+std::string DefaultMachinePath() {
+  if (const char* path = std::getenv("KILN_MACHINE")) return path;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME")) {
+    return absl::StrCat(cache, "/kiln/machine.json");
+  }
+  const char* home = std::getenv("HOME");
+  return home ? absl::StrCat(home, "/.cache/kiln/machine.json") : "";
+}
+
+absl::StatusOr<Machine> LoadMachine(const std::string& path) {
+  KILN_ASSIGN_OR_RETURN(const std::string json, ReadFile(path));
+  absl::StatusOr<Machine> machine = MachineFromJson(json);
+  if (!machine.ok()) {
+    return absl::Status(
+        machine.status().code(),
+        absl::StrCat(path, ": ", std::string(machine.status().message())));
+  }
+  const Machine here = DescribeMachine();
+  if (machine->cpu != here.cpu || machine->isa != here.isa ||
+      machine->cores != here.cores) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " tells of another machine: ", machine->cpu, ", ",
+                     machine->cores, " cores; this is ", here.cpu, ", ",
+                     here.cores, " cores. Measure anew with //tools:machine"));
+  }
+  return machine;
+}
+
+absl::Status SaveMachine(const Machine& machine, const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string::npos && slash > 0) {
+    KILN_RETURN_IF_ERROR(MakeFolders(path.substr(0, slash)));
+  }
+  return WriteFileAtomically(path, MachineToJson(machine));
+}
+
+absl::StatusOr<Machine> LoadOrMeasureMachine(ThreadPool& pool,
+                                             const std::string& path) {
+  if (!path.empty()) {
+    absl::StatusOr<Machine> stored = LoadMachine(path);
+    const bool renew = absl::IsNotFound(stored.status()) ||
+                       absl::IsFailedPrecondition(stored.status());
+    if (!renew) return stored;
+  }
+  const Machine machine = MeasureMachine(pool);
+  if (!path.empty()) KILN_RETURN_IF_ERROR(SaveMachine(machine, path));
+  return machine;
+}
+
+std::string MachineTable(const Machine& m) {
+  std::string text =
+      absl::StrFormat("%s, %d cores, %s (%d registers of %d bytes)\n", m.cpu,
+                      m.cores, m.isa, m.vector_registers, m.vector_bytes);
+  absl::StrAppendFormat(&text, "%-22s | %10s | %10s\n", "float32 GFLOP/s",
+                        "one core", "all cores");
+  absl::StrAppendFormat(&text, "%-22s | %10.1f | %10.1f\n", "multiply-adds",
+                        m.gflops, m.all_gflops);
+  absl::StrAppendFormat(&text, "%-22s | %10s | %10s\n", "GB/s read, write",
+                        "one core", "all cores");
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    const MemoryLevel& level = m.levels[i];
+    absl::StrAppendFormat(
+        &text, "%-22s | %10s | %10s\n",
+        absl::StrCat(kLevelNames[i], "  ", SizeText(level.bytes)),
+        absl::StrFormat("%.0f, %.0f", level.read_gbs, level.write_gbs),
+        absl::StrFormat("%.0f, %.0f", level.all_read_gbs, level.all_write_gbs));
+  }
+  return text;
+}
+
+}  // namespace kiln

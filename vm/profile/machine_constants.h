@@ -1,0 +1,49 @@
+// Measures what estimates of running times refer to, once per machine.
+#ifndef KILN_VM_PROFILE_MACHINE_CONSTANTS_H_
+#define KILN_VM_PROFILE_MACHINE_CONSTANTS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/vm/profile/machine_peak.h"
+
+namespace kiln {
+
+// What the system tells without measuring: name, instruction set, cores that
+// the process may use, vectors, caches. Rates are those of Machine's defaults.
+Machine DescribeMachine();
+
+// All of it. `cores` are the threads of the pool. Takes about a second.
+Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options = {});
+
+// One JSON object, as machine.proto tells, and back. An unknown version or
+// field, or a number that cannot be, is kInvalidArgument.
+std::string MachineToJson(const Machine& machine);
+absl::StatusOr<Machine> MachineFromJson(std::string_view json);
+
+// Where the constants are kept: $KILN_MACHINE, or kiln/machine.json below
+// $XDG_CACHE_HOME or $HOME/.cache. Empty where none of them is set.
+std::string DefaultMachinePath();
+
+// Reads the constants from a file. kNotFound where there is none,
+// kFailedPrecondition where it tells of another machine than this one (another
+// CPU, instruction set or number of cores).
+absl::StatusOr<Machine> LoadMachine(const std::string& path);
+absl::Status SaveMachine(const Machine& machine, const std::string& path);
+
+// The stored constants, or, where they are missing or of another machine, new
+// ones, which are then stored. An empty path stores nothing. The error is that
+// of a file that is damaged or cannot be written.
+absl::StatusOr<Machine> LoadOrMeasureMachine(ThreadPool& pool,
+                                             const std::string& path);
+
+// A table to read.
+std::string MachineTable(const Machine& machine);
+
+}  // namespace kiln
+
+#endif  // KILN_VM_PROFILE_MACHINE_CONSTANTS_H_
