@@ -88,7 +88,8 @@ Buffer Renamer::Map(const Buffer& buffer) {
     b.name = absl::StrCat("B", number);
     b.shape = Map(b.shape);
     b.strides = Map(b.strides);
-    b.elem_offset = Map(b.elem_offset);
+    b.elem_offset =
+        b.elem_offset && IsZero(b.elem_offset) ? Expr() : Map(b.elem_offset);
     // An address that nobody asks for is no part of the program.
     if (!used_.count(b.data.get())) b.data = Var();
     if (b.data) b.data = Var(Map(Expr(b.data)).As<VarNode>());

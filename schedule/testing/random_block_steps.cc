@@ -221,8 +221,8 @@ std::vector<StepRow> BlockSteps() {
       {"get_block", 2, MakeGetBlock},
       {"get_loops", 2, MakeBlockArg},
       {"get_child_blocks", 1, MakeChildBlocks},
-      {"get_producers", 1, MakeBlockArg},
-      {"get_consumers", 1, MakeBlockArg},
+      {"get_producers", 3, MakeBlockArg},
+      {"get_consumers", 3, MakeBlockArg},
       {"get_output_blocks", 1, MakeOutputBlocks},
       {"sample_compute_location", 2, MakeBlockArg},
   };

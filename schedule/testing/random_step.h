@@ -84,9 +84,11 @@ struct StepRow {
   StepMaker make;
 };
 
-// A row for each instruction: loops, then the rest.
+// A row for each instruction: loops, blocks and tensors, and what puts other
+// blocks in the place of one.
 std::vector<StepRow> LoopSteps();
 std::vector<StepRow> BlockSteps();
+std::vector<StepRow> RewriteSteps();
 
 }  // namespace kiln
 

@@ -23,6 +23,7 @@ bool IsRefusal(const absl::Status& status) {
 std::vector<StepRow> MakeTable() {
   std::vector<StepRow> rows = LoopSteps();
   for (StepRow& row : BlockSteps()) rows.push_back(row);
+  for (StepRow& row : RewriteSteps()) rows.push_back(row);
   for (const InstructionKind& kind : InstructionTable()) {
     const bool known =
         std::any_of(rows.begin(), rows.end(),

@@ -12,7 +12,7 @@ namespace {
 
 TEST(RandomTraceTest, EveryPrimitiveIsAcceptedAndRefusedManyTimes) {
   StepCounts counts;
-  for (uint64_t seed = 0; seed < 2500; ++seed) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
     KILN_ASSERT_OK(RandomSchedule(RandomProgram(seed), seed, &counts,
                                   {.max_steps = 40, .bind_percent = 30}));
   }

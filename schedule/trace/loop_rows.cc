@@ -4,6 +4,7 @@
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/fuse.h"
 #include "kiln/schedule/primitive/reorder.h"
+#include "kiln/schedule/primitive/rfactor.h"
 #include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/trace/table.h"
 
@@ -72,6 +73,16 @@ absl::Status ApplyDecompose(ApplyContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ApplyRfactor(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(const int64_t axis, c.integer(1));
+  KILN_ASSIGN_OR_RETURN(RfactorResult result,
+                        Rfactor(c.function(), loop, axis));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.rf_block);
+  return absl::OkStatus();
+}
+
 absl::Status ApplyParallel(ApplyContext& c) {
   const LoopId loop = c.loop(0);
   return Take(c, Parallel(c.function(), loop));
@@ -113,6 +124,8 @@ std::vector<InstructionKind> LoopRows() {
               ApplyAddUnitLoop, Outputs::kOne, RvKind::kLoop),
       StepRow("decompose_reduction", {{"block", ParamKind::kBlock}, loop},
               ApplyDecompose, Outputs::kOne, RvKind::kBlock),
+      StepRow("rfactor", {loop, {"factor_axis", ParamKind::kInt}}, ApplyRfactor,
+              Outputs::kOne, RvKind::kBlock),
       StepRow("parallel", {loop}, ApplyParallel),
       StepRow("vectorize", {loop}, ApplyVectorize),
       StepRow("unroll", {loop}, ApplyUnroll),

@@ -1,0 +1,321 @@
+// A body is one store, or variables that hold all new values and then a store
+// for each of them:
+//
+//   v_idx = T.Select(val[i] >= x[i, k], idx[i], k)
+//   v_val = T.Select(val[i] >= x[i, k], val[i], x[i, k])
+//   idx[i] = v_idx
+//   val[i] = v_val
+#include "kiln/schedule/analysis/reducer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+struct Update {
+  Buffer buffer;
+  std::vector<Expr> indices;
+  Expr value;
+};
+
+absl::Status No(const BlockNode& block, std::string_view reason) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(Describe(block), " ", std::string(reason)));
+}
+
+std::vector<Stmt> StmtsOf(const Stmt& body) {
+  const auto* seq = body.As<SeqNode>();
+  return seq ? seq->stmts : std::vector<Stmt>{body};
+}
+
+// The stores of `stmts`; nullopt when there is anything else.
+std::optional<std::vector<Update>> Stores(const Stmt& body) {
+  std::vector<Update> updates;
+  for (const Stmt& s : StmtsOf(body)) {
+    const auto* store = s.As<StoreNode>();
+    if (!store) return std::nullopt;
+    updates.push_back({store->buffer, store->indices, store->value});
+  }
+  return updates;
+}
+
+// The stores of a body with the values of its variables.
+absl::StatusOr<std::vector<Update>> Updates(const BlockNode& block) {
+  std::vector<std::pair<Var, Expr>> lets;
+  Stmt body = block.body;
+  while (const auto* let = body.As<LetStmtNode>()) {
+    lets.emplace_back(let->var, let->value);
+    const Stmt below = let->body;
+    body = below;
+  }
+  auto updates = Stores(body);
+  if (!updates) return No(block, "does more than to store new values");
+  if (lets.empty() && updates->size() == 1) return *updates;
+  if (lets.size() != updates->size()) {
+    return No(block, "does not store one variable for each value");
+  }
+  std::vector<bool> used(lets.size(), false);
+  for (Update& update : *updates) {
+    size_t i = 0;
+    while (i < lets.size() && (used[i] || lets[i].first != update.value)) ++i;
+    if (i == lets.size()) {
+      return No(block, "does not store one variable for each value");
+    }
+    used[i] = true;
+    update.value = lets[i].second;
+  }
+  return *updates;
+}
+
+bool SameIndices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameExpr);
+}
+
+absl::Status CheckPlaces(const BlockNode& block,
+                         const std::vector<Update>& updates) {
+  for (size_t i = 0; i < updates.size(); ++i) {
+    if (!SameIndices(updates[i].indices, updates[0].indices)) {
+      return No(block, "writes its tensors at different indices");
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (updates[i].buffer == updates[j].buffer) {
+        return No(block,
+                  absl::StrCat("writes `", updates[i].buffer->name, "` twice"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The initial value of each tensor, in the order of `updates`.
+absl::StatusOr<std::vector<Expr>> Initial(const BlockNode& block,
+                                          const std::vector<Update>& updates) {
+  if (!block.init) return No(block, "has no init");
+  auto inits = Stores(block.init);
+  if (!inits || inits->size() != updates.size()) {
+    return No(block, "does not initialize each of its tensors by one store");
+  }
+  std::vector<Expr> initial;
+  for (const Update& update : updates) {
+    const auto init = std::find_if(
+        inits->begin(), inits->end(),
+        [&](const Update& other) { return other.buffer == update.buffer; });
+    if (init == inits->end() || !SameIndices(init->indices, update.indices)) {
+      return No(block,
+                absl::StrCat("does not initialize `", update.buffer->name,
+                             "` where it writes it"));
+    }
+    initial.push_back(init->value);
+  }
+  return initial;
+}
+
+bool IsNumber(const Expr& e) {
+  return e.As<IntImmNode>() || e.As<FloatImmNode>();
+}
+
+bool IsNumber(const Expr& e, int value) {
+  const auto* real = e.As<FloatImmNode>();
+  return real ? real->value == value : IsConst(e, value);
+}
+
+// The matching of one block: fills `result` step by step.
+class Matcher {
+ public:
+  Matcher(const BlockNode& block, std::vector<Update> updates,
+          std::vector<Expr> initial)
+      : block_(block) {
+    result_.indices = updates[0].indices;
+    result_.initial = std::move(initial);
+    for (size_t i = 0; i < updates.size(); ++i) {
+      const DType dtype = updates[i].buffer->dtype;
+      result_.buffers.push_back(updates[i].buffer);
+      result_.left.emplace_back(absl::StrCat("l", i), dtype);
+      result_.right.emplace_back(absl::StrCat("r", i), dtype);
+    }
+    for (const Update& update : updates)
+      result_.updates.push_back(Left(update.value));
+  }
+
+  absl::StatusOr<Reducer> Run() {
+    KILN_RETURN_IF_ERROR(CheckInitial());
+    const bool found = IsSimple() || IsArg(ExprKind::kGE, ExprKind::kGT) ||
+                       IsArg(ExprKind::kLE, ExprKind::kLT);
+    if (!found) {
+      return No(block_,
+                "does not combine values by +, *, min, max, argmin or argmax, "
+                "beginning with a value that changes nothing");
+    }
+    for (const Expr& operand : result_.operands) {
+      if (ReadsResult(operand)) {
+        return No(block_, "reads what it has combined so far in another place");
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // `e` with what was combined so far as variables.
+  Expr Left(const Expr& e) const {
+    return Rewrite(e, [&](const Expr& x) -> Expr {
+      const auto* load = x.As<LoadNode>();
+      for (size_t i = 0; load && i < result_.buffers.size(); ++i) {
+        if (load->buffer == result_.buffers[i] &&
+            SameIndices(load->indices, result_.indices)) {
+          return result_.left[i];
+        }
+      }
+      return nullptr;
+    });
+  }
+
+  absl::Status CheckInitial() const {
+    for (const Expr& value : result_.initial) {
+      if (!IsNumber(value)) return No(block_, "begins with what is no number");
+    }
+    return absl::OkStatus();
+  }
+
+  bool ReadsResult(const Expr& e) const {
+    for (size_t i = 0; i < result_.buffers.size(); ++i) {
+      if (LoadsFrom(e, result_.buffers[i]) || UsesVar(e, result_.left[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The kind of value i, when it is left_i and another operand.
+  const BinaryNode* Simple(size_t i, Expr* operand) const {
+    const auto* node = result_.updates[i].As<BinaryNode>();
+    if (!node) return nullptr;
+    const bool first = node->a == result_.left[i];
+    if (!first && node->b != result_.left[i]) return nullptr;
+    *operand = first ? node->b : node->a;
+    const Expr& initial = result_.initial[i];
+    const bool known = (node->kind == ExprKind::kAdd && IsNumber(initial, 0)) ||
+                       (node->kind == ExprKind::kMul && IsNumber(initial, 1)) ||
+                       node->kind == ExprKind::kMin ||
+                       node->kind == ExprKind::kMax;
+    return known ? node : nullptr;
+  }
+
+  bool IsSimple() {
+    std::vector<Expr> operands(result_.updates.size()), combined;
+    for (size_t i = 0; i < result_.updates.size(); ++i) {
+      const BinaryNode* node = Simple(i, &operands[i]);
+      if (!node) return false;
+      combined.push_back(Binary(node->kind, result_.left[i], result_.right[i]));
+    }
+    result_.operands = std::move(operands);
+    result_.combined = std::move(combined);
+    return true;
+  }
+
+  // The operand as a wide integer, where a cast made it narrow and changes
+  // nothing: such an index is compared as the wide one that it was.
+  Expr Wide(const Expr& operand) const {
+    const auto* cast = operand.As<CastNode>();
+    if (!cast || !cast->dtype.is_int() || !cast->value.dtype().is_int() ||
+        cast->dtype.bits() != 32) {
+      return nullptr;
+    }
+    Analyzer analyzer;
+    for (const IterVar& iter : block_.iters) {
+      analyzer.Bind(iter.var, iter.domain);
+    }
+    const ConstBound bound = analyzer.Bound(cast->value);
+    const bool fits = bound.min >= std::numeric_limits<int32_t>::min() &&
+                      bound.max <= std::numeric_limits<int32_t>::max();
+    return fits ? cast->value : nullptr;
+  }
+
+  // left < right for indices.
+  Expr IndexLess(const Expr& left, const Expr& right, const Expr& wide) const {
+    if (!wide) return Binary(ExprKind::kLT, left, right);
+    return Binary(ExprKind::kLT, Cast(wide.dtype(), left), wide);
+  }
+
+  // (index, value) where the larger value wins for kGE and kGT. Of equal
+  // values either the one combined first wins, or the one of lower index.
+  bool IsArg(ExprKind keeps, ExprKind wins) {
+    if (result_.updates.size() != 2) return false;
+    const auto* index = result_.updates[0].As<SelectNode>();
+    const auto* value = result_.updates[1].As<SelectNode>();
+    if (!index || !value) return false;
+    const std::vector<Var>&l = result_.left, &r = result_.right;
+    const std::vector<Expr> operands = {index->false_value, value->false_value};
+    const Expr wide = Wide(operands[0]);
+    for (int form = 0; form < (wide ? 3 : 2); ++form) {
+      const Expr better = Binary(form == 0 ? keeps : wins, l[1], r[1]);
+      const auto pair = [&](const Expr& less) {
+        const Expr chooses =
+            form == 0 ? better : Or(better, And(EQ(l[1], r[1]), less));
+        return std::vector<Expr>{Select(chooses, l[0], r[0]),
+                                 Select(better, l[1], r[1])};
+      };
+      const Expr spelled = IndexLess(l[0], r[0], form == 2 ? wide : Expr());
+      if (!Equal(pair(spelled), operands)) continue;
+      result_.operands = operands;
+      result_.combined = pair(IndexLess(l[0], r[0], nullptr));
+      result_.keeps_first = form == 0;
+      return true;
+    }
+    return false;
+  }
+
+  bool Equal(const std::vector<Expr>& combined,
+             const std::vector<Expr>& operands) const {
+    VarMap map;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      map[result_.right[i].get()] = operands[i];
+    }
+    for (size_t i = 0; i < combined.size(); ++i) {
+      if (!SameExpr(Substitute(combined[i], map), result_.updates[i]))
+        return false;
+    }
+    return true;
+  }
+
+  const BlockNode& block_;
+  Reducer result_;
+};
+
+}  // namespace
+
+std::vector<Expr> Reducer::Combine(const std::vector<Expr>& values,
+                                   const std::vector<Expr>& with) const {
+  VarMap map;
+  for (size_t i = 0; i < left.size(); ++i) {
+    map[left[i].get()] = values[i];
+    map[right[i].get()] = with[i];
+  }
+  std::vector<Expr> result;
+  for (const Expr& e : combined) result.push_back(Substitute(e, map));
+  return result;
+}
+
+absl::StatusOr<Reducer> MatchReducer(const BlockNode& block) {
+  if (!block.alloc_buffers.empty() || !block.match_buffers.empty()) {
+    return No(block, "has tensors or views of its own");
+  }
+  KILN_ASSIGN_OR_RETURN(std::vector<Update> updates, Updates(block));
+  KILN_RETURN_IF_ERROR(CheckPlaces(block, updates));
+  KILN_ASSIGN_OR_RETURN(std::vector<Expr> initial, Initial(block, updates));
+  return Matcher(block, std::move(updates), std::move(initial)).Run();
+}
+
+}  // namespace kiln
