@@ -15,6 +15,7 @@
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
@@ -149,7 +150,7 @@ absl::StatusOr<int> Run() {
   if (!trace.empty() && stage != Stage::kParsed) {
     absl::StatusOr<Module> scheduled =
         ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
-    if (IsRefusal(scheduled.status())) {
+    if (IsRefusedStep(scheduled.status())) {
       std::fprintf(stderr, "refused: %s\n",
                    std::string(scheduled.status().message()).c_str());
       return kExitRefused;

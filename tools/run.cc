@@ -15,6 +15,7 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
+#include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/execute.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
@@ -309,7 +310,7 @@ absl::StatusOr<int> Run() {
   if (trace.empty()) return RunFunction(*original, *original);
   absl::StatusOr<Module> scheduled =
       ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
-  if (IsRefusal(scheduled.status())) {
+  if (IsRefusedStep(scheduled.status())) {
     std::fprintf(stderr, "refused: %s\n",
                  std::string(scheduled.status().message()).c_str());
     return kExitRefused;

@@ -81,25 +81,16 @@ llvm::Value* Emitter::Emit(const Expr& e) {
                       absl::StrCat("string \"", e.As<StringImmNode>()->value,
                                    "\" stands where a number is wanted")),
                   DType::Handle());
-    case ExprKind::kVar: {
-      auto found = frame_.vars.find(e.As<VarNode>());
-      if (found != frame_.vars.end()) return found->second;
-      return Fail(absl::InvalidArgumentError(absl::StrCat(
-                      "variable ", e.As<VarNode>()->name, " has no value")),
-                  e.dtype());
-    }
+    case ExprKind::kVar:
+      return EmitVar(*e.As<VarNode>());
     case ExprKind::kCast: {
       const auto* cast = e.As<CastNode>();
       return EmitCast(e.dtype(), cast->value.dtype(), Emit(cast->value));
     }
     case ExprKind::kNot:
       return b_.CreateNot(Emit(e.As<NotNode>()->value));
-    case ExprKind::kSelect: {
-      const auto* node = e.As<SelectNode>();
-      llvm::Value* condition = Emit(node->condition);
-      llvm::Value* true_value = Emit(node->true_value);
-      return b_.CreateSelect(condition, true_value, Emit(node->false_value));
-    }
+    case ExprKind::kSelect:
+      return EmitSelect(*e.As<SelectNode>());
     case ExprKind::kLoad:
       return EmitLoad(*e.As<LoadNode>());
     case ExprKind::kRamp:
@@ -107,15 +98,31 @@ llvm::Value* Emitter::Emit(const Expr& e) {
     case ExprKind::kBroadcast:
       return b_.CreateVectorSplat(e.As<BroadcastNode>()->lanes,
                                   Emit(e.As<BroadcastNode>()->value));
-    case ExprKind::kLet: {
-      const auto* let = e.As<LetNode>();
-      frame_.vars[let->var.get()] = Emit(let->value);
-      return Emit(let->body);
-    }
+    case ExprKind::kLet:
+      return EmitLet(*e.As<LetNode>());
     case ExprKind::kCall:
       return EmitCall(*e.As<CallNode>());
   }
   return nullptr;
+}
+
+llvm::Value* Emitter::EmitVar(const VarNode& var) {
+  auto found = frame_.vars.find(&var);
+  if (found != frame_.vars.end()) return found->second;
+  return Fail(absl::InvalidArgumentError(
+                  absl::StrCat("variable ", var.name, " has no value")),
+              var.dtype);
+}
+
+llvm::Value* Emitter::EmitSelect(const SelectNode& node) {
+  llvm::Value* condition = Emit(node.condition);
+  llvm::Value* true_value = Emit(node.true_value);
+  return b_.CreateSelect(condition, true_value, Emit(node.false_value));
+}
+
+llvm::Value* Emitter::EmitLet(const LetNode& let) {
+  frame_.vars[let.var.get()] = Emit(let.value);
+  return Emit(let.body);
 }
 
 llvm::Value* Emitter::EmitRamp(const RampNode& node) {

@@ -70,6 +70,29 @@ void Emitter::MarkPointers(llvm::Function* body, size_t first,
   }
 }
 
+std::vector<llvm::Value*> Emitter::LoadParams(
+    llvm::Function* entry, const std::vector<Capture>& params) {
+  llvm::Type* ptr = b_.getPtrTy();
+  std::vector<llvm::Value*> args;
+  int next_buffer = 0, next_scalar = 0;
+  for (const Capture& param : params) {
+    if (param.buffer) {
+      args.push_back(b_.CreateLoad(
+          ptr, b_.CreateConstGEP1_64(ptr, entry->getArg(1), next_buffer++)));
+      continue;
+    }
+    const bool is_float = param.var->dtype.is_float();
+    llvm::Type* type = TypeOf(param.var->dtype);
+    llvm::Type* stored = is_float ? b_.getDoubleTy() : b_.getInt64Ty();
+    llvm::Value* raw = b_.CreateLoad(
+        stored, b_.CreateConstGEP1_64(b_.getInt64Ty(), entry->getArg(2),
+                                      next_scalar++));
+    args.push_back(is_float ? b_.CreateFPCast(raw, type)
+                            : b_.CreateTrunc(raw, type));
+  }
+  return args;
+}
+
 absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
   llvm::Type* ptr = b_.getPtrTy();
@@ -94,23 +117,8 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   llvm::Function* entry =
       MakeFunction(symbol, b_.getInt32Ty(), {ptr, ptr, ptr}, true);
   b_.SetInsertPoint(&entry->getEntryBlock());
-  std::vector<llvm::Value*> args = {entry->getArg(0)};
-  int next_buffer = 0, next_scalar = 0;
-  for (const Capture& param : params) {
-    if (param.buffer) {
-      args.push_back(b_.CreateLoad(
-          ptr, b_.CreateConstGEP1_64(ptr, entry->getArg(1), next_buffer++)));
-      continue;
-    }
-    llvm::Type* type = TypeOf(param.var->dtype);
-    llvm::Type* stored =
-        param.var->dtype.is_float() ? b_.getDoubleTy() : b_.getInt64Ty();
-    llvm::Value* raw = b_.CreateLoad(
-        stored, b_.CreateConstGEP1_64(b_.getInt64Ty(), entry->getArg(2),
-                                      next_scalar++));
-    args.push_back(param.var->dtype.is_float() ? b_.CreateFPCast(raw, type)
-                                               : b_.CreateTrunc(raw, type));
-  }
+  std::vector<llvm::Value*> args = LoadParams(entry, params);
+  args.insert(args.begin(), entry->getArg(0));
   b_.CreateRet(b_.CreateCall(body, args));
 
   frame_ = Frame();

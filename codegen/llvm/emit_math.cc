@@ -257,6 +257,17 @@ const char* LibmName(Intrinsic op) {
 
 }  // namespace
 
+llvm::Value* Emitter::EmitSigmoid(const CallNode& call, llvm::Type* type) {
+  CallNode exp(
+      call.dtype, Intrinsic::kExp,
+      {Binary(ExprKind::kSub,
+              Cast(call.dtype, Broadcast(Float(0, call.dtype.Element()),
+                                         call.dtype.lanes())),
+              call.args[0])});
+  llvm::Value* one = Splat(1.0, type);
+  return b_.CreateFDiv(one, b_.CreateFAdd(one, EmitLibm(exp, "exp")));
+}
+
 llvm::Value* Emitter::EmitMath(const CallNode& call) {
   if (call.op == Intrinsic::kAbs && !call.dtype.is_float()) {
     llvm::Value* x = Emit(call.args[0]);
@@ -279,16 +290,8 @@ llvm::Value* Emitter::EmitMath(const CallNode& call) {
     case Intrinsic::kRsqrt:
       return b_.CreateFDiv(Splat(1.0, x->getType()),
                            b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    case Intrinsic::kSigmoid: {
-      CallNode exp(
-          call.dtype, Intrinsic::kExp,
-          {Binary(ExprKind::kSub,
-                  Cast(call.dtype, Broadcast(Float(0, call.dtype.Element()),
-                                             call.dtype.lanes())),
-                  call.args[0])});
-      llvm::Value* one = Splat(1.0, x->getType());
-      return b_.CreateFDiv(one, b_.CreateFAdd(one, EmitLibm(exp, "exp")));
-    }
+    case Intrinsic::kSigmoid:
+      return EmitSigmoid(call, x->getType());
     case Intrinsic::kIsNan:
       return b_.CreateFCmpUNO(x, x);
     case Intrinsic::kIsInf:

@@ -55,6 +55,9 @@ class Emitter {
                                bool external);
   void MarkPointers(llvm::Function* body, size_t first,
                     const std::vector<bool>& is_buffer);
+  // The body's arguments after the host, from what the caller passes.
+  std::vector<llvm::Value*> LoadParams(llvm::Function* entry,
+                                       const std::vector<Capture>& params);
   std::vector<Capture> FindCaptures(const ForNode& loop) const;
   void EmitParallel(const ForNode& loop);
   llvm::Function* EmitParallelBody(const ForNode& loop,
@@ -97,6 +100,10 @@ class Emitter {
   llvm::Value* EmitLogic(const BinaryNode& node);
   llvm::Value* RoundToOddF32(llvm::Value* value);
   llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
+  llvm::Value* EmitVar(const VarNode& var);
+  llvm::Value* EmitSelect(const SelectNode& node);
+  llvm::Value* EmitLet(const LetNode& let);
+  llvm::Value* EmitSigmoid(const CallNode& call, llvm::Type* type);
   llvm::Value* EmitRamp(const RampNode& node);
   llvm::Value* EmitCall(const CallNode& call);
   llvm::Value* EmitLimit(const CallNode& call);

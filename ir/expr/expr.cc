@@ -50,6 +50,16 @@ bool FoldDivision(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
   return true;
 }
 
+bool Holds(ExprKind comparison, int64_t a, int64_t b) {
+  if (comparison == ExprKind::kEQ) return a == b;
+  if (comparison == ExprKind::kNE) return a != b;
+  if (comparison == ExprKind::kLT) return a < b;
+  if (comparison == ExprKind::kLE) return a <= b;
+  if (comparison == ExprKind::kGT) return a > b;
+  if (comparison == ExprKind::kGE) return a >= b;
+  return comparison == ExprKind::kAnd ? a && b : a || b;
+}
+
 }  // namespace
 
 bool FoldInt(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
@@ -70,21 +80,14 @@ bool FoldInt(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
     case ExprKind::kMax:
       return *out = std::max(a, b), true;
     case ExprKind::kEQ:
-      return *out = a == b, true;
     case ExprKind::kNE:
-      return *out = a != b, true;
     case ExprKind::kLT:
-      return *out = a < b, true;
     case ExprKind::kLE:
-      return *out = a <= b, true;
     case ExprKind::kGT:
-      return *out = a > b, true;
     case ExprKind::kGE:
-      return *out = a >= b, true;
     case ExprKind::kAnd:
-      return *out = a && b, true;
     case ExprKind::kOr:
-      return *out = a || b, true;
+      return *out = Holds(kind, a, b), true;
     case ExprKind::kDiv:
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:

@@ -34,6 +34,13 @@ std::optional<Path> Find(const Function& f,
   return path;
 }
 
+absl::Status NoRoot(const Function& f, std::string_view primitive) {
+  return Refusal(primitive,
+                 absl::StrCat("the body of `", f.name, "` is not in one block"),
+                 "put all of it into a block without axes, as the reader of "
+                 "programs does");
+}
+
 }  // namespace
 
 int Path::ScopeIndex() const {
@@ -72,14 +79,20 @@ std::optional<Path> FindStmt(const Function& f, const Stmt& stmt) {
 
 absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
                                  std::string_view primitive) {
-  if (auto path = FindLoop(f, id)) return *std::move(path);
+  if (auto path = FindLoop(f, id)) {
+    if (path->ScopeIndex() < 0) return NoRoot(f, primitive);
+    return *std::move(path);
+  }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no loop ", id),
                  "look the loop up again with get_loops");
 }
 
 absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                                   std::string_view primitive) {
-  if (auto path = FindBlock(f, id)) return *std::move(path);
+  if (auto path = FindBlock(f, id)) {
+    if (path->size() > 1 && path->ScopeIndex() < 0) return NoRoot(f, primitive);
+    return *std::move(path);
+  }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no block ", id),
                  "look the block up again with get_block");
 }

@@ -47,7 +47,8 @@ std::optional<Path> FindBlock(const Function& f, BlockId id);
 // The path to `stmt` itself, by identity.
 std::optional<Path> FindStmt(const Function& f, const Stmt& stmt);
 
-// The same, or a refusal in the name of `primitive`.
+// The same, or a refusal in the name of `primitive`; also where no block, the
+// root, is around all of the body. The path then has a scope, but for the root.
 absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
                                  std::string_view primitive);
 absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,

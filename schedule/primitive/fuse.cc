@@ -59,7 +59,8 @@ std::vector<Expr> Steps(const std::vector<const ForNode*>& nest) {
   std::vector<Expr> steps(nest.size() + 1);
   steps.back() = Int(1, nest[0]->extent.dtype());
   for (size_t i = nest.size(); i-- > 0;) {
-    steps[i] = Mul(nest[i]->extent, steps[i + 1]);
+    steps[i] = IsOne(steps[i + 1]) ? nest[i]->extent
+                                   : Mul(nest[i]->extent, steps[i + 1]);
   }
   return steps;
 }

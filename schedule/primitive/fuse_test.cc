@@ -151,6 +151,9 @@ def main(a: T.handle, b: T.handle):
 )");
   KILN_ASSERT_OK_AND_ASSIGN(const FuseResult result, Fuse(f, LoopsOf(f, "B")));
   EXPECT_EQ(PrintExpr(LoopById(result.function, result.loop).extent), "n * m");
+  EXPECT_THAT(PrintFunction(result.function),
+              HasSubstr("T.axis.spatial(n, i_j_fused // m)"));
+  EXPECT_THAT(PrintFunction(result.function), Not(HasSubstr("* 1")));
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 9));
 }
 

@@ -144,24 +144,25 @@ class Runner {
     return absl::OkStatus();
   }
 
+  static std::optional<Arg> Constant(const py::Expr& e) {
+    if (e.kind == py::ExprKind::kString) return Arg(e.text);
+    if (e.kind == py::ExprKind::kTrue) return Arg(true);
+    if (e.kind == py::ExprKind::kFalse) return Arg(false);
+    if (e.kind == py::ExprKind::kNone) return Arg();
+    return std::nullopt;
+  }
+
   absl::StatusOr<Arg> Eval(const py::Expr& e) {
     if (py::IsIntegerLiteral(e)) {
       KILN_ASSIGN_OR_RETURN(const int64_t value, py::IntegerValue(source_, e));
       return Arg(value);
     }
+    if (std::optional<Arg> constant = Constant(e)) return *std::move(constant);
     switch (e.kind) {
       case py::ExprKind::kName:
         return Name(e);
       case py::ExprKind::kFloat:
         return Real(e);
-      case py::ExprKind::kString:
-        return Arg(e.text);
-      case py::ExprKind::kTrue:
-        return Arg(true);
-      case py::ExprKind::kFalse:
-        return Arg(false);
-      case py::ExprKind::kNone:
-        return Arg();
       case py::ExprKind::kTuple:
       case py::ExprKind::kList:
         return Items(e, 0);
@@ -178,6 +179,10 @@ class Runner {
       case py::ExprKind::kCall:
         return Call(e);
       case py::ExprKind::kInt:
+      case py::ExprKind::kString:
+      case py::ExprKind::kTrue:
+      case py::ExprKind::kFalse:
+      case py::ExprKind::kNone:
       case py::ExprKind::kEllipsis:
       case py::ExprKind::kAttribute:
       case py::ExprKind::kKeyword:

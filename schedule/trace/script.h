@@ -36,6 +36,10 @@ namespace kiln {
 absl::Status RunScript(const python::Source& source, Schedule* schedule,
                        std::string_view name = "");
 
+// Whether an error of RunScript is what a step said, for its arguments or for
+// the program that it was given, and not a fault of the text.
+bool IsRefusedStep(const absl::Status& status);
+
 }  // namespace kiln
 
 #endif  // KILN_SCHEDULE_TRACE_SCRIPT_H_

@@ -2,11 +2,16 @@
 
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/trace/script.h"
 
 namespace kiln {
 namespace {
+
+// The mark of IsRefusedStep.
+constexpr char kRefusedStep[] = "kiln/refused_step";
 
 // "main", or the only function of a module that has no main.
 std::string DefaultFunction(const Schedule& schedule) {
@@ -17,6 +22,10 @@ std::string DefaultFunction(const Schedule& schedule) {
 
 }  // namespace
 
+bool IsRefusedStep(const absl::Status& status) {
+  return status.GetPayload(kRefusedStep).has_value();
+}
+
 absl::Status ScriptCall::Error(const std::string& message) const {
   return source.Error(call.begin, message);
 }
@@ -24,7 +33,9 @@ absl::Status ScriptCall::Error(const std::string& message) const {
 absl::Status ScriptCall::Refused(const absl::Status& status) const {
   const absl::Status placed =
       source.Error(call.begin, std::string(status.message()));
-  return absl::Status(status.code(), placed.message());
+  absl::Status refused(status.code(), placed.message());
+  refused.SetPayload(kRefusedStep, absl::Cord());
+  return refused;
 }
 
 absl::StatusOr<Arg> ScriptCall::BindOne(const InstructionKind& kind,

@@ -28,8 +28,4 @@ absl::StatusOr<Module> ApplyTraceText(const Module& module,
   return schedule.ToModule();
 }
 
-bool IsRefusal(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kFailedPrecondition;
-}
-
 }  // namespace kiln

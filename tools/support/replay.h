@@ -12,7 +12,8 @@ namespace kiln {
 
 // Carries out the schedule function or printed trace in the file `path`
 // (relative to the caller; "-" is stdin) on `module`. Samples without a
-// decision are drawn with `seed`. Errors point into the file.
+// decision are drawn with `seed`. Errors point into the file; IsRefusedStep
+// (schedule/trace/script.h) tells which are refusals.
 absl::StatusOr<Module> ApplyTraceFile(const Module& module,
                                       const std::string& path, uint64_t seed);
 
@@ -20,9 +21,6 @@ absl::StatusOr<Module> ApplyTraceFile(const Module& module,
 absl::StatusOr<Module> ApplyTraceText(const Module& module,
                                       const std::string& name,
                                       const std::string& text, uint64_t seed);
-
-// Whether the error is the refusal of a step, not a fault of the text.
-bool IsRefusal(const absl::Status& status);
 
 }  // namespace kiln
 
