@@ -80,8 +80,8 @@ absl::Status CheckFlags() {
   if (absl::GetFlag(FLAGS_trials) < 1) {
     return absl::InvalidArgumentError("--trials has to be at least 1");
   }
-  if (absl::GetFlag(FLAGS_minutes) < 0) {
-    return absl::InvalidArgumentError("--minutes must not be negative");
+  if (!(absl::GetFlag(FLAGS_minutes) >= 0)) {
+    return absl::InvalidArgumentError("--minutes has to be a number from 0 on");
   }
   return absl::OkStatus();
 }

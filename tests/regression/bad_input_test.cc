@@ -66,6 +66,9 @@ constexpr BadInput kBadInputs[] = {
     // Flags.
     {"UnknownFlag", OPT "mm.py|--nope", "Unknown command line flag 'nope'"},
     {"FlagType", OPT "mm.py|--seed|abc", "Illegal value 'abc'"},
+    {"NoValue", OPT "mm.py|--stage|--seed|1", "--seed is the next flag"},
+    {"ValueWithDash", OPT "mm.py|--stage|asm|--target|-mcpu=z99",
+     "has to be \"llvm\""},
     {"NoFlag", "tools/opt|mm.py", "\"mm.py\" is no flag"},
     {"Stage", OPT "mm.py|--stage|x", "--stage x is unknown; stages are"},
     {"Format", OPT "mm.py|--format|xml", "use text or proto"},
@@ -135,7 +138,8 @@ constexpr BadInput kBadInputs[] = {
     {"DimIsWord", "tools/tune|--workload|gmm:a,b,c", "no whole number"},
     // Tuning.
     {"ZeroTrials", TUNE "mm.py|--trials|0", "--trials has to be at least 1"},
-    {"Minutes", TUNE "mm.py|--minutes|-1", "must not be negative"},
+    {"Minutes", TUNE "mm.py|--minutes|-1", "has to be a number from 0"},
+    {"MinutesAreNoNumber", TUNE "mm.py|--minutes|nan", "a number from 0"},
     {"TuneTarget", TUNE "mm.py|--target|cuda", "has to be \"llvm\""},
     {"SymbolicTuned", TUNE "symbolic.py|--space|copy.py",
      "give constant shapes"},

@@ -2,8 +2,11 @@
 
 #include <cstdio>
 
+#include "absl/flags/commandlineflag.h"
 #include "absl/flags/parse.h"
+#include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace kiln {
@@ -29,19 +32,40 @@ void SpellFlagsWithUnderscores(int argc, char** argv) {
   }
 }
 
-// "--module=-" for "--module -": absl takes a lone dash for a mistake.
-std::vector<std::string> JoinDashValues(int argc, char** argv) {
+// The flag that "--name", "-name" or "--name=value" sets; null for all else.
+absl::CommandLineFlag* FindFlag(std::string_view arg) {
+  if (arg.size() < 2 || arg[0] != '-') return nullptr;
+  arg.remove_prefix(arg[1] == '-' ? 2 : 1);
+  const std::string name(arg.substr(0, arg.find('=')));
+  return name.empty() ? nullptr : absl::FindCommandLineFlag(name);
+}
+
+// Whether the value of the flag `arg`, a string, is the next argument.
+bool AwaitsText(std::string_view arg) {
+  absl::CommandLineFlag* flag = FindFlag(arg);
+  return flag && flag->IsOfType<std::string>() &&
+         arg.find('=') == std::string_view::npos;
+}
+
+// "--module=-" for "--module -", since absl warns of values with a dash.
+absl::StatusOr<std::vector<std::string>> JoinDashValues(int argc, char** argv) {
   std::vector<std::string> joined;
+  bool awaits_value = false;
   for (int i = 0; i < argc; ++i) {
     const std::string_view arg = argv[i];
-    const bool follows_flag = !joined.empty() &&
-                              joined.back().substr(0, 2) == "--" &&
-                              joined.back().find('=') == joined.back().npos;
-    if (arg == "-" && follows_flag) {
-      joined.back() += "=-";
-    } else {
-      joined.emplace_back(arg);
+    if (awaits_value && FindFlag(arg)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(joined.back(), " has no value: ", argv[i],
+                       " is the next flag; a value of that name is given by ",
+                       joined.back(), "=", argv[i]));
     }
+    if (awaits_value && arg.substr(0, 1) == "-") {
+      joined.back() += "=" + std::string(arg);
+      awaits_value = false;
+      continue;
+    }
+    joined.emplace_back(arg);
+    awaits_value = !awaits_value && i > 0 && AwaitsText(arg);
   }
   return joined;
 }
@@ -83,11 +107,14 @@ std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)()) {
   SpellFlagsWithUnderscores(argc, argv);
-  std::vector<std::string> joined = JoinDashValues(argc, argv);
+  absl::StatusOr<std::vector<std::string>> joined = JoinDashValues(argc, argv);
+  if (!joined.ok()) {
+    return Fail(argv[0], std::string(joined.status().message()));
+  }
   std::vector<char*> pointers;
-  for (std::string& arg : joined) pointers.push_back(arg.data());
+  for (std::string& arg : *joined) pointers.push_back(arg.data());
   pointers.push_back(nullptr);
-  argc = static_cast<int>(joined.size());
+  argc = static_cast<int>(joined->size());
   argv = pointers.data();
   absl::SetProgramUsageMessage(usage);
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
