@@ -18,11 +18,15 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
     if (y == b.terms.end() || (x != a.terms.end() && x->loop < y->loop)) {
       sum.terms.push_back(*x++);
     } else if (x == a.terms.end() || y->loop < x->loop) {
-      sum.terms.push_back({y->loop, scale * y->coefficient});
+      sum.terms.push_back(
+          {y->loop, scale * y->coefficient, std::abs(scale) * y->reach});
       ++y;
     } else {
       const double c = x->coefficient + scale * y->coefficient;
-      if (c != 0) sum.terms.push_back({x->loop, c});
+      if (c != 0) {
+        sum.terms.push_back(
+            {x->loop, c, x->reach + std::abs(scale) * y->reach});
+      }
       ++x, ++y;
     }
   }
@@ -31,7 +35,10 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
 
 Affine Multiple(Affine a, double factor) {
   if (factor == 0) return {};
-  for (AffineTerm& term : a.terms) term.coefficient *= factor;
+  for (AffineTerm& term : a.terms) {
+    term.coefficient *= factor;
+    term.reach *= std::abs(factor);
+  }
   a.constant *= factor;
   return a;
 }
@@ -46,6 +53,58 @@ Affine Either(const Affine& a, const Affine& b) {
   return b.unknown || a.terms.size() >= b.terms.size() ? a : b;
 }
 
+// The largest sum of the terms: each loop at its end.
+double Reach(const AffineTerms& terms) {
+  double reach = 0;
+  for (const AffineTerm& term : terms) reach += term.reach;
+  return reach;
+}
+
+// Multiples of the divisor come out; the rest only counts when it can carry.
+Affine Divide(const Affine& a, double divisor) {
+  Affine quotient, rest;
+  for (const AffineTerm& term : a.terms) {
+    Affine& part = IsMultiple(term.coefficient, divisor) ? quotient : rest;
+    part.terms.push_back(term);
+  }
+  const double low = a.constant - std::floor(a.constant / divisor) * divisor;
+  if (Reach(rest.terms) + low < divisor) {
+    quotient.constant = a.constant - low;
+    return Multiple(std::move(quotient), 1 / divisor);
+  }
+  return Multiple(a, 1 / divisor);
+}
+
+// What is a multiple of the divisor makes no difference. Of the rest, loops of
+// small steps fill the range of the remainder first; one that would pass it
+// goes round in what is left, and those after it add nothing.
+Affine Remainder(const Affine& a, double divisor) {
+  Affine rest;
+  rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
+  for (const AffineTerm& term : a.terms) {
+    if (!IsMultiple(term.coefficient, divisor)) rest.terms.push_back(term);
+  }
+  std::sort(rest.terms.begin(), rest.terms.end(),
+            [](const AffineTerm& x, const AffineTerm& y) {
+              const double p = std::abs(x.coefficient);
+              const double q = std::abs(y.coefficient);
+              return p != q ? p < q : x.loop < y.loop;
+            });
+  double room = divisor - 1;
+  AffineTerms kept;
+  for (AffineTerm term : rest.terms) {
+    if (room <= 0) break;
+    term.reach = std::min(term.reach, room);
+    room -= term.reach;
+    kept.push_back(term);
+  }
+  std::sort(
+      kept.begin(), kept.end(),
+      [](const AffineTerm& x, const AffineTerm& y) { return x.loop < y.loop; });
+  rest.terms = std::move(kept);
+  return rest;
+}
+
 }  // namespace
 
 Affine Affine::Unknown() {
@@ -54,9 +113,9 @@ Affine Affine::Unknown() {
   return a;
 }
 
-Affine Affine::OfLoop(int loop) {
+Affine Affine::OfLoop(int loop, int64_t extent) {
   Affine a;
-  a.terms.push_back({loop, 1});
+  if (extent > 1) a.terms.push_back({loop, 1, static_cast<double>(extent - 1)});
   return a;
 }
 
@@ -73,62 +132,6 @@ const Affine* AffineScope::Find(const VarNode* var) const {
     if (bindings_[i].var == var) return &bindings_[i].value;
   }
   return nullptr;
-}
-
-double AffineScope::Reach(const AffineTerms& terms) const {
-  double reach = 0;
-  for (const AffineTerm& term : terms) {
-    reach += std::abs(term.coefficient) *
-             static_cast<double>(extents_[term.loop] - 1);
-  }
-  return reach;
-}
-
-// Multiples of the divisor come out; the rest only counts when it can carry.
-Affine AffineScope::Divide(const Affine& a, double divisor) const {
-  Affine quotient, rest;
-  for (const AffineTerm& term : a.terms) {
-    Affine& part = IsMultiple(term.coefficient, divisor) ? quotient : rest;
-    part.terms.push_back(term);
-  }
-  const double low = a.constant - std::floor(a.constant / divisor) * divisor;
-  if (Reach(rest.terms) + low < divisor) {
-    quotient.constant = a.constant - low;
-    return Multiple(std::move(quotient), 1 / divisor);
-  }
-  return Multiple(a, 1 / divisor);
-}
-
-// What is a multiple of the divisor makes no difference. Of the rest, loops of
-// small steps fill the range of the remainder first; one that would pass it
-// fills what is left, and those after it add nothing.
-Affine AffineScope::Remainder(const Affine& a, double divisor) const {
-  Affine rest;
-  rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
-  for (const AffineTerm& term : a.terms) {
-    if (!IsMultiple(term.coefficient, divisor)) rest.terms.push_back(term);
-  }
-  std::sort(rest.terms.begin(), rest.terms.end(),
-            [](const AffineTerm& x, const AffineTerm& y) {
-              const double p = std::abs(x.coefficient);
-              const double q = std::abs(y.coefficient);
-              return p != q ? p < q : x.loop < y.loop;
-            });
-  double room = divisor - 1;
-  AffineTerms kept;
-  for (AffineTerm term : rest.terms) {
-    const double steps = static_cast<double>(extents_[term.loop] - 1);
-    const double reach = std::abs(term.coefficient) * steps;
-    if (room <= 0) break;
-    if (reach > room) term.coefficient *= room / reach;
-    room -= std::min(reach, room);
-    kept.push_back(term);
-  }
-  std::sort(
-      kept.begin(), kept.end(),
-      [](const AffineTerm& x, const AffineTerm& y) { return x.loop < y.loop; });
-  rest.terms = std::move(kept);
-  return rest;
 }
 
 Affine AffineScope::EvaluateBinary(const BinaryNode& e) const {

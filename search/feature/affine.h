@@ -10,14 +10,17 @@
 
 namespace kiln {
 
-// A fraction stands where a loop is divided: (f // 8, f % 8) has {f: 1/8} and,
-// for f in [0, 64), {f: 1/9}, which fills the 8 values of the remainder.
+// What one loop adds to an index: coefficient * loop, going round so that it
+// never passes `reach`. For f in [0, 64), f // 8 has the coefficient 1/8 and
+// f % 8 the coefficient 1 with a reach of 7.
 struct AffineTerm {
   int loop;
   double coefficient;
+  double reach;
 
   friend bool operator==(const AffineTerm& a, const AffineTerm& b) {
-    return a.loop == b.loop && a.coefficient == b.coefficient;
+    return a.loop == b.loop && a.coefficient == b.coefficient &&
+           a.reach == b.reach;
   }
 };
 using AffineTerms = absl::InlinedVector<AffineTerm, 4>;
@@ -30,16 +33,12 @@ struct Affine {
   bool unknown = false;
 
   static Affine Unknown();
-  static Affine OfLoop(int loop);
+  static Affine OfLoop(int loop, int64_t extent);
 };
 
-// The variables in scope, and what they are in terms of loops. Loops start at
-// 0; extents[loop] tells their length.
+// The variables in scope, and what they are in terms of loops.
 class AffineScope {
  public:
-  explicit AffineScope(const std::vector<int64_t>* extents)
-      : extents_(*extents) {}
-
   size_t depth() const { return bindings_.size(); }
   void Bind(const VarNode* var, Affine value);
   // Forgets what was bound since the depth was `depth`.
@@ -57,12 +56,7 @@ class AffineScope {
   };
   const Affine* Find(const VarNode* var) const;
   Affine EvaluateBinary(const BinaryNode& e) const;
-  // The largest sum of the terms: each loop at its end.
-  double Reach(const AffineTerms& terms) const;
-  Affine Divide(const Affine& a, double divisor) const;
-  Affine Remainder(const Affine& a, double divisor) const;
 
-  const std::vector<int64_t>& extents_;
   std::vector<Binding> bindings_;
 };
 

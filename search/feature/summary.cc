@@ -34,7 +34,7 @@ LoopRole Combine(LoopRole a, LoopRole b) {
 
 class Walker {
  public:
-  explicit Walker(ProgramSummary* out) : out_(*out), scope_(&extents_) {}
+  explicit Walker(ProgramSummary* out) : out_(*out) {}
 
   void Run(const Function& f) {
     for (const Param& param : f.params) {
@@ -111,13 +111,12 @@ void Walker::WalkFor(const ForNode& loop) {
   summary.depth = static_cast<int>(stack_.size());
   const int id = static_cast<int>(out_.loops.size());
   const size_t depth = scope_.depth();
-  Affine value = Affine::OfLoop(id);
+  Affine value = Affine::OfLoop(id, summary.extent);
   if (const int64_t* min = AsInt(loop.min)) {
     value.constant = static_cast<double>(*min);
   }
   out_.loops.push_back(summary);
   extents_.push_back(summary.extent);
-  if (summary.extent == 1) value.terms.clear();
   scope_.Bind(loop.var.get(), std::move(value));
   stack_.push_back(id);
   roles_.push_back(LoopRole::kNone);
@@ -351,7 +350,7 @@ double Span(const ProgramSummary& program, const AffineDim& dim, int depth,
   for (const AffineTerm& term : dim.terms) {
     const LoopSummary& loop = program.loops[term.loop];
     if (loop.depth < depth) continue;
-    span += std::abs(term.coefficient) * static_cast<double>(loop.extent - 1);
+    span += term.reach;
   }
   return std::min(limit, std::floor(span + 1e-6));
 }
@@ -362,7 +361,8 @@ double Distinct(const ProgramSummary& program, const AffineDim& dim, int depth,
   double points = dim.width;
   for (const AffineTerm& term : dim.terms) {
     const LoopSummary& loop = program.loops[term.loop];
-    if (loop.depth >= depth) points *= static_cast<double>(loop.extent);
+    if (loop.depth < depth) continue;
+    points *= std::min(static_cast<double>(loop.extent), 1 + term.reach);
   }
   return std::min(points, Span(program, dim, depth, limit));
 }

@@ -1,0 +1,324 @@
+#include "kiln/search/cost/analytic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+#include "kiln/search/cost/nest.h"
+
+namespace kiln {
+namespace {
+
+// Everything below counts in slots: the time of one vector multiply-add at
+// full rate. Half a cycle where a core has two units for them.
+constexpr double kLatencySlots = 8;  // of a multiply-add
+constexpr double kIssuePerSlot = 3;  // instructions
+constexpr double kLoopSlots = 3;     // of one iteration of a loop
+constexpr double kDivideSlots = 10;
+constexpr double kMathSlots = 24;  // exp and the like, as polynomials
+constexpr double kSpillSlots = 4;  // a register stored and loaded again
+constexpr double kLaunchSeconds = 1.5e-6;
+constexpr double kPageMissSeconds = 2.5e-9;
+constexpr double kPagesHeld = 64;  // whose addresses are at hand
+// Of each level, what is left for the data: some goes to the rest of the
+// program, some to lines fetched ahead.
+constexpr double kCapacityShare = 0.85;
+// Of the times that should overlap with the longest one, the share that does
+// not.
+constexpr double kBadOverlap = 0.25;
+constexpr double kCodeBytes = 32 << 10;
+constexpr double kInstructionBytes = 7;
+
+double SlotsOf(OpClass op) {
+  switch (op) {
+    case OpClass::kFloatDivMod:
+    case OpClass::kIntDivMod:
+      return kDivideSlots;
+    case OpClass::kFloatMath:
+    case OpClass::kIntMath:
+      return kMathSlots;
+    case OpClass::kFloatMad:
+    case OpClass::kFloatAddSub:
+    case OpClass::kFloatMul:
+    case OpClass::kFloatCmp:
+    case OpClass::kFloatOther:
+    case OpClass::kIntMad:
+    case OpClass::kIntAddSub:
+    case OpClass::kIntMul:
+    case OpClass::kIntCmp:
+    case OpClass::kIntOther:
+    case OpClass::kBool:
+    case OpClass::kSelect:
+      return 1;
+  }
+  return 1;
+}
+
+class StoreEstimator {
+ public:
+  StoreEstimator(const ProgramSummary& program, const StoreSummary& store,
+                 const Machine& machine, int threads)
+      : store_(store),
+        machine_(machine),
+        nest_(MakeNest(program, store, machine, threads)) {}
+
+  StoreEstimate Run() {
+    slot_ = 2.0 * machine_.vector_bytes / 4 / (machine_.gflops * 1e9);
+    SetRounds();
+    FindRegisters();
+    out_.busy_threads = nest_.busy_threads;
+    out_.lane_use = nest_.lane_use;
+    CountTile();
+    for (int i = 1; i < kNumMemoryLevels; ++i) {
+      out_.transfer[i] = TransferSeconds(static_cast<MemoryLevelId>(i));
+    }
+    SetOverhead();
+    SetSeconds();
+    return out_;
+  }
+
+  const Nest& nest() const { return nest_; }
+  double tile_instructions() const { return instructions_; }
+
+ private:
+  void SetRounds();
+  void FindRegisters();
+  double TileCount(const NestAccess& access) const;
+  double LiveRegisters(const NestAccess& access) const;
+  void CountTile();
+  double Capacity(MemoryLevelId id) const;
+  double BytesAt(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double TransferSeconds(MemoryLevelId id) const;
+  double PageMisses() const;
+  void SetOverhead();
+  void SetSeconds();
+
+  const StoreSummary& store_;
+  const Machine& machine_;
+  Nest nest_;
+  StoreEstimate out_;
+  double slot_ = 0;
+  double rounds_ = 1;  // of the tile
+  double spilled_ = 0;
+  double instructions_ = 0;
+};
+
+// Initializations inside the loops of their reduction run once for each.
+void StoreEstimator::SetRounds() {
+  rounds_ = store_.share;
+  for (int i = 0; i < nest_.tile; ++i) {
+    const bool once = store_.is_init && nest_.accesses[0].strides[i] == 0;
+    if (!once) rounds_ *= nest_.extents[i];
+  }
+}
+
+// Vectors (or scalars) that an access moves in one round of the tile, each
+// counted once.
+double StoreEstimator::TileCount(const NestAccess& access) const {
+  double count = access.access->count;
+  if (access.access->writes && access.access->reads) count /= 2;
+  for (int i = nest_.tile; i < nest_.depth(); ++i) {
+    if (access.strides[i] == 0) continue;
+    const double stride = std::abs(access.strides[i]);
+    if (i != nest_.lane_loop) {
+      count *= nest_.extents[i];
+    } else if (stride == access.buffer->element_bytes) {
+      count *= nest_.vectors * nest_.lane_repeats;
+    } else {
+      count *= nest_.extents[i];  // lane by lane
+    }
+  }
+  return count;
+}
+
+// Registers that hold an operand from its first use to its last: those of the
+// loops inside the outermost tile loop that uses the same ones again.
+double StoreEstimator::LiveRegisters(const NestAccess& access) const {
+  double live = 1;
+  bool reused = false;
+  for (int i = nest_.tile; i < nest_.depth(); ++i) {
+    const bool reduce = store_.roles[i] == LoopRole::kReduce;
+    if (access.strides[i] == 0) {
+      reused |= !reduce && nest_.extents[i] > 1 && i != nest_.lane_loop;
+    } else if (reused && !reduce) {
+      live *= i == nest_.lane_loop ? nest_.vectors : nest_.extents[i];
+    }
+  }
+  return live;
+}
+
+void StoreEstimator::FindRegisters() {
+  NestAccess& target = nest_.accesses[0];
+  const int around = nest_.tile - 1;
+  target.in_registers = store_.is_reduction && around >= 0 &&
+                        target.strides[around] == 0 &&
+                        nest_.extents[around] > 1;
+  for (const NestAccess& access : nest_.accesses) {
+    out_.registers +=
+        access.in_registers ? TileCount(access) : LiveRegisters(access);
+  }
+  out_.registers += 1;
+  spilled_ = std::max(0.0, out_.registers - machine_.vector_registers);
+}
+
+void StoreEstimator::CountTile() {
+  const double steps =
+      nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
+  double arithmetic = 0, instructions = 0;
+  for (int i = 0; i < kNumOpClasses; ++i) {
+    const double count = store_.ops[i] * steps;
+    arithmetic += count * SlotsOf(static_cast<OpClass>(i));
+    instructions += count;
+  }
+  const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
+  const double load = machine_.vector_bytes / (l1.read_gbs * 1e9);
+  const double store = machine_.vector_bytes / (l1.write_gbs * 1e9);
+  double near = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    if (access.in_registers) continue;
+    const double count = TileCount(access);
+    instructions += count;
+    if (access.access->reads) near += count * load;
+    if (access.access->writes) near += count * store;
+  }
+  double chain = 0;
+  if (nest_.accesses[0].in_registers) {
+    chain = store_.is_reduction
+                ? kLatencySlots * steps / TileCount(nest_.accesses[0])
+                : 0;
+    arithmetic +=
+        spilled_ * kSpillSlots * (steps / TileCount(nest_.accesses[0]));
+  }
+  instructions_ = instructions;
+  double issue = instructions / kIssuePerSlot;
+  if (instructions * kInstructionBytes > kCodeBytes) issue *= 2;
+  arithmetic = std::max({arithmetic, chain, issue});
+  out_.arithmetic = rounds_ * arithmetic * slot_;
+  out_.transfer[0] = rounds_ * near;
+}
+
+double StoreEstimator::Capacity(MemoryLevelId id) const {
+  const double bytes = static_cast<double>(machine_.level(id).bytes);
+  const double shared = id == MemoryLevelId::kL3 ? nest_.threads : 1;
+  return kCapacityShare * bytes / shared;
+}
+
+double StoreEstimator::BytesAt(const NestAccess& access, int depth,
+                               MemoryLevelId id) const {
+  if (access.in_registers) return 0;
+  const Footprint& footprint = access.footprints[depth];
+  switch (id) {
+    case MemoryLevelId::kL1:
+      return footprint.l1_bytes;
+    case MemoryLevelId::kL2:
+      return footprint.l2_bytes;
+    case MemoryLevelId::kL3:
+    case MemoryLevelId::kMemory:
+      break;
+  }
+  return footprint.lines * machine_.line_bytes;
+}
+
+// What the level `id` has to serve because the one before it is too small: in
+// each iteration of the innermost loop whose data do not fit there, all lines
+// of that iteration; less for an access whose lines the next iteration finds
+// still there.
+double StoreEstimator::TransferSeconds(MemoryLevelId id) const {
+  const MemoryLevelId inner =
+      static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
+  const double capacity = Capacity(inner);
+  const auto total = [&](int depth) {
+    double bytes = 0;
+    for (const NestAccess& access : nest_.accesses) {
+      bytes += BytesAt(access, depth, inner);
+    }
+    return bytes;
+  };
+  int depth = 0;
+  while (depth < nest_.depth() && total(depth) > capacity) ++depth;
+  if (depth == 0) return 0;  // found there since the last call
+  const double fits = total(depth);
+  const MemoryLevel& level = machine_.level(id);
+  const bool all = nest_.threads > 1;
+  const double share = nest_.threads;
+  const double read = (all ? level.all_read_gbs / share : level.read_gbs) * 1e9;
+  const double write =
+      (all ? level.all_write_gbs / share : level.write_gbs) * 1e9;
+  double seconds = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    if (access.in_registers) continue;
+    const double own = BytesAt(access, depth, inner);
+    const bool kept = 2 * fits - own <= capacity;
+    const double lines = kept ? access.footprints[depth - 1].lines
+                              : std::max(access.footprints[depth - 1].lines,
+                                         access.footprints[depth].lines *
+                                             nest_.extents[depth - 1]);
+    const double bytes =
+        lines * machine_.line_bytes * nest_.Iterations(0, depth - 1);
+    seconds += bytes / (access.access->writes ? write : read);
+  }
+  return seconds;
+}
+
+// Addresses to look up anew, as lines that miss a cache of a few pages.
+double StoreEstimator::PageMisses() const {
+  int depth = 0;
+  const auto total = [&](int d) {
+    double pages = 0;
+    for (const NestAccess& access : nest_.accesses) {
+      pages += access.footprints[d].pages;
+    }
+    return pages;
+  };
+  while (depth < nest_.depth() && total(depth) > kPagesHeld) ++depth;
+  if (depth == 0) return 0;
+  return total(depth) * nest_.Iterations(0, depth);
+}
+
+void StoreEstimator::SetOverhead() {
+  double iterations = 0;
+  for (int i = 0; i < nest_.tile; ++i) {
+    iterations += nest_.Iterations(0, i + 1);
+  }
+  out_.overhead = iterations * kLoopSlots * slot_ +
+                  nest_.launches * kLaunchSeconds +
+                  PageMisses() * kPageMissSeconds;
+}
+
+void StoreEstimator::SetSeconds() {
+  double longest = out_.arithmetic, sum = out_.arithmetic;
+  for (double seconds : out_.transfer) {
+    longest = std::max(longest, seconds);
+    sum += seconds;
+  }
+  out_.seconds = longest + kBadOverlap * (sum - longest) + out_.overhead;
+}
+
+}  // namespace
+
+TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
+                          int threads) {
+  TimeEstimate estimate;
+  for (const StoreSummary& store : program.stores) {
+    StoreEstimator estimator(program, store, machine, threads);
+    estimate.stores.push_back(estimator.Run());
+    const StoreEstimate& one = estimate.stores.back();
+    estimate.seconds += one.seconds;
+  }
+  return estimate;
+}
+
+bool IsHopeless(const TimeEstimate& estimate, double best_seconds,
+                double factor, std::string* why) {
+  std::string reason = estimate.hopeless;
+  if (reason.empty() && best_seconds > 0 &&
+      estimate.seconds > factor * best_seconds) {
+    reason = absl::StrFormat(
+        "estimated at %.3g us, over %.3g times the best of %.3g us",
+        estimate.seconds * 1e6, factor, best_seconds * 1e6);
+  }
+  if (why) *why = reason;
+  return !reason.empty();
+}
+
+}  // namespace kiln

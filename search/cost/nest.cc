@@ -1,0 +1,256 @@
+#include "kiln/search/cost/nest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kiln {
+namespace {
+
+// Of loops that code generation unrolls without being asked, and at all.
+constexpr double kImplicitSteps = 32;
+constexpr double kMaxSteps = 4096;
+constexpr int64_t kPageBytes = 4096;
+constexpr int kL2Ways = 16;
+// Loops are made vectors of at least this many lanes, and at most this many
+// registers, where the program says nothing.
+constexpr double kMinLanes = 4;
+constexpr double kChosenRegisters = 4;
+
+class NestMaker {
+ public:
+  NestMaker(const ProgramSummary& program, const StoreSummary& store,
+            const Machine& machine, int threads)
+      : program_(program), store_(store), machine_(machine) {
+    nest_.threads = threads;
+  }
+
+  Nest Make() {
+    SetExtents();
+    for (const AccessSummary& access : store_.accesses) AddAccess(access);
+    FindLanes();
+    FindTile();
+    for (NestAccess& access : nest_.accesses) SetFootprints(&access);
+    return std::move(nest_);
+  }
+
+ private:
+  const LoopSummary& loop(int position) const {
+    return program_.loops[store_.loops[position]];
+  }
+  void SetExtents();
+  void AddAccess(const AccessSummary& access);
+  void FindLanes();
+  bool CanBeLanes(int position) const;
+  void SetLanes(int position, double lanes);
+  void FindTile();
+  void SetFootprints(NestAccess* access) const;
+  Footprint FootprintOf(const NestAccess& access,
+                        absl::InlinedVector<double, 6> spans,
+                        absl::InlinedVector<double, 6> points) const;
+
+  const ProgramSummary& program_;
+  const StoreSummary& store_;
+  const Machine& machine_;
+  Nest nest_;
+};
+
+// The first parallel loop is shared out in equal parts of whole iterations.
+void NestMaker::SetExtents() {
+  bool parallel = false;
+  double launches = 1;
+  for (size_t i = 0; i < store_.loops.size(); ++i) {
+    double extent = static_cast<double>(loop(i).extent);
+    if (!parallel && loop(i).kind == ForKind::kParallel && extent > 1) {
+      parallel = true;
+      const double share = std::ceil(extent / nest_.threads);
+      nest_.busy_threads = extent / share;
+      nest_.launches = launches;
+      extent = share;
+    }
+    launches *= extent;
+    nest_.extents.push_back(extent);
+  }
+  if (!parallel) nest_.threads = 1;
+}
+
+void NestMaker::AddAccess(const AccessSummary& access) {
+  NestAccess out;
+  out.access = &access;
+  out.buffer = &program_.buffers[access.buffer];
+  out.strides.assign(store_.loops.size(), 0);
+  double row = out.buffer->element_bytes;
+  for (size_t i = access.dims.size(); i-- > 0;) {
+    for (const AffineTerm& term : access.dims[i].terms) {
+      out.strides[program_.loops[term.loop].depth] += term.coefficient * row;
+    }
+    if (i < out.buffer->extents.size()) {
+      row *= static_cast<double>(out.buffer->extents[i]);
+    }
+  }
+  nest_.accesses.push_back(std::move(out));
+}
+
+// Whether code generation can run the loop in lanes though nobody said so.
+bool NestMaker::CanBeLanes(int position) const {
+  if (nest_.extents[position] < kMinLanes ||
+      store_.roles[position] != LoopRole::kSpatial ||
+      (loop(position).kind != ForKind::kSerial &&
+       loop(position).kind != ForKind::kUnrolled)) {
+    return false;
+  }
+  for (const NestAccess& access : nest_.accesses) {
+    const double stride = std::abs(access.strides[position]);
+    const bool unknown =
+        std::any_of(access.access->dims.begin(), access.access->dims.end(),
+                    [](const AffineDim& dim) { return dim.unknown; });
+    if (unknown) return false;
+    if (stride == access.buffer->element_bytes) continue;
+    if (stride != 0 || access.access->writes) return false;
+  }
+  return true;
+}
+
+void NestMaker::SetLanes(int position, double lanes) {
+  const double bytes = nest_.accesses[0].buffer->element_bytes;
+  nest_.lane_loop = position;
+  nest_.vectors = std::ceil(lanes * bytes / machine_.vector_bytes);
+  nest_.lane_use = lanes * bytes / (nest_.vectors * machine_.vector_bytes);
+}
+
+void NestMaker::FindLanes() {
+  for (int i = nest_.depth() - 1; i >= 0; --i) {
+    if (loop(i).kind == ForKind::kVectorized) {
+      return SetLanes(i, nest_.extents[i]);
+    }
+  }
+  for (int i = nest_.depth() - 1; i >= 0; --i) {
+    if (!CanBeLanes(i)) continue;
+    const double bytes = nest_.accesses[0].buffer->element_bytes;
+    const double most = kChosenRegisters * machine_.vector_bytes / bytes;
+    const double lanes = std::min(nest_.extents[i], most);
+    nest_.lane_repeats = std::ceil(nest_.extents[i] / lanes);
+    return SetLanes(i, nest_.extents[i] / nest_.lane_repeats);
+  }
+}
+
+void NestMaker::FindTile() {
+  nest_.tile = nest_.depth();
+  for (int i = nest_.depth() - 1; i >= 0; --i) {
+    const double steps =
+        i == nest_.lane_loop ? nest_.lane_repeats : nest_.extents[i];
+    const double limit =
+        loop(i).kind == ForKind::kUnrolled || i == nest_.lane_loop
+            ? kMaxSteps
+            : std::max(kImplicitSteps,
+                       static_cast<double>(loop(i).unroll_steps));
+    const bool stays =
+        loop(i).kind == ForKind::kParallel || nest_.tile_steps * steps > limit;
+    if (stays && i != nest_.lane_loop) break;
+    nest_.tile_steps *= steps;
+    nest_.tile = i;
+  }
+}
+
+// Bytes that `lines` in rows of `row_lines`, `stride` apart, take of a cache
+// whose ways have `way` bytes: lines beyond one a set push each other out.
+double CacheBytes(double lines, double rows, double row_lines, double stride,
+                  double way, double line) {
+  const double bytes = lines * line;
+  if (rows <= 1 || stride < line) return bytes;
+  const int64_t step = std::max<int64_t>(static_cast<int64_t>(stride), 1);
+  const int64_t size = static_cast<int64_t>(way);
+  const double places = static_cast<double>(size / std::gcd(size, step));
+  const double sets = std::min(way / line, std::min(rows, places) * row_lines);
+  const double deep = lines / std::max(sets, 1.0);
+  return deep > 1 ? std::max(bytes, deep * way) : bytes;
+}
+
+// Elements next to each other form rows: the last dimension, and those before
+// it as long as the later ones are touched in full.
+Footprint NestMaker::FootprintOf(const NestAccess& access,
+                                 absl::InlinedVector<double, 6> spans,
+                                 absl::InlinedVector<double, 6> points) const {
+  const double line = machine_.line_bytes;
+  double run = access.buffer->element_bytes, rows = 1, row_stride = 0;
+  double touched = 1, pitch = run;
+  bool open = true;
+  for (size_t i = spans.size(); i-- > 0;) {
+    const double size = i < access.buffer->extents.size()
+                            ? static_cast<double>(access.buffer->extents[i])
+                            : 1;
+    if (open) {
+      run *= spans[i];
+      touched *= points[i];
+      open = spans[i] >= size;
+    } else {
+      if (rows == 1 && points[i] > 1) row_stride = pitch;
+      rows *= points[i];
+    }
+    pitch *= size;
+  }
+  const double row_lines = std::min(touched, std::ceil(run / line));
+  Footprint out;
+  out.lines = rows * row_lines;
+  const double row_pages = std::ceil(run / kPageBytes);
+  out.pages =
+      rows * row_pages *
+      std::min(1.0, std::max(row_stride / kPageBytes, 1 / std::max(rows, 1.0)));
+  const double l1 =
+      static_cast<double>(machine_.level(MemoryLevelId::kL1).bytes);
+  const double l2 =
+      static_cast<double>(machine_.level(MemoryLevelId::kL2).bytes);
+  out.l1_bytes = CacheBytes(out.lines, rows, row_lines, row_stride,
+                            l1 / machine_.l1_ways, line);
+  out.l2_bytes =
+      CacheBytes(out.lines, rows, row_lines, row_stride, l2 / kL2Ways, line);
+  return out;
+}
+
+void NestMaker::SetFootprints(NestAccess* access) const {
+  const auto& dims = access->access->dims;
+  absl::InlinedVector<double, 6> limits, spans, points;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const double size = i < access->buffer->extents.size()
+                            ? static_cast<double>(access->buffer->extents[i])
+                            : 1;
+    limits.push_back(size);
+    spans.push_back(dims[i].unknown ? size : std::min(dims[i].width, size));
+    points.push_back(spans[i]);
+  }
+  access->footprints.resize(nest_.depth() + 1);
+  absl::InlinedVector<double, 6> reach = spans, count = points;
+  access->footprints[nest_.depth()] = FootprintOf(*access, spans, points);
+  for (int d = nest_.depth() - 1; d >= 0; --d) {
+    bool moved = false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      for (const AffineTerm& term : dims[i].terms) {
+        if (program_.loops[term.loop].depth != d) continue;
+        const double far = std::min(
+            term.reach, std::abs(term.coefficient) * (nest_.extents[d] - 1));
+        reach[i] += far;
+        count[i] *= std::min(nest_.extents[d], 1 + far);
+        spans[i] = std::min(limits[i], std::floor(reach[i] + 1e-6));
+        points[i] = std::min(count[i], spans[i]);
+        moved = true;
+      }
+    }
+    access->footprints[d] =
+        moved ? FootprintOf(*access, spans, points) : access->footprints[d + 1];
+  }
+}
+
+}  // namespace
+
+double Nest::Iterations(int first, int last) const {
+  double product = 1;
+  for (int i = first; i < last; ++i) product *= extents[i];
+  return product;
+}
+
+Nest MakeNest(const ProgramSummary& program, const StoreSummary& store,
+              const Machine& machine, int threads) {
+  return NestMaker(program, store, machine, threads).Make();
+}
+
+}  // namespace kiln

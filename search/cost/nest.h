@@ -1,0 +1,63 @@
+// A store and its loops as one thread runs them: extents, the register tile,
+// and what its accesses touch from each depth on.
+#ifndef KILN_SEARCH_COST_NEST_H_
+#define KILN_SEARCH_COST_NEST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "kiln/base/machine.h"
+#include "kiln/search/feature/summary.h"
+
+namespace kiln {
+
+// What an access touches while the loops of some depth and deeper run.
+struct Footprint {
+  double lines = 0;
+  double pages = 0;
+  // Bytes of the first and of the second cache that it takes: more than its
+  // lines where power-of-two strides put them into few sets.
+  double l1_bytes = 0, l2_bytes = 0;
+};
+
+struct NestAccess {
+  const AccessSummary* access = nullptr;
+  const BufferSummary* buffer = nullptr;
+  // By loop, from outermost: bytes between iterations. 0: the same elements.
+  absl::InlinedVector<double, 12> strides;
+  // By depth; the last entry is one iteration of all loops.
+  absl::InlinedVector<Footprint, 12> footprints;
+  // By depth: where the loop of this depth keeps the row, the rows' lines.
+  bool in_registers = false;  // stays there while the loop around the tile runs
+};
+
+struct Nest {
+  // By loop, from outermost. A parallel loop is as long as one thread's share.
+  absl::InlinedVector<double, 12> extents;
+  std::vector<NestAccess> accesses;  // as in the summary
+
+  int threads = 1;          // that work at a time, at most
+  double busy_threads = 1;  // on average
+  double launches = 0;      // of parallel loops
+
+  // Loops from here on are unrolled or vectorized: one iteration of the others
+  // runs the tile as straight code.
+  int tile = 0;
+  int lane_loop = -1;       // runs in vector lanes; -1: none does
+  double vectors = 1;       // registers that its lanes fill
+  double lane_use = 1;      // share of useful lanes in them
+  double lane_repeats = 1;  // times that a loop that stays a loop fills them
+  double tile_steps = 1;    // iterations of the tile, lanes as one
+
+  int depth() const { return static_cast<int>(extents.size()); }
+  // Iterations of the loops [first, last).
+  double Iterations(int first, int last) const;
+};
+
+Nest MakeNest(const ProgramSummary& program, const StoreSummary& store,
+              const Machine& machine, int threads);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_COST_NEST_H_
