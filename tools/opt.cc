@@ -10,7 +10,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/llvm/compile.h"
-#include "kiln/codegen/lower/pipeline.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/serial/serial.h"
@@ -108,8 +107,10 @@ absl::StatusOr<Module> KeepChosen(Module module) {
 }
 
 absl::StatusOr<Module> LowerAll(Module module) {
+  KILN_ASSIGN_OR_RETURN(Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
   for (Function& f : module.functions) {
-    absl::StatusOr<Function> lowered = Lower(WithDimsAsParams(f));
+    absl::StatusOr<Function> lowered = LowerForTarget(f, target);
     if (!lowered.ok()) {
       return absl::Status(
           lowered.status().code(),

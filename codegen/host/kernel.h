@@ -24,6 +24,10 @@ struct CompiledKernel {
 // told; this keeps it as the signature has it.
 Function WithDimsAsParams(Function f);
 
+// Lowers `f` for the vector registers of `target`, its dimensions as above.
+absl::StatusOr<Function> LowerForTarget(const Function& f,
+                                        const Target& target);
+
 // Lowers and compiles `f`. The error names the function, the stage and the
 // reason.
 absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,

@@ -115,8 +115,16 @@ std::optional<int64_t> Checker::OuterDistance(const Access& a,
   return difference.constant;
 }
 
+// Whether [low, high] has a multiple of `unit`; of 0: whether it has 0.
+bool HasMultiple(int64_t low, int64_t high, int64_t unit) {
+  if (unit == 0) return low <= 0 && high >= 0;
+  const int64_t last = high >= 0 ? high / unit : -((-high + unit - 1) / unit);
+  return last * unit >= low;
+}
+
 // Two accesses in different lanes: c*(lane1 - lane2) + (inner terms) + d, which
-// must never be 0. Inner terms are multiples of `unit` or within [-span, span].
+// must never be 0. Inner terms are multiples of `unit`, or sum up to something
+// between `low` and `high`.
 bool Checker::NeverMeet(const Access& a, const Access& b) const {
   if (!a.is_affine || !b.is_affine) return false;
   const int64_t c = std::abs(a.index.Coefficient(lane_));
@@ -125,7 +133,7 @@ bool Checker::NeverMeet(const Access& a, const Access& b) const {
   }
   std::optional<int64_t> distance = OuterDistance(a, b);
   if (!distance) return false;
-  int64_t d = *distance, unit = 0, span = 0;
+  int64_t low = *distance, high = *distance, unit = 0;
   for (const auto& [var, bounds] : bounds_) {
     if (var == lane_) continue;
     const int64_t x = a.index.Coefficient(var), y = b.index.Coefficient(var);
@@ -136,17 +144,24 @@ bool Checker::NeverMeet(const Access& a, const Access& b) const {
       continue;
     }
     if (bounds.extent < 0) return false;
-    d += (x - y) * bounds.min;
-    const int64_t size = x == y ? std::abs(x) : std::abs(x) + std::abs(y);
-    span += size * std::max<int64_t>(0, bounds.extent - 1);
+    const int64_t last = std::max<int64_t>(0, bounds.extent - 1);
+    low += (x - y) * bounds.min +
+           (std::min<int64_t>(x, 0) - std::max<int64_t>(y, 0)) * last;
+    high += (x - y) * bounds.min +
+            (std::max<int64_t>(x, 0) - std::min<int64_t>(y, 0)) * last;
   }
-  const int64_t reach = c * (lanes_ - 1) + span;
-  if (unit != 0) d %= unit;
-  d = std::abs(d);
-  if (unit != 0 && d > unit / 2) d = unit - d;
-  const bool between_lanes = c - span > d && (unit == 0 || reach + d < unit);
-  const bool beyond_reach = d > reach && (unit == 0 || unit - d > reach);
-  return between_lanes || beyond_reach;
+  const int64_t reach = c * (lanes_ - 1);
+  if (!HasMultiple(low - reach, high + reach, unit)) return true;
+  // Less than a lane apart, but for whole units, which no lane reaches.
+  if (unit != 0) {
+    const int64_t shift = (low + (high - low) / 2 + unit / 2);
+    const int64_t units =
+        shift >= 0 ? shift / unit : -((-shift + unit - 1) / unit);
+    low -= units * unit;
+    high -= units * unit;
+  }
+  const int64_t most = std::max(high, -low);
+  return most < c && (unit == 0 || reach + most < unit);
 }
 
 }  // namespace

@@ -203,6 +203,11 @@ Expr Partitioner::GuardOf(
     if (term.atom.As<LoadNode>() || lets.count(term.atom.As<VarNode>())) {
       return nullptr;
     }
+    // Remainders that must vanish do so now and then, not in an interior.
+    if (condition->test == Test::kZero &&
+        term.atom.kind() == ExprKind::kFloorMod) {
+      return nullptr;
+    }
   }
   std::optional<LinearForm> least = Extreme(form, site.loops, loops_.size(), 1);
   if (!least || least->IsConstant()) return nullptr;

@@ -6,6 +6,7 @@
 #include "kiln/codegen/lower/check_loops.h"
 #include "kiln/codegen/lower/choose_vectors.h"
 #include "kiln/codegen/lower/compact_buffers.h"
+#include "kiln/codegen/lower/distribute_loops.h"
 #include "kiln/codegen/lower/flatten_buffers.h"
 #include "kiln/codegen/lower/hoist_conditions.h"
 #include "kiln/codegen/lower/lower_init.h"
@@ -14,6 +15,7 @@
 #include "kiln/codegen/lower/plan_storage.h"
 #include "kiln/codegen/lower/remove_blocks.h"
 #include "kiln/codegen/lower/simplify_indices.h"
+#include "kiln/codegen/lower/tile_registers.h"
 #include "kiln/codegen/lower/unroll_loops.h"
 #include "kiln/codegen/lower/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
@@ -21,22 +23,34 @@
 namespace kiln {
 namespace {
 
+template <absl::StatusOr<Function> (*pass)(Function)>
+absl::StatusOr<Function> Plain(Function f, const LowerOptions&) {
+  return pass(std::move(f));
+}
+
+template <absl::StatusOr<Function> (*pass)(Function, const lower::VectorUnit&)>
+absl::StatusOr<Function> WithUnit(Function f, const LowerOptions& options) {
+  return pass(std::move(f), options.unit);
+}
+
 // The pipeline, from top to bottom.
 constexpr LowerPass kPasses[] = {
-    {"check_loops", CheckLoops},            // refuse what a CPU cannot run
-    {"lower_init", LowerInit},              // block init → if
-    {"place_buffers", PlaceBuffers},        // allocate close to the uses
-    {"remove_blocks", RemoveBlocks},        // blocks → their bodies
-    {"compact_buffers", CompactBuffers},    // allocate what is touched only
-    {"flatten_buffers", FlattenBuffers},    // one dimension, one index
-    {"simplify_indices", SimplifyIndices},  // while there is one copy of a body
-    {"hoist_conditions", HoistConditions},
-    {"partition_loops", PartitionLoops},  // interior and border apart
-    {"choose_vectors", ChooseVectors},    // where the schedule chose none
-    {"vectorize_loops", VectorizeLoops},  // vectorized loops → vectors
-    {"plan_storage", PlanStorage},        // stack, workspaces, sharing
-    {"unroll_loops", UnrollLoops},        // unrolled loops → copies, folded
-    {"verify_lowered", VerifyLowered},
+    {"check_loops", Plain<CheckLoops>},          // refuse what a CPU cannot run
+    {"lower_init", Plain<LowerInit>},            // block init → if
+    {"place_buffers", Plain<PlaceBuffers>},      // allocate close to the uses
+    {"remove_blocks", Plain<RemoveBlocks>},      // blocks → their bodies
+    {"compact_buffers", Plain<CompactBuffers>},  // only what is touched
+    {"flatten_buffers", Plain<FlattenBuffers>},  // one dimension, one index
+    {"simplify_indices", Plain<SimplifyIndices>},     // while bodies are single
+    {"distribute_loops", WithUnit<DistributeLoops>},  // to fill registers
+    {"hoist_conditions", Plain<HoistConditions>},
+    {"partition_loops", Plain<PartitionLoops>},   // interior and border apart
+    {"tile_registers", WithUnit<TileRegisters>},  // where there are none
+    {"choose_vectors", Plain<ChooseVectors>},     // likewise
+    {"vectorize_loops", Plain<VectorizeLoops>},   // vectorized loops → vectors
+    {"plan_storage", Plain<PlanStorage>},         // stack, workspaces, sharing
+    {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded
+    {"verify_lowered", Plain<VerifyLowered>},
 };
 
 double Now() {
@@ -70,7 +84,7 @@ absl::StatusOr<Function> Lower(const Function& f, const LowerOptions& options) {
   Function current = f;
   for (const LowerPass& pass : kPasses) {
     const double start = options.observe ? Now() : 0;
-    absl::StatusOr<Function> next = pass.run(std::move(current));
+    absl::StatusOr<Function> next = pass.run(std::move(current), options);
     if (!next.ok()) return Annotate(pass, next.status());
     current = *std::move(next);
     if (options.observe) options.observe(pass.name, current, Now() - start);

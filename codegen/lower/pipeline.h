@@ -8,20 +8,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "kiln/codegen/lower/choose_tile.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
 
-// A pass gives a new function that means the same.
-struct LowerPass {
-  std::string_view name;
-  absl::StatusOr<Function> (*run)(Function);
-};
-
-// All passes, in order.
-absl::Span<const LowerPass> LowerPasses();
-
 struct LowerOptions {
+  // What to fill with vectors.
+  lower::VectorUnit unit;
   // The pass to end with; empty: the last. An unknown name is an error.
   std::string stop_after;
   // Called with the name, the result and the duration of each pass: to time
@@ -30,6 +24,15 @@ struct LowerOptions {
                      double seconds)>
       observe;
 };
+
+// A pass gives a new function that means the same.
+struct LowerPass {
+  std::string_view name;
+  absl::StatusOr<Function> (*run)(Function, const LowerOptions&);
+};
+
+// All passes, in order.
+absl::Span<const LowerPass> LowerPasses();
 
 // Lowers `f` to the form that verify_lowered.h states. Errors say what the
 // program does that cannot be lowered, and are prefixed with the pass.
