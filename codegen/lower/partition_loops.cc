@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kiln/codegen/lower/border_pins.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -14,9 +15,12 @@ namespace {
 using lower::Difference;
 using lower::LinearForm;
 using lower::LinearTerm;
+using lower::LoopStack;
+using lower::Pin;
+using lower::PinsInBorder;
 using lower::ToLinear;
-
-using LoopStack = std::vector<const ForNode*>;
+using lower::Values;
+using lower::ValuesOf;
 
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {
@@ -57,17 +61,6 @@ std::optional<Condition> AsCondition(const Expr& e) {
     return Condition{minus(a, b, 0), Test::kNonNegative};
   if (kind == ExprKind::kEQ) return Condition{minus(a, b, 0), Test::kZero};
   return std::nullopt;
-}
-
-// The values of a loop variable; nullopt when they are not constant.
-struct Values {
-  int64_t first, last;
-};
-std::optional<Values> ValuesOf(const ForNode& loop) {
-  const int64_t* min = AsInt(loop.min);
-  const int64_t* extent = AsInt(loop.extent);
-  if (!min || !extent || *extent <= 0) return std::nullopt;
-  return Values{*min, *min + *extent - 1};
 }
 
 // The least (sign 1) or greatest (sign -1) value of `form` over `loops`, as a
@@ -153,9 +146,10 @@ void SiteCollector::Collect(const Stmt& s) {
   if (loop) loops_.pop_back();
 }
 
-// The interior of one loop body.
+// A part of the iterations of one loop body in which conditions are known.
 struct Interior {
-  std::vector<Expr> guards;                         // none: nothing to separate
+  LinearForm margin;                                // negative in the border
+  Expr guard;                                       // margin >= 0
   std::unordered_map<const ExprNode*, bool> known;  // conjuncts in it
 };
 
@@ -170,10 +164,10 @@ class Partitioner {
   Stmt RunPiece(const Stmt& piece);
   bool HasMixedParts(const Stmt& body) const;
   Stmt Separate(const Stmt& body, const Interior& interior);
-  Interior FindInterior(const Stmt& body) const;
+  std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
-  Expr GuardOf(const Site& site,
-               const std::unordered_set<const VarNode*>& lets) const;
+  std::optional<LinearForm> MarginOf(
+      const Site& site, const std::unordered_set<const VarNode*>& lets) const;
 
   LoopStack loops_;
   std::vector<Expr> tried_;  // guards that a border copy is the else-branch of
@@ -184,13 +178,13 @@ Expr NonNegative(const LinearForm& form) {
   return LE(Int(0), lower::Normalizer().Build(form));
 }
 
-// A condition on the loops so far under which the conjunct is true (an
-// equality: false) for all iterations of the loops inside; null when there is
-// none that covers enough.
-Expr Partitioner::GuardOf(
+// A form of the loops so far; where it is not negative, the conjunct is true
+// (an equality: false) for all iterations of the loops inside. Nullopt when
+// there is none that covers enough.
+std::optional<LinearForm> Partitioner::MarginOf(
     const Site& site, const std::unordered_set<const VarNode*>& lets) const {
   std::optional<Condition> condition = AsCondition(site.conjunct);
-  if (!condition || site.loops.size() == loops_.size()) return nullptr;
+  if (!condition || site.loops.size() == loops_.size()) return std::nullopt;
   const LinearForm& form = condition->form;
   auto is_inner = [&](const VarNode* var) {
     return lets.count(var) ||
@@ -198,10 +192,10 @@ Expr Partitioner::GuardOf(
                site.loops.begin() + loops_.size(), site.loops.end(),
                [&](const ForNode* loop) { return loop->var.get() == var; });
   };
-  if (form.HidesVar(is_inner)) return nullptr;
+  if (form.HidesVar(is_inner)) return std::nullopt;
   for (const LinearTerm& term : form.terms) {
     if (term.atom.As<LoadNode>() || lets.count(term.atom.As<VarNode>())) {
-      return nullptr;
+      return std::nullopt;
     }
     // Remainders that must vanish do so now and then, not in an interior.
     if (condition->test == Test::kZero &&
@@ -210,13 +204,12 @@ Expr Partitioner::GuardOf(
     }
   }
   std::optional<LinearForm> least = Extreme(form, site.loops, loops_.size(), 1);
-  if (!least || least->IsConstant()) return nullptr;
+  if (!least || least->IsConstant()) return std::nullopt;
   if (condition->test == Test::kZero) least->constant -= 1;  // form > 0
   if (Coverage(*least, loops_) < 0.5 * Coverage(form, site.loops)) {
-    return nullptr;
+    return std::nullopt;
   }
-  const Expr guard = NonNegative(*least);
-  return IsTried(guard) ? Expr() : guard;
+  return least;
 }
 
 bool Partitioner::IsTried(const Expr& guard) const {
@@ -225,74 +218,98 @@ bool Partitioner::IsTried(const Expr& guard) const {
   });
 }
 
-Interior Partitioner::FindInterior(const Stmt& body) const {
+std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
   SiteCollector collector(loops_);
   collector.Collect(body);
   std::unordered_set<const ExprNode*> refused;
-  Interior interior;
-  std::vector<Expr>& guards = interior.guards;
+  std::unordered_map<const ExprNode*, Expr> guard_of;
+  std::vector<Interior> found;
   for (const Site& site : collector.sites) {
-    Expr guard = GuardOf(site, collector.lets);
-    if (!guard) {
+    std::optional<LinearForm> margin = MarginOf(site, collector.lets);
+    const Expr guard = margin ? NonNegative(*margin) : Expr();
+    if (!guard || IsTried(guard)) {
       refused.insert(site.conjunct.get());
       continue;
     }
-    interior.known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
-    auto same = [&](const Expr& g) { return lower::SameStructure(g, guard); };
-    if (std::none_of(guards.begin(), guards.end(), same)) {
-      guards.push_back(guard);
+    auto same = [&](const Interior& x) {
+      return lower::SameStructure(x.guard, guard);
+    };
+    auto at = std::find_if(found.begin(), found.end(), same);
+    if (at == found.end()) at = found.insert(at, {*margin, guard, {}});
+    at->known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
+    auto [owner, is_new] = guard_of.emplace(site.conjunct.get(), at->guard);
+    if (!is_new && owner->second != at->guard) {
+      refused.insert(site.conjunct.get());
     }
   }
-  for (const ExprNode* conjunct : refused) interior.known.erase(conjunct);
-  if (interior.known.empty()) guards.clear();
-  return interior;
+  // A node may stand at several sites: what is known has to hold at all.
+  for (Interior& interior : found) {
+    for (const ExprNode* conjunct : refused) interior.known.erase(conjunct);
+  }
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [](const Interior& x) { return x.known.empty(); }),
+              found.end());
+  return found;
 }
 
-// `body` where the conjuncts have their known values.
-Stmt Resolve(const Stmt& body, const Interior& interior);
+// What an expression is replaced by; null: by nothing.
+using Replace = FunctionRef<Expr(const Expr&)>;
 
-Expr ResolveExpr(const Expr& e, const Interior& interior) {
-  auto found = interior.known.find(e.get());
-  if (found != interior.known.end()) return Bool(found->second);
-  return MapOperands(e,
-                     [&](const Expr& x) { return ResolveExpr(x, interior); });
+Expr ResolveExpr(const Expr& e, Replace replace) {
+  if (Expr replaced = replace(e)) return replaced;
+  return MapOperands(e, [&](const Expr& x) { return ResolveExpr(x, replace); });
 }
 
-Stmt Resolve(const Stmt& s, const Interior& interior) {
+// `s` after replacement, branches taken where conditions became constants.
+Stmt Resolve(const Stmt& s, Replace replace) {
   lower::Normalizer normalizer;
   Stmt own = MapExprs(s, [&](const Expr& e) {
-    Expr resolved = ResolveExpr(e, interior);
+    Expr resolved = ResolveExpr(e, replace);
     return resolved == e ? e : normalizer.Run(resolved);
   });
   if (const auto* branch = own.As<IfNode>()) {
     if (const int64_t* known = AsInt(branch->condition)) {
       const Stmt& taken = *known ? branch->then_case : branch->else_case;
-      return taken ? Resolve(taken, interior) : MakeEvaluate(Int(0));
+      return taken ? Resolve(taken, replace) : MakeEvaluate(Int(0));
     }
   }
   return MapChildren(
-      own, [&](const Stmt& child) { return Resolve(child, interior); });
+      own, [&](const Stmt& child) { return Resolve(child, replace); });
+}
+
+Stmt ResolveInterior(const Stmt& body, const Interior& interior) {
+  return Resolve(body, [&](const Expr& e) {
+    auto found = interior.known.find(e.get());
+    return found == interior.known.end() ? Expr() : Bool(found->second);
+  });
+}
+
+Stmt ResolveBorder(const Stmt& body, const std::vector<Pin>& pins) {
+  return Resolve(body, [&](const Expr& e) {
+    for (const Pin& pin : pins) {
+      if (lower::SameStructure(e, pin.atom)) return Int(pin.value);
+    }
+    return Expr();
+  });
 }
 
 Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
-  Expr guard;
-  for (const Expr& g : interior.guards) guard = guard ? And(guard, g) : g;
-  Stmt inside = Run(Resolve(body, interior));
-  const size_t outer = tried_.size();
-  tried_.insert(tried_.end(), interior.guards.begin(), interior.guards.end());
-  Stmt border = Run(body);
-  tried_.resize(outer);
-  return MakeIf(guard, std::move(inside), std::move(border));
+  Stmt inside = RunPiece(ResolveInterior(body, interior));
+  tried_.push_back(interior.guard);
+  const std::vector<Pin> pins = PinsInBorder(interior.margin, loops_);
+  Stmt border = RunPiece(pins.empty() ? body : ResolveBorder(body, pins));
+  tried_.pop_back();
+  return MakeIf(interior.guard, std::move(inside), std::move(border));
 }
 
 // One piece of a loop body, separated if it has an interior.
 Stmt Partitioner::RunPiece(const Stmt& piece) {
   const int64_t size = UnrolledSize(piece);
   if (size_ + size > kMaxPartitionedStatements) return Run(piece);
-  const Interior interior = FindInterior(piece);
-  if (interior.guards.empty()) return Run(piece);
+  const std::vector<Interior> interiors = FindInteriors(piece);
+  if (interiors.empty()) return Run(piece);
   size_ += size;
-  return Separate(piece, interior);
+  return Separate(piece, interiors.front());
 }
 
 // Statements without border conditions are not copied for the sake of those
@@ -313,7 +330,7 @@ Stmt Partitioner::RunBody(const Stmt& body) {
     run.clear();
   };
   for (const Stmt& part : seq->stmts) {
-    if (!FindInterior(part).guards.empty()) {
+    if (!FindInteriors(part).empty()) {
       run.push_back(part);
       continue;
     }
@@ -333,7 +350,7 @@ bool Partitioner::HasMixedParts(const Stmt& body) const {
   if (!seq) return false;
   size_t count = 0;
   for (const Stmt& part : seq->stmts) {
-    count += !FindInterior(part).guards.empty();
+    count += !FindInteriors(part).empty();
   }
   return count > 0 && count < seq->stmts.size();
 }
