@@ -51,7 +51,8 @@ std::optional<int64_t> OnlyValue(const LinearForm& margin,
   if (!values) return std::nullopt;
   const int64_t most = -1 - least_rest;  // of coefficient * atom
   if (term.coefficient > 0) {
-    values->last = std::min(values->last, FloorQuotient(most, term.coefficient));
+    values->last =
+        std::min(values->last, FloorQuotient(most, term.coefficient));
   } else {
     values->first =
         std::max(values->first, -FloorQuotient(most, -term.coefficient));

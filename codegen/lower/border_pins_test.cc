@@ -39,15 +39,13 @@ TEST_F(BorderPinsTest, SeveralIterationsPinNothing) {
 }
 
 TEST_F(BorderPinsTest, BothOfTwoLoopsStandAtTheirLast) {
-  const auto pins =
-      PinsWhereNegative(Sub(Int(42), Add(Mul(i_, Int(11)), j_)));
+  const auto pins = PinsWhereNegative(Sub(Int(42), Add(Mul(i_, Int(11)), j_)));
   ASSERT_EQ(pins.size(), 2);
   EXPECT_EQ(pins[0].value + pins[1].value, 3 + 10);
 }
 
 TEST_F(BorderPinsTest, OneOfTwoLoopsMayStandAnywhere) {
-  const auto pins =
-      PinsWhereNegative(Sub(Int(41), Add(Mul(i_, Int(11)), j_)));
+  const auto pins = PinsWhereNegative(Sub(Int(41), Add(Mul(i_, Int(11)), j_)));
   ASSERT_EQ(pins.size(), 1);
   EXPECT_EQ(pins[0].atom.get(), i_.get());
   EXPECT_EQ(pins[0].value, 3);
