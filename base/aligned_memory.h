@@ -16,8 +16,8 @@ struct AlignedDelete {
 using AlignedMemory = std::unique_ptr<void, AlignedDelete>;
 
 // `bytes` (at least one) with undefined contents, or null where the system has
-// no such amount (512 GiB is the limit). From 2 MiB on the block starts on a 2
-// MiB border and the kernel is asked for huge pages.
+// no such amount (512 GiB is the limit). From 512 KiB on the block is made of
+// whole 2 MiB pages where the system grants them.
 AlignedMemory AllocateAligned(uint64_t bytes);
 
 }  // namespace kiln

@@ -1,7 +1,9 @@
 #include "kiln/schedule/trace/script.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,34 +22,45 @@ namespace {
 
 namespace py = python;
 
+using Names = std::map<std::string, Arg>;
+
 class Runner {
  public:
   Runner(const py::Source& source, Schedule* schedule)
       : source_(source), schedule_(schedule) {}
 
-  // Runs statements until one returns.
-  absl::Status Run(const std::vector<py::Stmt>& body) {
+  // Runs statements until one returns; gives what that returns.
+  absl::StatusOr<Arg> Run(const std::vector<py::Stmt>& body) {
     for (const py::Stmt& s : body) {
-      if (s.kind == py::StmtKind::kReturn) return absl::OkStatus();
+      if (s.kind == py::StmtKind::kReturn) return Returned(s);
       KILN_RETURN_IF_ERROR(RunStmt(s));
     }
-    return absl::OkStatus();
+    return Arg();
   }
 
   void NameSchedule(std::string name) { schedule_name_ = std::move(name); }
 
-  // Constants ahead of the function; what is no constant is left undefined.
-  void ReadConstants(const std::vector<py::Stmt>& file) {
+  // Constants ahead of the function, what is no constant being left undefined,
+  // and the functions that it may call.
+  void ReadFile(const std::vector<py::Stmt>& file) {
     for (const py::Stmt& s : file) {
+      if (IsPrivateFunction(s)) functions_[s.name] = &s;
       if (s.kind != py::StmtKind::kAssign || s.targets.size() != 1) continue;
       if (s.targets[0].kind != py::ExprKind::kName) continue;
       if (s.value->kind == py::ExprKind::kCall) continue;
       auto value = Eval(*s.value);
       if (value.ok()) names_[s.targets[0].text] = *std::move(value);
     }
+    constants_ = names_;
   }
 
  private:
+  // The schedule itself is returned as nothing.
+  absl::StatusOr<Arg> Returned(const py::Stmt& s) {
+    if (!s.value || s.value->IsName(schedule_name_)) return Arg();
+    return Eval(*s.value);
+  }
+
   absl::Status RunStmt(const py::Stmt& s) {
     switch (s.kind) {
       case py::StmtKind::kImport:
@@ -293,6 +306,8 @@ class Runner {
       return CallPrimitive(e);
     }
     const std::string name = py::DottedName(callee);
+    const auto function = functions_.find(name);
+    if (function != functions_.end()) return CallPrivate(e, *function->second);
     const bool one_argument =
         e.items.size() == 2 && e.items[1].kind != py::ExprKind::kKeyword;
     if (one_argument && IsConversion(name)) return Eval(e.items[1]);
@@ -307,6 +322,59 @@ class Runner {
                          absl::StrCat("a schedule function cannot call this; "
                                       "it calls primitives of `",
                                       schedule_name_, "`"));
+  }
+
+  // `_tile(sch, i, factor=4)`: the body in a scope of its own.
+  absl::StatusOr<Arg> CallPrivate(const py::Expr& e, const py::Stmt& function) {
+    if (depth_ == kMaxDepth) {
+      return source_.Error(e.begin, "functions call each other too deeply");
+    }
+    KILN_ASSIGN_OR_RETURN(Names scope, BindParameters(e, function));
+    std::swap(scope, names_);
+    std::string caller = std::exchange(schedule_name_, ScheduleOf(function));
+    ++depth_;
+    absl::StatusOr<Arg> result = Run(function.body);
+    --depth_;
+    schedule_name_ = std::move(caller);
+    names_ = std::move(scope);
+    return result;
+  }
+
+  static std::string ScheduleOf(const py::Stmt& function) {
+    return function.parameters.empty() ? "" : function.parameters[0].name;
+  }
+
+  absl::StatusOr<Names> BindParameters(const py::Expr& e,
+                                       const py::Stmt& function) {
+    const auto& parameters = function.parameters;
+    if (e.items.size() < 2 || !e.items[1].IsName(schedule_name_)) {
+      return source_.Error(
+          e.begin, absl::StrCat("the first argument has to be the schedule `",
+                                schedule_name_, "`"));
+    }
+    if (e.items.size() - 1 != parameters.size()) {
+      return source_.Error(e.begin,
+                           absl::StrCat("`", function.name, "` takes ",
+                                        parameters.size(), " arguments"));
+    }
+    Names scope = constants_;
+    std::set<std::string> bound;
+    for (size_t i = 2; i < e.items.size(); ++i) {
+      const py::Expr& item = e.items[i];
+      const bool named = item.kind == py::ExprKind::kKeyword;
+      const std::string name = named ? item.text : parameters[i - 1].name;
+      if (!HasParameter(function, name) || !bound.insert(name).second) {
+        return source_.Error(item.begin, "no parameter is left for this");
+      }
+      KILN_ASSIGN_OR_RETURN(scope[name], Eval(named ? item.items[0] : item));
+    }
+    return scope;
+  }
+
+  static bool HasParameter(const py::Stmt& function, const std::string& name) {
+    return std::any_of(function.parameters.begin() + 1,
+                       function.parameters.end(),
+                       [&](const auto& p) { return p.name == name; });
   }
 
   static bool IsConversion(const std::string& name) {
@@ -336,10 +404,15 @@ class Runner {
     return call.Run(schedule_);
   }
 
+  static constexpr int kMaxDepth = 16;
+
   const py::Source& source_;
   Schedule* schedule_;
   std::string schedule_name_ = "sch";
-  std::map<std::string, Arg> names_;
+  Names names_;
+  Names constants_;
+  std::map<std::string, const py::Stmt*> functions_;
+  int depth_ = 0;
 };
 
 absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
@@ -348,7 +421,7 @@ absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
   const py::Stmt* found = nullptr;
   for (const py::Stmt& s : file) {
     if (s.kind != py::StmtKind::kFunction) continue;
-    if (!name.empty() && s.name != name) continue;
+    if (name.empty() ? IsPrivateFunction(s) : s.name != name) continue;
     if (found) {
       return source.Error(s.begin,
                           "there are several functions; say which one");
@@ -362,6 +435,10 @@ absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
 
 }  // namespace
 
+bool IsPrivateFunction(const py::Stmt& s) {
+  return s.kind == py::StmtKind::kFunction && s.name.rfind("_", 0) == 0;
+}
+
 absl::Status RunScript(const py::Source& source, Schedule* schedule,
                        std::string_view name) {
   KILN_ASSIGN_OR_RETURN(const std::vector<py::Stmt> file,
@@ -369,15 +446,15 @@ absl::Status RunScript(const py::Source& source, Schedule* schedule,
   KILN_ASSIGN_OR_RETURN(const py::Stmt* function,
                         FindFunction(source, file, name));
   Runner runner(source, schedule);
-  if (!function) return runner.Run(file);
+  if (!function) return runner.Run(file).status();
   if (function->parameters.empty()) {
     return source.Error(function->begin,
                         "a schedule function takes the schedule as its "
                         "parameter");
   }
-  runner.ReadConstants(file);
+  runner.ReadFile(file);
   runner.NameSchedule(function->parameters[0].name);
-  return runner.Run(function->body);
+  return runner.Run(function->body).status();
 }
 
 }  // namespace kiln

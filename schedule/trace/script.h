@@ -14,8 +14,10 @@
 // primitives by position or keyword, with *lists; lists, tuples, dictionaries,
 // None, numbers, strings; indexing and slicing of lists, and len; arithmetic
 // on integers, sampled ones too; lambdas for index maps; a block by its name
-// where a block is wanted. Printed traces are such functions. Everything else
-// is an error that points at it. No Python interpreter takes part.
+// where a block is wanted. Printed traces are such functions. A function whose
+// name begins with an underscore is private: it is there to be called by the
+// others of its file, as `_tile(sch, i, factor=4)`. Everything else is an error
+// that points at it. No Python interpreter takes part.
 //
 // A sample_* call without a decision is sampled with the seed of the schedule;
 // OpenDecisions(sch.trace()) is then the space that the text describes.
@@ -25,13 +27,17 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "kiln/ir/text/python/ast.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/schedule/trace/schedule.h"
 
 namespace kiln {
 
-// Runs the function called `name`, or the only one when `name` is empty, or
-// the statements of the file when it has no function. Errors of the text are
+// Whether the statement defines a function that only others of its file call.
+bool IsPrivateFunction(const python::Stmt& s);
+
+// Runs the function called `name`, or the only public one when `name` is empty,
+// or the statements of the file when it has no function. Errors of the text are
 // InvalidArgument; refusals keep their code. Both point at the place.
 absl::Status RunScript(const python::Source& source, Schedule* schedule,
                        std::string_view name = "");

@@ -36,7 +36,9 @@ absl::StatusOr<std::vector<std::string>> FunctionNames(
                         python::ParseFile(source));
   std::vector<std::string> names;
   for (const python::Stmt& stmt : stmts) {
-    if (stmt.kind == python::StmtKind::kFunction) names.push_back(stmt.name);
+    if (stmt.kind == python::StmtKind::kFunction && !IsPrivateFunction(stmt)) {
+      names.push_back(stmt.name);
+    }
   }
   if (names.size() < 2) names = {""};
   return names;

@@ -15,8 +15,8 @@
 namespace kiln {
 
 // Points are the programs that the function makes of a module, over all that
-// its sample_* calls may choose. A text with several functions is the union of
-// their spaces, drawn from in turns.
+// its sample_* calls may choose. A text with several public functions is the
+// union of their spaces, drawn from in turns.
 class ScriptSpace : public Space {
  public:
   // Carries each function out, with a few choices if steps are refused, to know

@@ -64,8 +64,8 @@ struct TuneOptions {
   double max_seconds = std::numeric_limits<double>::infinity();
   int batch = 16;
   // The best few are timed again, in turns, before one is named.
-  int finalists = 4;
-  int final_rounds = 3;
+  int finalists = 8;
+  int final_rounds = 6;
   MeasureOptions measure;
   // Asked between trials; true ends the search with what was found.
   std::function<bool()> stop;

@@ -32,6 +32,10 @@ class Contender {
  public:
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
+  // Not Kiln.
+  virtual bool is_library() const { return true; }
+  // B is in a layout of its own before the clock starts.
+  virtual bool packs_ahead() const { return false; }
   // Does everything that happens once, such as planning or packing weights
   // ahead, and gives the call that is timed. The call sets the thread count
   // of its library first, since contenders take turns.
@@ -48,7 +52,7 @@ struct KilnOptions {
   std::string work_dir;  // with the database of earlier runs
   std::function<bool()> stop;
 };
-// Tunes before it is timed. With `pack_ahead`, B is in panels of 16 columns
+// Tunes before it is timed. With `pack_ahead`, B is in panels of 48 columns
 // before the clock starts.
 std::unique_ptr<Contender> Kiln(const KilnOptions& options, bool pack_ahead);
 

@@ -19,7 +19,7 @@
 namespace kiln::bench {
 namespace {
 
-constexpr int64_t kLanes = 16;  // columns of a panel
+constexpr int64_t kLanes = 48;  // columns of a panel
 
 // Shows nothing.
 class QuietView : public TuneView {
@@ -87,6 +87,8 @@ class KilnContender : public Contender {
   std::string name() const override {
     return pack_ahead_ ? "Kiln, B packed ahead" : "Kiln";
   }
+  bool is_library() const override { return false; }
+  bool packs_ahead() const override { return pack_ahead_; }
 
   absl::StatusOr<std::function<void()>> Prepare(const GemmCase& g) override {
     KILN_ASSIGN_OR_RETURN(Function best, Tune(g));

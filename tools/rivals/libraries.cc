@@ -37,6 +37,7 @@ class OneDnnContender : public Contender {
   std::string name() const override {
     return pack_ahead_ ? "oneDNN, B packed ahead" : "oneDNN";
   }
+  bool packs_ahead() const override { return pack_ahead_; }
 
   absl::StatusOr<std::function<void()>> Prepare(const GemmCase& g) override {
     try {
