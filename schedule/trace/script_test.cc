@@ -76,11 +76,10 @@ TEST(PrivateFunctionTest, MayBeTheOnlyOthersOfAFile) {
 }
 
 TEST(PrivateFunctionTest, RecursionIsRefused) {
-  EXPECT_THAT(
-      TraceOf("def _f(sch):\n  _f(sch)\ndef g(sch):\n  _f(sch)\n")
-          .status()
-          .message(),
-      HasSubstr("too deeply"));
+  EXPECT_THAT(TraceOf("def _f(sch):\n  _f(sch)\ndef g(sch):\n  _f(sch)\n")
+                  .status()
+                  .message(),
+              HasSubstr("too deeply"));
 }
 
 TEST(PrivateFunctionTest, WrongArgumentsAreRefused) {
