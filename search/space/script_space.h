@@ -3,6 +3,7 @@
 #define KILN_SEARCH_SPACE_SCRIPT_SPACE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,16 @@ class ScriptSpace : public Space {
 
   absl::StatusOr<Candidate> Sample(uint64_t seed,
                                    uint64_t index) const override;
+  absl::StatusOr<Candidate> At(const Point& point) const override;
+  absl::StatusOr<Candidate> Mutate(const Point& point,
+                                   uint64_t seed) const override;
+  absl::StatusOr<Candidate> Cross(const Point& a, const Point& b,
+                                  uint64_t seed) const override;
+  std::string TraceText(const Point& point) const override;
+  std::string DecisionText(const Point& point) const override;
+  std::optional<Point> Locate(const std::string& trace) const override;
 
-  // Replays a trace of this space that Sample has printed.
+  // Replays a trace of this space that TraceText has printed.
   static absl::StatusOr<Function> Replay(const Module& module, int function,
                                          const std::string& trace);
 
@@ -39,9 +48,14 @@ class ScriptSpace : public Space {
     Decisions open;
   };
 
-  ScriptSpace(State start, int function)
-      : start_(std::move(start)), function_(function) {}
+  ScriptSpace(const Module& module, int function)
+      : module_(module), start_(module), function_(function) {}
 
+  // The program of the decisions, open ones drawn with the seed.
+  absl::StatusOr<Candidate> Make(size_t alternative, Decisions wanted,
+                                 uint64_t seed) const;
+
+  Module module_;
   State start_;
   int function_;
   std::vector<Alternative> alternatives_;

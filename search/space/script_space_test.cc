@@ -56,8 +56,8 @@ TEST(ScriptSpaceTest, TheSameNumbersGiveTheSamePoint) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate a, space->Sample(7, i));
     KILN_ASSERT_OK_AND_ASSIGN(Candidate b, same->Sample(7, i));
     EXPECT_EQ(a.program_hash, b.program_hash);
-    EXPECT_EQ(a.trace, b.trace);
-    EXPECT_EQ(a.decisions, b.decisions);
+    EXPECT_EQ(space->TraceText(a.point), same->TraceText(b.point));
+    EXPECT_EQ(a.point.decisions, b.point.decisions);
     hashes.insert(a.program_hash);
   }
   EXPECT_GE(hashes.size(), 4u);  // of the six ways to split 32, two are capped
@@ -68,7 +68,8 @@ TEST(ScriptSpaceTest, ATraceLeadsBackToItsProgram) {
   for (uint64_t i = 0; i < 8; ++i) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
     KILN_ASSERT_OK_AND_ASSIGN(Function f,
-                              ScriptSpace::Replay(Program(), 0, c.trace));
+                              ScriptSpace::Replay(
+                                  Program(), 0, space->TraceText(c.point)));
     EXPECT_TRUE(StructurallyEqual(f, c.scheduled));
   }
 }
@@ -81,7 +82,7 @@ def fixed(sch):
 )"));
   for (uint64_t i = 0; i < 8; ++i) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
-    EXPECT_EQ(c.decisions, "[8,4]");
+    EXPECT_EQ(space->DecisionText(c.point), "[8,4]");
   }
 }
 
@@ -97,8 +98,34 @@ def columns(sch):
 )"));
   KILN_ASSERT_OK_AND_ASSIGN(Candidate rows, space->Sample(0, 0));
   KILN_ASSERT_OK_AND_ASSIGN(Candidate columns, space->Sample(0, 1));
-  EXPECT_THAT(rows.trace, HasSubstr("parallel"));
-  EXPECT_THAT(columns.trace, HasSubstr("vectorize"));
+  EXPECT_THAT(space->TraceText(rows.point), HasSubstr("parallel"));
+  EXPECT_THAT(space->TraceText(columns.point), HasSubstr("vectorize"));
+}
+
+TEST(ScriptSpaceTest, APrintedTraceIsFoundAgain) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
+  for (uint64_t i = 0; i < 8; ++i) {
+    KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
+    const auto point = space->Locate(space->TraceText(c.point));
+    ASSERT_TRUE(point.has_value());
+    EXPECT_EQ(point->decisions, c.point.decisions);
+  }
+  EXPECT_FALSE(space->Locate("def f(sch):\n    pass\n").has_value());
+  EXPECT_FALSE(space->Locate("no trace").has_value());
+}
+
+TEST(ScriptSpaceTest, NeighboursAreOtherPointsOfTheSpace) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
+  KILN_ASSERT_OK_AND_ASSIGN(Candidate a, space->Sample(3, 0));
+  KILN_ASSERT_OK_AND_ASSIGN(Candidate b, space->Sample(3, 1));
+  std::set<std::string> hashes;
+  for (uint64_t seed = 0; seed < 32; ++seed) {
+    absl::StatusOr<Candidate> c = space->Mutate(a.point, seed);
+    if (!c.ok()) continue;
+    hashes.insert(c->program_hash);
+    KILN_EXPECT_OK(space->Cross(a.point, b.point, seed).status());
+  }
+  EXPECT_GE(hashes.size(), 2u);
 }
 
 TEST(ScriptSpaceTest, AFunctionThatIsAlwaysRefusedIsLeftOutIfThereIsAnother) {

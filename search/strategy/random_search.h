@@ -7,28 +7,16 @@
 #include <unordered_set>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/space/space.h"
+#include "kiln/search/strategy/strategy.h"
 
 namespace kiln {
 
-// A point where a step of the schedule was refused.
-struct RefusedSample {
-  uint64_t index;
-  std::string reason;
-};
-
-struct SearchBatch {
-  std::vector<Candidate> candidates;
-  std::vector<uint64_t> indices;       // of the candidates
-  std::vector<RefusedSample> refused;  // met on the way
-  // Thousands of draws in a row gave nothing new: the space is used up.
-  bool exhausted = false;
-};
-
-// Draws points in parallel. What comes out depends on the seed alone, not on
-// the number of threads.
-class RandomSearch {
+// Draws points in parallel.
+class RandomSearch : public Strategy {
  public:
   // Draws in a row without a new program before the space counts as used up.
   static constexpr int kMaxMisses = 2048;
@@ -36,11 +24,14 @@ class RandomSearch {
   RandomSearch(const Space* space, uint64_t seed, ThreadPool* pool)
       : space_(space), seed_(seed), pool_(pool) {}
 
-  // Never again gives the program with this hash.
-  void Exclude(const std::string& program_hash) { seen_.insert(program_hash); }
-
-  // The next `count` programs, or fewer at the end of the space.
-  SearchBatch Next(int count);
+  void Exclude(const std::string& program_hash) override {
+    seen_.insert(program_hash);
+  }
+  SearchBatch Next(int count) override;
+  absl::Status Observe(const std::vector<Candidate>&,
+                       const std::vector<double>&) override {
+    return absl::OkStatus();
+  }
 
  private:
   // Draws the points [next_, next_ + count).

@@ -21,6 +21,21 @@ class TenPrograms : public Space {
     candidate.program_hash = std::to_string(bits % 97 % 10);
     return candidate;
   }
+  absl::StatusOr<Candidate> At(const Point&) const override {
+    return Sample(0, 1);
+  }
+  absl::StatusOr<Candidate> Mutate(const Point&, uint64_t s) const override {
+    return Sample(s, 0);
+  }
+  absl::StatusOr<Candidate> Cross(const Point&, const Point&,
+                                  uint64_t s) const override {
+    return Sample(s, 0);
+  }
+  std::string TraceText(const Point&) const override { return ""; }
+  std::string DecisionText(const Point&) const override { return ""; }
+  std::optional<Point> Locate(const std::string&) const override {
+    return std::nullopt;
+  }
 };
 
 std::vector<std::string> Hashes(const SearchBatch& batch) {

@@ -1,0 +1,105 @@
+#include "kiln/search/mutate/mutate.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/ir/text/python/source.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/schedule/trace/script.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kProgram[] = R"(
+@T.prim_func
+def main(A: T.Buffer((64, 48), "float32"), B: T.Buffer((64, 48), "float32")):
+    for i, j in T.grid(64, 48):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + T.float32(1)
+)";
+
+class MutateTest : public testing::Test {
+ protected:
+  void Read(const std::string& body) {
+    Schedule sch(module_);
+    KILN_EXPECT_OK(RunScript(
+        python::Source("s.py", "def s(sch):\n    b = sch.get_block(\"B\")\n"
+                               "    i, j = sch.get_loops(b)\n" +
+                                   body),
+        &sch));
+    trace_ = sch.trace();
+    open_ = OpenDecisions(trace_);
+    made_ = GetDecisions(trace_);
+  }
+
+  Module module_ = *ParseModule("p.py", kProgram);
+  Trace trace_;
+  Decisions open_, made_;
+};
+
+int Differences(const Decisions& a, const Decisions& b) {
+  int count = 0;
+  for (size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
+  return count;
+}
+
+TEST_F(MutateTest, OneChoiceChangesAndTheProductStays) {
+  Read("    x = sch.sample_perfect_tile(i, n=3, max_innermost_factor=64)\n"
+       "    y = sch.sample_categorical([1, 2, 3], [0.5, 0.5, 0])\n");
+  Random random(1);
+  for (int round = 0; round < 200; ++round) {
+    const auto next = MutateOne(trace_, open_, made_, &random);
+    ASSERT_TRUE(next.has_value());
+    ASSERT_EQ(Differences(*next, made_), 1);
+    made_ = *next;
+    const Decision& tiles = made_[2];
+    EXPECT_EQ(tiles[0] * tiles[1] * tiles[2], 64);
+    EXPECT_LT(made_[3][0], 2) << "a choice of no weight was taken";
+  }
+}
+
+TEST_F(MutateTest, ChoicesThatTheAuthorMadeStay) {
+  Read("    x = sch.sample_perfect_tile(i, n=2, decision=[8, 8])\n");
+  Random random(1);
+  EXPECT_FALSE(MutateOne(trace_, open_, made_, &random).has_value());
+}
+
+TEST_F(MutateTest, ChildrenTakeEachChoiceFromAParent) {
+  Random random(3);
+  const Decisions a = {{1}, {1}, {1}, {1}}, b = {{2}, {2}, {2}, {2}};
+  std::set<Decisions> children;
+  for (int i = 0; i < 100; ++i) children.insert(Cross(a, b, &random));
+  EXPECT_EQ(children.size(), 16u);
+}
+
+TEST_F(MutateTest, ChoicesThatFitNoMoreAreDrawnAnew) {
+  Read("    x = sch.sample_categorical([2, 3], [0.5, 0.5])\n"
+       "    o, n = sch.split(j, [None, x])\n"
+       "    t = sch.sample_perfect_tile(o, n=2)\n"
+       "    sch.split(o, t)\n");
+  made_[2] = {1};       // j is split by 3 now
+  made_[4] = {12, 2};   // which was right for 2
+  State state(module_);
+  Decisions made;
+  KILN_EXPECT_OK(ReplayRepairing(trace_, open_, made_, 5, &state, &made));
+  EXPECT_EQ(made[2], Decision{1});
+  EXPECT_EQ(made[4][0] * made[4][1], 16);
+}
+
+TEST_F(MutateTest, WhatTheAuthorDecidedIsNotRepaired) {
+  Read("    t = sch.sample_perfect_tile(i, n=2, decision=[8, 8])\n");
+  made_[2] = {7, 7};
+  State state(module_);
+  Decisions made;
+  EXPECT_FALSE(
+      ReplayRepairing(trace_, open_, made_, 5, &state, &made).ok());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,178 @@
+#include "kiln/search/strategy/evolutionary_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kiln/base/random.h"
+
+namespace kiln {
+namespace {
+
+constexpr uint64_t kEvolutionStream = 1;  // RandomSearch has stream 0
+
+}  // namespace
+
+EvolutionarySearch::EvolutionarySearch(const Space* space, Scorer* scorer,
+                                       uint64_t seed, ThreadPool* pool,
+                                       EvolutionOptions options)
+    : space_(space),
+      scorer_(scorer),
+      seed_(seed),
+      pool_(pool),
+      options_(options),
+      blind_(space, seed, pool) {}
+
+void EvolutionarySearch::Exclude(const std::string& program_hash) {
+  proposed_.insert(program_hash);
+  blind_.Exclude(program_hash);
+}
+
+absl::Status EvolutionarySearch::Observe(
+    const std::vector<Candidate>& candidates,
+    const std::vector<double>& seconds) {
+  std::vector<const Candidate*> pointers;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    pointers.push_back(&candidates[i]);
+    if (seconds[i] <= 0) continue;
+    measured_.emplace_back(seconds[i],
+                           std::make_shared<const Candidate>(candidates[i]));
+  }
+  std::stable_sort(
+      measured_.begin(), measured_.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (static_cast<int>(measured_.size()) > options_.elites) {
+    measured_.resize(options_.elites);
+  }
+  return scorer_->Learn(pointers, seconds);
+}
+
+absl::StatusOr<Candidate> EvolutionarySearch::Fresh(const Population&,
+                                                    uint64_t number) const {
+  return space_->Sample(RandomBits(seed_, kEvolutionStream, 0), number);
+}
+
+// Parents are drawn from a population sorted by score, the first ones more
+// often: the rank is the smaller of two draws.
+absl::StatusOr<Candidate> EvolutionarySearch::Child(const Population& parents,
+                                                    uint64_t number) const {
+  Random random(RandomBits(seed_, kEvolutionStream, 1), number);
+  auto parent = [&]() -> const Point& {
+    const uint64_t a = random.Below(parents.size());
+    const uint64_t b = random.Below(parents.size());
+    return parents[std::min(a, b)].candidate->point;
+  };
+  const Point& first = parent();
+  const bool cross = random.Unit() < options_.cross_share;
+  const uint64_t seed = random();
+  return cross ? space_->Cross(first, parent(), seed)
+               : space_->Mutate(first, seed);
+}
+
+EvolutionarySearch::Population EvolutionarySearch::Make(
+    int count, const Population& parents, Draw draw) {
+  std::vector<absl::StatusOr<Candidate>> drawn(count,
+                                               absl::UnknownError("not drawn"));
+  pool_->ParallelFor(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      drawn[i] = (this->*draw)(parents, numbers_ + i);
+    }
+    return 0;
+  });
+  numbers_ += count;
+  stats_.replayed += count;
+  Population made;
+  for (absl::StatusOr<Candidate>& candidate : drawn) {
+    if (!candidate.ok()) {
+      ++stats_.refused;
+      continue;
+    }
+    made.push_back({std::make_shared<const Candidate>(*std::move(candidate))});
+  }
+  return made;
+}
+
+void EvolutionarySearch::Score(Population* population) {
+  std::vector<const Candidate*> pointers;
+  for (const Individual& one : *population) {
+    pointers.push_back(one.candidate.get());
+  }
+  const std::vector<double> scores = scorer_->Score(pointers);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    (*population)[i].score = scores[i];
+  }
+}
+
+EvolutionarySearch::Population EvolutionarySearch::Elites() const {
+  Population elites;
+  for (const auto& [seconds, candidate] : measured_) {
+    elites.push_back({candidate});
+  }
+  return elites;
+}
+
+// All individuals of all generations, best score first, each program once.
+EvolutionarySearch::Population EvolutionarySearch::Evolve() {
+  Population all = Elites();
+  for (Individual& one : Make(options_.population, {}, &EvolutionarySearch::Fresh)) {
+    all.push_back(std::move(one));
+  }
+  Score(&all);
+  std::unordered_set<std::string> known;
+  auto add = [&](Population&& more) {
+    for (Individual& one : more) {
+      if (known.insert(one.candidate->program_hash).second) {
+        all.push_back(std::move(one));
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Individual& a, const Individual& b) {
+                       return a.score > b.score;
+                     });
+  };
+  add(std::exchange(all, {}));
+  for (int i = 0; i < options_.generations && !all.empty(); ++i) {
+    const size_t size =
+        std::min<size_t>(all.size(), static_cast<size_t>(options_.population));
+    const Population parents(all.begin(), all.begin() + size);
+    Population children =
+        Make(options_.population, parents, &EvolutionarySearch::Child);
+    Score(&children);
+    add(std::move(children));
+  }
+  return all;
+}
+
+void EvolutionarySearch::Propose(const Population& ranked, int count,
+                                 SearchBatch* batch) {
+  for (const Individual& one : ranked) {
+    if (static_cast<int>(batch->candidates.size()) >= count) return;
+    if (!proposed_.insert(one.candidate->program_hash).second) continue;
+    blind_.Exclude(one.candidate->program_hash);
+    if (batch->candidates.empty()) stats_.best_score = one.score;
+    stats_.worst_score = one.score;
+    batch->candidates.push_back(*one.candidate);
+    batch->indices.push_back(numbers_++);
+  }
+}
+
+SearchBatch EvolutionarySearch::Next(int count) {
+  stats_ = {};
+  SearchBatch batch;
+  const int blind = static_cast<int>(std::ceil(count * options_.blind_share));
+  Propose(Evolve(), std::max(count - blind, 0), &batch);
+  SearchBatch rest =
+      blind_.Next(count - static_cast<int>(batch.candidates.size()));
+  for (size_t i = 0; i < rest.candidates.size(); ++i) {
+    proposed_.insert(rest.candidates[i].program_hash);
+    batch.candidates.push_back(std::move(rest.candidates[i]));
+    batch.indices.push_back(rest.indices[i]);
+  }
+  batch.refused = std::move(rest.refused);
+  batch.exhausted = rest.exhausted;
+  return batch;
+}
+
+}  // namespace kiln

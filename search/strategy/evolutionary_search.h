@@ -1,0 +1,89 @@
+// Evolutionary search: neighbours of what is good, chosen by a guess of their
+// speed.
+//
+// For each batch a population of measured and of fresh points evolves for a few
+// generations: parents are drawn by rank of score, children are neighbours of
+// one parent or mixtures of two. The best programs that were never proposed
+// are proposed, with a share of points drawn blindly, from which the scorer
+// learns where it is wrong. (The scheme of Ansor, OSDI 2020, section 5.)
+#ifndef KILN_SEARCH_STRATEGY_EVOLUTIONARY_SEARCH_H_
+#define KILN_SEARCH_STRATEGY_EVOLUTIONARY_SEARCH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "kiln/base/thread_pool.h"
+#include "kiln/search/strategy/random_search.h"
+#include "kiln/search/strategy/scorer.h"
+#include "kiln/search/strategy/strategy.h"
+
+namespace kiln {
+
+struct EvolutionOptions {
+  int population = 256;
+  int generations = 3;
+  int elites = 64;            // measured points that take part
+  double cross_share = 0.15;  // of the children; the others have one parent
+  double blind_share = 0.15;  // of what is proposed
+};
+
+// What one call of Next saw, for people.
+struct EvolutionStats {
+  int64_t replayed = 0;
+  int64_t refused = 0;
+  double best_score = 0;
+  double worst_score = 0;  // of those proposed by score
+};
+
+class EvolutionarySearch : public Strategy {
+ public:
+  // All but the options outlive the search.
+  EvolutionarySearch(const Space* space, Scorer* scorer, uint64_t seed,
+                     ThreadPool* pool, EvolutionOptions options = {});
+
+  void Exclude(const std::string& program_hash) override;
+  SearchBatch Next(int count) override;
+  absl::Status Observe(const std::vector<Candidate>& candidates,
+                       const std::vector<double>& seconds) override;
+
+  const EvolutionStats& stats() const { return stats_; }
+
+ private:
+  struct Individual {
+    std::shared_ptr<const Candidate> candidate;
+    double score = 0;
+  };
+  using Population = std::vector<Individual>;
+  using Draw = absl::StatusOr<Candidate> (EvolutionarySearch::*)(
+      const Population& parents, uint64_t number) const;
+
+  // `count` points by `draw`, in parallel; refusals and repeats left out.
+  Population Make(int count, const Population& parents, Draw draw);
+  absl::StatusOr<Candidate> Fresh(const Population& parents,
+                                  uint64_t number) const;
+  absl::StatusOr<Candidate> Child(const Population& parents,
+                                  uint64_t number) const;
+  void Score(Population* population);
+  Population Elites() const;
+  Population Evolve();
+  void Propose(const Population& ranked, int count, SearchBatch* batch);
+
+  const Space* space_;
+  Scorer* scorer_;
+  uint64_t seed_;
+  ThreadPool* pool_;
+  EvolutionOptions options_;
+  RandomSearch blind_;
+  uint64_t numbers_ = 0;  // drawn so far
+  std::unordered_set<std::string> proposed_;
+  std::vector<std::pair<double, std::shared_ptr<const Candidate>>> measured_;
+  EvolutionStats stats_;
+};
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_STRATEGY_EVOLUTIONARY_SEARCH_H_
