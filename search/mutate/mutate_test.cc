@@ -28,11 +28,12 @@ class MutateTest : public testing::Test {
  protected:
   void Read(const std::string& body) {
     Schedule sch(module_);
-    KILN_EXPECT_OK(RunScript(
-        python::Source("s.py", "def s(sch):\n    b = sch.get_block(\"B\")\n"
-                               "    i, j = sch.get_loops(b)\n" +
-                                   body),
-        &sch));
+    KILN_EXPECT_OK(
+        RunScript(python::Source("s.py",
+                                 "def s(sch):\n    b = sch.get_block(\"B\")\n"
+                                 "    i, j = sch.get_loops(b)\n" +
+                                     body),
+                  &sch));
     trace_ = sch.trace();
     open_ = OpenDecisions(trace_);
     made_ = GetDecisions(trace_);
@@ -50,8 +51,9 @@ int Differences(const Decisions& a, const Decisions& b) {
 }
 
 TEST_F(MutateTest, OneChoiceChangesAndTheProductStays) {
-  Read("    x = sch.sample_perfect_tile(i, n=3, max_innermost_factor=64)\n"
-       "    y = sch.sample_categorical([1, 2, 3], [0.5, 0.5, 0])\n");
+  Read(
+      "    x = sch.sample_perfect_tile(i, n=3, max_innermost_factor=64)\n"
+      "    y = sch.sample_categorical([1, 2, 3], [0.5, 0.5, 0])\n");
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const auto next = MutateOne(trace_, open_, made_, &random);
@@ -79,12 +81,13 @@ TEST_F(MutateTest, ChildrenTakeEachChoiceFromAParent) {
 }
 
 TEST_F(MutateTest, ChoicesThatFitNoMoreAreDrawnAnew) {
-  Read("    x = sch.sample_categorical([2, 3], [0.5, 0.5])\n"
-       "    o, n = sch.split(j, [None, x])\n"
-       "    t = sch.sample_perfect_tile(o, n=2)\n"
-       "    sch.split(o, t)\n");
-  made_[2] = {1};       // j is split by 3 now
-  made_[4] = {12, 2};   // which was right for 2
+  Read(
+      "    x = sch.sample_categorical([2, 3], [0.5, 0.5])\n"
+      "    o, n = sch.split(j, [None, x])\n"
+      "    t = sch.sample_perfect_tile(o, n=2)\n"
+      "    sch.split(o, t)\n");
+  made_[2] = {1};      // j is split by 3 now
+  made_[4] = {12, 2};  // which was right for 2
   State state(module_);
   Decisions made;
   KILN_EXPECT_OK(ReplayRepairing(trace_, open_, made_, 5, &state, &made));
@@ -97,8 +100,7 @@ TEST_F(MutateTest, WhatTheAuthorDecidedIsNotRepaired) {
   made_[2] = {7, 7};
   State state(module_);
   Decisions made;
-  EXPECT_FALSE(
-      ReplayRepairing(trace_, open_, made_, 5, &state, &made).ok());
+  EXPECT_FALSE(ReplayRepairing(trace_, open_, made_, 5, &state, &made).ok());
 }
 
 }  // namespace

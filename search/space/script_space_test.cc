@@ -67,9 +67,9 @@ TEST(ScriptSpaceTest, ATraceLeadsBackToItsProgram) {
   KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
   for (uint64_t i = 0; i < 8; ++i) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
-    KILN_ASSERT_OK_AND_ASSIGN(Function f,
-                              ScriptSpace::Replay(
-                                  Program(), 0, space->TraceText(c.point)));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        Function f,
+        ScriptSpace::Replay(Program(), 0, space->TraceText(c.point)));
     EXPECT_TRUE(StructurallyEqual(f, c.scheduled));
   }
 }

@@ -116,7 +116,8 @@ EvolutionarySearch::Population EvolutionarySearch::Elites() const {
 // All individuals of all generations, best score first, each program once.
 EvolutionarySearch::Population EvolutionarySearch::Evolve() {
   Population all = Elites();
-  for (Individual& one : Make(options_.population, {}, &EvolutionarySearch::Fresh)) {
+  for (Individual& one :
+       Make(options_.population, {}, &EvolutionarySearch::Fresh)) {
     all.push_back(std::move(one));
   }
   Score(&all);

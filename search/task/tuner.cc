@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
@@ -22,7 +25,8 @@ class Session {
         builder_(builder),
         runner_(runner),
         database_(database),
-        search_(task.space, options.seed, &pool),
+        random_(task.space, options.seed, &pool),
+        strategy_(options.strategy ? *options.strategy : random_),
         start_(Clock::now()) {
     state_.task = task.name;
     state_.flop = task.flop;
@@ -68,12 +72,40 @@ class Session {
     KILN_RETURN_IF_ERROR(
         database_.ForEachRecord(filter, [&](const TuningRecord& record) {
           if (!record.program_hash.empty())
-            search_.Exclude(record.program_hash);
+            strategy_.Exclude(record.program_hash);
           Count(record);
+          Remember(record);
           return absl::OkStatus();
         }));
     state_.trials_resumed = state_.trials_done;
-    return absl::OkStatus();
+    return Teach(earlier_);
+  }
+
+  // An earlier trial that the space still holds, for the strategy.
+  void Remember(const TuningRecord& record) {
+    if (options_.strategy == nullptr) return;
+    if (record.verdict == Verdict::kScheduleRefused) return;
+    std::optional<Point> point = task_.space->Locate(record.trace);
+    if (!point) return;
+    absl::StatusOr<Candidate> candidate = task_.space->At(*point);
+    if (candidate.ok()) earlier_.Add(*std::move(candidate), record);
+  }
+
+  // Candidates and their seconds; 0 for what failed.
+  struct Lesson {
+    std::vector<Candidate> candidates;
+    std::vector<double> seconds;
+
+    void Add(Candidate candidate, const TuningRecord& record) {
+      candidates.push_back(std::move(candidate));
+      const bool ok = record.verdict == Verdict::kOk;
+      seconds.push_back(ok ? record.latency_min_ns * 1e-9 : 0);
+    }
+  };
+
+  absl::Status Teach(const Lesson& lesson) {
+    if (lesson.candidates.empty()) return absl::OkStatus();
+    return strategy_.Observe(lesson.candidates, lesson.seconds);
   }
 
   void Count(const TuningRecord& record) {
@@ -98,8 +130,8 @@ class Session {
   TuningRecord NewRecord(const Candidate& candidate, uint64_t index) const {
     TuningRecord record = NewRecord(index);
     record.program_hash = candidate.program_hash;
-    record.trace = candidate.trace;
-    record.decisions = candidate.decisions;
+    record.trace = task_.space->TraceText(candidate.point);
+    record.decisions = task_.space->DecisionText(candidate.point);
     return record;
   }
 
@@ -125,8 +157,8 @@ class Session {
 
   absl::Status RunBatch() {
     const int64_t left = state_.trials_total - state_.trials_done;
-    SearchBatch batch =
-        search_.Next(static_cast<int>(std::min<int64_t>(left, options_.batch)));
+    SearchBatch batch = strategy_.Next(
+        static_cast<int>(std::min<int64_t>(left, options_.batch)));
     state_.exhausted = batch.exhausted;
     KILN_RETURN_IF_ERROR(CommitRefused(batch));
     std::vector<Function> functions;
@@ -134,6 +166,7 @@ class Session {
       functions.push_back(candidate.scheduled);
     }
     absl::Status status;
+    std::map<size_t, TuningRecord> records;  // results come in any order
     KILN_RETURN_IF_ERROR(MeasureAll(
         builder_, runner_, *task_.data, functions, MeasureAllOptionsNow(),
         [&](const Measured& measured) {
@@ -141,12 +174,18 @@ class Session {
                                           batch.indices[measured.index]);
           Fill(measured.result, &record);
           status = Commit(record);
+          records[measured.index] = record;
           if (measured.result.verdict == Verdict::kOk) {
             Keep(record, *measured.kernel);
           }
           return status.ok() && !(options_.stop && options_.stop());
         }));
-    return status;
+    KILN_RETURN_IF_ERROR(status);
+    Lesson lesson;
+    for (const auto& [index, record] : records) {
+      lesson.Add(batch.candidates[index], record);
+    }
+    return Teach(lesson);
   }
 
   MeasureAllOptions MeasureAllOptionsNow() const {
@@ -229,10 +268,12 @@ class Session {
   Builder& builder_;
   Runner& runner_;
   Database& database_;
-  RandomSearch search_;
+  RandomSearch random_;
+  Strategy& strategy_;
   Clock::time_point start_;
   TuneState state_;
   std::vector<Finalist> finalists_;
+  Lesson earlier_;
 };
 
 }  // namespace

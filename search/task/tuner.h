@@ -20,6 +20,7 @@
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/search/space/space.h"
+#include "kiln/search/strategy/strategy.h"
 
 namespace kiln {
 
@@ -60,7 +61,9 @@ struct TuneState {
 
 struct TuneOptions {
   int64_t trials = 64;
-  uint64_t seed = 0;
+  uint64_t seed = 0;  // recorded with each trial
+  // Outlives the run, and is used for one run of one task. Null: random draws.
+  Strategy* strategy = nullptr;
   double max_seconds = std::numeric_limits<double>::infinity();
   int batch = 16;
   // The best few are timed again, in turns, before one is named.

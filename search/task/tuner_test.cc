@@ -4,10 +4,15 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/random.h"
 #include "kiln/base/sha256.h"
@@ -20,6 +25,8 @@
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/search/space/space.h"
+#include "kiln/search/strategy/random_search.h"
+#include "kiln/search/strategy/strategy.h"
 
 namespace kiln {
 namespace {
@@ -31,12 +38,58 @@ class NumberSpace : public Space {
  public:
   absl::StatusOr<Candidate> Sample(uint64_t seed,
                                    uint64_t index) const override {
+    return AtNumber(RandomBits(seed, index, 0) % kPrograms);
+  }
+  absl::StatusOr<Candidate> At(const Point& point) const override {
+    return AtNumber(point.decisions[0][0]);
+  }
+  absl::StatusOr<Candidate> Mutate(const Point&, uint64_t seed) const override {
+    return Sample(seed, 0);
+  }
+  absl::StatusOr<Candidate> Cross(const Point& a, const Point&,
+                                  uint64_t) const override {
+    return At(a);
+  }
+  std::string TraceText(const Point& point) const override {
+    return absl::StrCat(point.decisions[0][0]);
+  }
+  std::string DecisionText(const Point& point) const override {
+    return TraceText(point);
+  }
+  std::optional<Point> Locate(const std::string& trace) const override {
+    int64_t number;
+    if (!absl::SimpleAtoi(trace, &number)) return std::nullopt;
+    return Point{0, {{number}}};
+  }
+
+ private:
+  static Candidate AtNumber(uint64_t number) {
     Candidate c;
-    c.scheduled.name = absl::StrCat(RandomBits(seed, index, 0) % kPrograms);
+    c.scheduled.name = absl::StrCat(number);
     c.program_hash = Sha256Hex(c.scheduled.name);
-    c.trace = c.decisions = c.scheduled.name;
+    c.point.decisions = {{static_cast<int64_t>(number)}};
     return c;
   }
+};
+
+// Draws at random, and remembers what it is told.
+class Listener : public Strategy {
+ public:
+  Listener(const Space* space, uint64_t seed, ThreadPool* pool)
+      : random_(space, seed, pool) {}
+  void Exclude(const std::string& hash) override { random_.Exclude(hash); }
+  SearchBatch Next(int count) override { return random_.Next(count); }
+  absl::Status Observe(const std::vector<Candidate>& candidates,
+                       const std::vector<double>& seconds) override {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      told[candidates[i].scheduled.name] = seconds[i];
+    }
+    return absl::OkStatus();
+  }
+  std::map<std::string, double> told;
+
+ private:
+  RandomSearch random_;
 };
 
 class NumberBuilder : public Builder {
@@ -121,6 +174,21 @@ TEST_F(TunerTest, MeasuresNoProgramTwiceWhenItGoesOn) {
   KILN_ASSERT_OK_AND_ASSIGN(int64_t rows, database_->Count());
   EXPECT_EQ(rows, kPrograms);
   EXPECT_EQ(rest.best->trace, "1");
+}
+
+TEST_F(TunerTest, TellsTheStrategyWhatBecameOfItsCandidates) {
+  Listener first(&space_, 0, &pool_);
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState state,
+                            Run({.trials = 64, .strategy = &first}));
+  ASSERT_EQ(static_cast<int>(first.told.size()), kPrograms);
+  EXPECT_DOUBLE_EQ(first.told["7"], 1007e-9);
+  EXPECT_EQ(first.told["0"], 0) << "a wrong one has no time";
+  // Later runs hear of it before they propose anything.
+  Listener second(&space_, 9, &pool_);
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState again,
+                            Run({.trials = 64, .strategy = &second}));
+  EXPECT_EQ(again.trials_resumed, kPrograms);
+  EXPECT_EQ(second.told, first.told);
 }
 
 TEST_F(TunerTest, ChoosesTheSameForTheSameSeed) {
