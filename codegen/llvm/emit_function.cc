@@ -27,6 +27,24 @@ std::set<const BufferNode*> WrittenBuffers(const Stmt& s) {
   return written;
 }
 
+// For functions that only hand on: quick to compile, and left alone.
+void MarkAsGlue(llvm::Function* function) {
+  function->addFnAttr(llvm::Attribute::OptimizeNone);
+  function->addFnAttr(llvm::Attribute::NoInline);
+}
+
+// Whether all that `s` computes stands in parallel loops.
+bool OnlyLaunches(const Stmt& s) {
+  bool only = true;
+  Visit(s, [&](const Stmt& x) {
+    const auto* loop = x.As<ForNode>();
+    if (loop && loop->for_kind == ForKind::kParallel) return false;
+    only = only && !loop && !x.As<StoreNode>();
+    return only;
+  });
+  return only;
+}
+
 }  // namespace
 
 Emitter::Emitter(llvm::Module* module, const Target& target)
@@ -114,8 +132,11 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
       MakeFunction(symbol + ".body", b_.getInt32Ty(), types, false);
   MarkPointers(body, 1, is_buffer);
 
+  if (OnlyLaunches(f.body)) MarkAsGlue(body);
+
   llvm::Function* entry =
       MakeFunction(symbol, b_.getInt32Ty(), {ptr, ptr, ptr}, true);
+  MarkAsGlue(entry);
   b_.SetInsertPoint(&entry->getEntryBlock());
   std::vector<llvm::Value*> args = LoadParams(entry, params);
   args.insert(args.begin(), entry->getArg(0));
@@ -202,6 +223,7 @@ llvm::Function* Emitter::EmitParallelEntry(llvm::Function* body,
   llvm::Function* entry = MakeFunction(
       absl::StrCat(symbol_, ".par", parallel_loops_), b_.getInt32Ty(),
       {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  MarkAsGlue(entry);
   b_.SetInsertPoint(&entry->getEntryBlock());
   std::vector<llvm::Value*> args;
   for (size_t i = 0; i < captures.size() + 1; ++i) {

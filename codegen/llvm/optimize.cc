@@ -32,7 +32,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration()) passes.run(function, functions);
+    if (function.isDeclaration() || function.hasOptNone()) continue;
+    passes.run(function, functions);
   }
 }
 
