@@ -17,15 +17,19 @@ constexpr double kLoopSlots = 3;     // of one iteration of a loop
 constexpr double kDivideSlots = 10;
 constexpr double kMathSlots = 24;  // exp and the like, as polynomials
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
+constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
-constexpr double kPageMissSeconds = 2.5e-9;
-constexpr double kPagesHeld = 64;  // whose addresses are at hand
+constexpr double kPageMissSeconds = 5e-9;
+constexpr double kPagesHeld = 1024;  // whose addresses are at hand
 // Of each level, what is left for the data: some goes to the rest of the
 // program, some to lines fetched ahead.
 constexpr double kCapacityShare = 0.85;
 // Of the times that should overlap with the longest one, the share that does
 // not.
 constexpr double kBadOverlap = 0.25;
+// Beyond these a program is not worth compiling.
+constexpr double kMaxRegisterUse = 3;
+constexpr double kMaxInstructions = 10000;
 constexpr double kCodeBytes = 32 << 10;
 constexpr double kInstructionBytes = 7;
 
@@ -132,8 +136,12 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
 }
 
 // Registers that hold an operand from its first use to its last: those of the
-// loops inside the outermost tile loop that uses the same ones again.
+// loops inside the outermost tile loop that uses the same ones again. One that
+// all lanes share is read from memory by the operation itself.
 double StoreEstimator::LiveRegisters(const NestAccess& access) const {
+  const bool broadcast =
+      nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
+  if (broadcast || access.access->writes) return 0;
   double live = 1;
   bool reused = false;
   for (int i = nest_.tile; i < nest_.depth(); ++i) {
@@ -157,7 +165,6 @@ void StoreEstimator::FindRegisters() {
     out_.registers +=
         access.in_registers ? TileCount(access) : LiveRegisters(access);
   }
-  out_.registers += 1;
   spilled_ = std::max(0.0, out_.registers - machine_.vector_registers);
 }
 
@@ -294,17 +301,41 @@ void StoreEstimator::SetSeconds() {
   out_.seconds = longest + kBadOverlap * (sum - longest) + out_.overhead;
 }
 
+// What no luck makes up for, in a store that takes most of the time.
+std::string WhyHopeless(const TimeEstimate& estimate,
+                        const std::vector<double>& instructions,
+                        const Machine& machine) {
+  for (size_t i = 0; i < estimate.stores.size(); ++i) {
+    const StoreEstimate& store = estimate.stores[i];
+    if (store.seconds < 0.5 * estimate.seconds) continue;
+    if (store.registers > kMaxRegisterUse * machine.vector_registers) {
+      return absl::StrFormat(
+          "the register tile of store %d asks for %.0f vector registers of %d",
+          i + 1, store.registers, machine.vector_registers);
+    }
+    if (instructions[i] > kMaxInstructions) {
+      return absl::StrFormat(
+          "the unrolled body of store %d has about %.0f instructions", i + 1,
+          instructions[i]);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
                           int threads) {
   TimeEstimate estimate;
+  estimate.seconds = kCallSeconds;
+  std::vector<double> instructions;
   for (const StoreSummary& store : program.stores) {
     StoreEstimator estimator(program, store, machine, threads);
     estimate.stores.push_back(estimator.Run());
-    const StoreEstimate& one = estimate.stores.back();
-    estimate.seconds += one.seconds;
+    estimate.seconds += estimate.stores.back().seconds;
+    instructions.push_back(estimator.tile_instructions());
   }
+  estimate.hopeless = WhyHopeless(estimate, instructions, machine);
   return estimate;
 }
 

@@ -38,6 +38,10 @@ class NestMaker {
   const LoopSummary& loop(int position) const {
     return program_.loops[store_.loops[position]];
   }
+  int OwnedDepth(const BufferSummary& buffer) const {
+    return buffer.owner_loop < 0 ? 0
+                                 : program_.loops[buffer.owner_loop].depth + 1;
+  }
   void SetExtents();
   void AddAccess(const AccessSummary& access);
   void FindLanes();
@@ -79,10 +83,13 @@ void NestMaker::AddAccess(const AccessSummary& access) {
   out.access = &access;
   out.buffer = &program_.buffers[access.buffer];
   out.strides.assign(store_.loops.size(), 0);
+  // Each iteration of the loops around an allocation has the same memory.
+  const int owned = OwnedDepth(*out.buffer);
   double row = out.buffer->element_bytes;
   for (size_t i = access.dims.size(); i-- > 0;) {
     for (const AffineTerm& term : access.dims[i].terms) {
-      out.strides[program_.loops[term.loop].depth] += term.coefficient * row;
+      const int depth = program_.loops[term.loop].depth;
+      if (depth >= owned) out.strides[depth] += term.coefficient * row;
     }
     if (i < out.buffer->extents.size()) {
       row *= static_cast<double>(out.buffer->extents[i]);
@@ -209,6 +216,7 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
 
 void NestMaker::SetFootprints(NestAccess* access) const {
   const auto& dims = access->access->dims;
+  const int owned = OwnedDepth(*access->buffer);
   absl::InlinedVector<double, 6> limits, spans, points;
   for (size_t i = 0; i < dims.size(); ++i) {
     const double size = i < access->buffer->extents.size()
@@ -225,7 +233,7 @@ void NestMaker::SetFootprints(NestAccess* access) const {
     bool moved = false;
     for (size_t i = 0; i < dims.size(); ++i) {
       for (const AffineTerm& term : dims[i].terms) {
-        if (program_.loops[term.loop].depth != d) continue;
+        if (program_.loops[term.loop].depth != d || d < owned) continue;
         const double far = std::min(
             term.reach, std::abs(term.coefficient) * (nest_.extents[d] - 1));
         reach[i] += far;

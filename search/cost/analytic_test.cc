@@ -1,0 +1,214 @@
+#include "kiln/search/cost/analytic.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/schedule/testing/random_trace.h"
+#include "kiln/schedule/trace/schedule.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// 100 GFLOP/s a core: a vector multiply-add each 0.32 ns.
+Machine TestMachine() {
+  Machine m;
+  m.cores = 2;
+  m.vector_bytes = 64;
+  m.vector_registers = 32;
+  m.gflops = 100;
+  m.all_gflops = 200;
+  m.levels = {{{32 << 10, 300, 150, 600, 300},
+               {1 << 20, 100, 50, 200, 100},
+               {32 << 20, 30, 20, 60, 40},
+               {0, 15, 10, 20, 15}}};
+  return m;
+}
+
+TimeEstimate Estimate(const std::string& text, int threads = 1) {
+  absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() ? EstimateTime(Summarize(*f), TestMachine(), threads)
+                : TimeEstimate();
+}
+
+// C[256, 256] += A[256, 256] * B[256, 256] in tiles of `rows` x `vectors`.
+std::string Matmul(int rows, int vectors, const std::string& outer = "T.serial",
+                   int size = 256) {
+  return absl::Substitute(
+      R"(
+@T.prim_func
+def main(A: T.Buffer(($4, $4), "float32"), B: T.Buffer(($4, $4), "float32"), C: T.Buffer(($4, $4), "float32")):
+    for i_0 in $2($0):
+        for j_0, k in T.grid($1, $4):
+            for i_1 in T.unroll($3):
+                for j_1 in T.unroll($5):
+                    for v in T.vectorized(16):
+                        with T.block("C"):
+                            vi = T.axis.spatial($4, i_0 * $3 + i_1)
+                            vj = T.axis.spatial($4, j_0 * $6 + j_1 * 16 + v)
+                            vk = T.axis.reduce($4, k)
+                            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+      size / rows, size / (16 * vectors), outer, rows, size, vectors,
+      16 * vectors);
+}
+
+TEST(AnalyticTest, ArithmeticBoundsAGoodTile) {
+  const TimeEstimate e = Estimate(Matmul(8, 2));
+  const double ideal = 2.0 * 256 * 256 * 256 / 100e9;
+  EXPECT_NEAR(e.stores[0].arithmetic / ideal, 1, 0.01);
+  EXPECT_GT(e.seconds, ideal);
+  EXPECT_LT(e.seconds, 2 * ideal);
+}
+
+TEST(AnalyticTest, CountsTheRegistersOfTheTile) {
+  // 8 x 2 accumulators and two operands that the rows share; the other operand
+  // is read from memory by the operation.
+  EXPECT_EQ(Estimate(Matmul(8, 2)).stores[0].registers, 18);
+  EXPECT_EQ(Estimate(Matmul(4, 4)).stores[0].registers, 20);
+}
+
+TEST(AnalyticTest, SpilledTilesAreSlower) {
+  EXPECT_GT(Estimate(Matmul(16, 4)).seconds,
+            1.5 * Estimate(Matmul(8, 2)).seconds);
+}
+
+TEST(AnalyticTest, ATileOfOneVectorWaitsForItself) {
+  EXPECT_GT(Estimate(Matmul(1, 1)).seconds, 3 * Estimate(Matmul(8, 2)).seconds);
+}
+
+TEST(AnalyticTest, PrunesTilesFarBeyondTheRegisters) {
+  std::string why;
+  EXPECT_TRUE(IsHopeless(Estimate(Matmul(32, 4)), 0, 8, &why));
+  EXPECT_THAT(why, HasSubstr("register"));
+  EXPECT_FALSE(IsHopeless(Estimate(Matmul(8, 2)), 0, 8, &why));
+  EXPECT_EQ(why, "");
+}
+
+TEST(AnalyticTest, PrunesWhatIsFarBehindTheBest) {
+  const TimeEstimate e = Estimate(Matmul(1, 1));
+  std::string why;
+  EXPECT_TRUE(IsHopeless(e, e.seconds / 10, 8, &why));
+  EXPECT_THAT(why, HasSubstr("times the best"));
+  EXPECT_FALSE(IsHopeless(e, e.seconds / 4, 8));
+}
+
+TEST(AnalyticTest, ParallelLoopsDivideByThreads) {
+  const TimeEstimate serial = Estimate(Matmul(8, 2), 2);
+  const TimeEstimate parallel = Estimate(Matmul(8, 2, "T.parallel"), 2);
+  EXPECT_NEAR(parallel.stores[0].busy_threads, 2, 1e-9);
+  EXPECT_LT(parallel.seconds, 0.6 * serial.seconds);
+  EXPECT_GT(parallel.seconds, 0.4 * serial.seconds);
+}
+
+TEST(AnalyticTest, UnevenSharesOfAParallelLoopIdle) {
+  const std::string text = R"(
+@T.prim_func
+def main(A: T.Buffer((3, 65536), "float32"), B: T.Buffer((3, 65536), "float32")):
+    for i in T.parallel(3):
+        for j_0 in range(4096):
+            for j_1 in T.vectorized(16):
+                with T.block("B"):
+                    vi = T.axis.spatial(3, i)
+                    vj = T.axis.spatial(65536, j_0 * 16 + j_1)
+                    B[vi, vj] = A[vi, vj] + T.float32(1)
+)";
+  EXPECT_NEAR(Estimate(text, 2).stores[0].busy_threads, 1.5, 1e-9);
+  EXPECT_NEAR(Estimate(text, 4).stores[0].busy_threads, 3, 1e-9);
+}
+
+TEST(AnalyticTest, TailsWasteLanes) {
+  const auto text = [](int lanes) {
+    return absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((1024, $0), "float32"), B: T.Buffer((1024, $0), "float32")):
+    for i in range(1024):
+        for j in T.vectorized($0):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+)",
+                            lanes);
+  };
+  EXPECT_EQ(Estimate(text(32)).stores[0].lane_use, 1);
+  EXPECT_NEAR(Estimate(text(17)).stores[0].lane_use, 17.0 / 32, 1e-9);
+  EXPECT_NEAR(Estimate(text(4)).stores[0].lane_use, 4.0 / 16, 1e-9);
+}
+
+TEST(AnalyticTest, BytesOverBandwidthBoundACopy) {
+  // 64 MiB in, 64 MiB out: both come from the memory.
+  const TimeEstimate e = Estimate(R"(
+@T.prim_func
+def main(A: T.Buffer((1048576, 16), "float32"), B: T.Buffer((1048576, 16), "float32")):
+    for i in range(1048576):
+        for j in T.vectorized(16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+)");
+  const double bytes = 64.0 * 1048576;
+  const double ideal = bytes / 15e9 + bytes / 10e9;
+  EXPECT_NEAR(e.stores[0].transfer[3] / ideal, 1, 0.01);
+  EXPECT_GT(e.seconds, ideal);
+}
+
+TEST(AnalyticTest, WhatFitsACacheIsNotFetchedAgain) {
+  const TimeEstimate e = Estimate(Matmul(8, 2, "T.serial", 64));
+  EXPECT_EQ(e.stores[0].transfer[2], 0);
+  EXPECT_EQ(e.stores[0].transfer[3], 0);
+}
+
+TEST(AnalyticTest, ColumnsOfPowerOfTwoRowsFallIntoFewSets) {
+  // A column of 64 lines, read 16 times: with rows of 4096 bytes its lines are
+  // in one set of the first cache, with rows of 4160 in all.
+  const auto text = [](int row) {
+    return absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((64, $0), "float32"), B: T.Buffer((16, 64), "float32")):
+    for j in range(16):
+        for i in range(64):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vj, vi] = A[vi, vj]
+)",
+                            row);
+  };
+  EXPECT_GT(Estimate(text(1024)).stores[0].transfer[1], 0);
+  EXPECT_EQ(Estimate(text(1040)).stores[0].transfer[1], 0);
+}
+
+TEST(AnalyticTest, IsPositiveAndFiniteForEveryWorkload) {
+  for (const WorkloadInfo& info : Workloads()) {
+    KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload(info.name));
+    const TimeEstimate e =
+        EstimateTime(Summarize(module.functions[0]), TestMachine(), 2);
+    EXPECT_GT(e.seconds, 0) << info.name;
+    EXPECT_TRUE(std::isfinite(e.seconds)) << info.name;
+  }
+}
+
+TEST(AnalyticTest, IsPositiveAndFiniteForRandomSchedules) {
+  StepCounts counts;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    KILN_ASSERT_OK_AND_ASSIGN(
+        Schedule sch, RandomSchedule(RandomProgram(seed), seed, &counts));
+    const Function f = sch.ToModule().functions[0];
+    const TimeEstimate e = EstimateTime(Summarize(f), TestMachine(), 2);
+    ASSERT_GT(e.seconds, 0);
+    ASSERT_TRUE(std::isfinite(e.seconds));
+    EXPECT_EQ(EstimateTime(Summarize(f), TestMachine(), 2).seconds, e.seconds);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
