@@ -200,7 +200,7 @@ std::optional<LinearForm> Partitioner::MarginOf(
     // Remainders that must vanish do so now and then, not in an interior.
     if (condition->test == Test::kZero &&
         term.atom.kind() == ExprKind::kFloorMod) {
-      return nullptr;
+      return std::nullopt;
     }
   }
   std::optional<LinearForm> least = Extreme(form, site.loops, loops_.size(), 1);
