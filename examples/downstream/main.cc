@@ -33,6 +33,7 @@
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
 #include "kiln/search/space/script_space.h"
+#include "kiln/search/space/trace_space.h"
 #include "kiln/search/task/tuner.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/library/object_loader.h"
@@ -162,7 +163,7 @@ absl::StatusOr<kiln::TuneState> Tune(const kiln::Module& module,
 absl::Status Save(const kiln::Module& module, const std::string& trace,
                   const std::string& folder, Machine& machine) {
   KILN_ASSIGN_OR_RETURN(kiln::Function best,
-                        kiln::ScriptSpace::Replay(module, 0, trace));
+                        kiln::ReplayTrace(module, 0, trace));
   KILN_ASSIGN_OR_RETURN(kiln::BuildResult kernel, machine.builder->Build(best));
   KILN_RETURN_IF_ERROR(
       kiln::WriteFileAtomically(folder + "/matmul.o", kernel.object));
@@ -225,9 +226,9 @@ absl::Status Run(const std::string& folder) {
   KILN_ASSIGN_OR_RETURN(Machine machine, MakeMachine());
   KILN_ASSIGN_OR_RETURN(kiln::Module module, Matmul());
   KILN_ASSIGN_OR_RETURN(std::string text, MatmulSpace(module));
-  KILN_ASSIGN_OR_RETURN(std::unique_ptr<kiln::ScriptSpace> space,
-                        kiln::ScriptSpace::Create(
-                            module, 0, kiln::python::Source("space", text)));
+  KILN_ASSIGN_OR_RETURN(
+      std::unique_ptr<kiln::TraceSpace> space,
+      kiln::MakeScriptSpace(module, 0, kiln::python::Source("space", text)));
   KILN_ASSIGN_OR_RETURN(
       kiln::TuneState state,
       Tune(module, *space, folder + "/database.sqlite", machine));

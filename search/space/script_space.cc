@@ -3,25 +3,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "kiln/base/random.h"
-#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/python/parser.h"
-#include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/script.h"
-#include "kiln/search/mutate/mutate.h"
 
 namespace kiln {
 namespace {
 
 // How many times choices are drawn anew until a function passes.
 constexpr int kFirstTries = 64;
-// Apart from the streams of the steps themselves, which count from 0.
-constexpr uint64_t kMutateStream = uint64_t{1} << 32;
 
 // The functions of the text; an empty name stands for a text without any.
 absl::StatusOr<std::vector<std::string>> FunctionNames(
@@ -54,105 +45,29 @@ absl::StatusOr<Trace> FindTrace(const Module& module,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ScriptSpace>> ScriptSpace::Create(
-    const Module& module, int function, const python::Source& source) {
+absl::Status AddScript(const python::Source& source, TraceSpace* space) {
   KILN_ASSIGN_OR_RETURN(std::vector<std::string> names, FunctionNames(source));
-  std::unique_ptr<ScriptSpace> space(new ScriptSpace(module, function));
-  absl::Status status;
+  absl::Status refusal;
+  bool any = false;
   for (const std::string& name : names) {
-    absl::StatusOr<Trace> trace = FindTrace(module, source, name);
+    absl::StatusOr<Trace> trace = FindTrace(space->module(), source, name);
     if (trace.ok()) {
-      Decisions open = OpenDecisions(*trace);
-      space->alternatives_.push_back({*std::move(trace), std::move(open)});
+      space->Add(*std::move(trace));
+      any = true;
     } else if (absl::IsFailedPrecondition(trace.status())) {
-      status = trace.status();
+      refusal = trace.status();
     } else {
       return trace.status();
     }
   }
-  if (space->alternatives_.empty()) return status;
+  return any ? absl::OkStatus() : refusal;
+}
+
+absl::StatusOr<std::unique_ptr<TraceSpace>> MakeScriptSpace(
+    const Module& module, int function, const python::Source& source) {
+  auto space = std::make_unique<TraceSpace>(module, function);
+  KILN_RETURN_IF_ERROR(AddScript(source, space.get()));
   return space;
-}
-
-absl::StatusOr<Candidate> ScriptSpace::Make(size_t alternative,
-                                            Decisions wanted,
-                                            uint64_t seed) const {
-  const auto& [trace, open] = alternatives_[alternative];
-  State state = start_;
-  Candidate candidate;
-  candidate.point.alternative = alternative;
-  KILN_RETURN_IF_ERROR(ReplayRepairing(trace, open, std::move(wanted), seed,
-                                       &state, &candidate.point.decisions));
-  candidate.scheduled = *state.functions[function_];
-  candidate.program_hash = Sha256Hex(CanonicalForm(candidate.scheduled));
-  return candidate;
-}
-
-absl::StatusOr<Candidate> ScriptSpace::Sample(uint64_t seed,
-                                              uint64_t index) const {
-  const size_t alternative = index % alternatives_.size();
-  return Make(alternative, alternatives_[alternative].open,
-              RandomBits(seed, index, 0));
-}
-
-absl::StatusOr<Candidate> ScriptSpace::At(const Point& point) const {
-  return Make(point.alternative, point.decisions, 0);
-}
-
-absl::StatusOr<Candidate> ScriptSpace::Mutate(const Point& point,
-                                              uint64_t seed) const {
-  const auto& [trace, open] = alternatives_[point.alternative];
-  Random random(seed, kMutateStream);
-  std::optional<Decisions> changed =
-      MutateOne(trace, open, point.decisions, &random);
-  if (!changed) return absl::FailedPreconditionError("nothing is left open");
-  return Make(point.alternative, *std::move(changed), seed);
-}
-
-absl::StatusOr<Candidate> ScriptSpace::Cross(const Point& a, const Point& b,
-                                             uint64_t seed) const {
-  if (a.alternative != b.alternative) return Mutate(a, seed);
-  Random random(seed, kMutateStream);
-  return Make(a.alternative, kiln::Cross(a.decisions, b.decisions, &random),
-              seed);
-}
-
-std::string ScriptSpace::TraceText(const Point& point) const {
-  return ToText(
-      WithDecisions(alternatives_[point.alternative].trace, point.decisions));
-}
-
-std::string ScriptSpace::DecisionText(const Point& point) const {
-  std::string text;
-  for (const Decision& decision : point.decisions) {
-    if (decision.empty()) continue;
-    absl::StrAppend(&text, "[", absl::StrJoin(decision, ","), "]");
-  }
-  return text;
-}
-
-std::optional<Point> ScriptSpace::Locate(const std::string& trace) const {
-  Schedule schedule(module_);
-  if (!RunScript(python::Source("<trace>", trace), &schedule).ok()) {
-    return std::nullopt;
-  }
-  Point point;
-  point.decisions = GetDecisions(schedule.trace());
-  for (size_t i = 0; i < alternatives_.size(); ++i) {
-    point.alternative = i;
-    const size_t count = alternatives_[i].trace.instructions.size();
-    if (count == point.decisions.size() && TraceText(point) == trace) {
-      return point;
-    }
-  }
-  return std::nullopt;
-}
-
-absl::StatusOr<Function> ScriptSpace::Replay(const Module& module, int function,
-                                             const std::string& trace) {
-  Schedule schedule(module);
-  KILN_RETURN_IF_ERROR(RunScript(python::Source("<trace>", trace), &schedule));
-  return *schedule.state().functions[function];
 }
 
 }  // namespace kiln

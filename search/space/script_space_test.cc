@@ -20,6 +20,7 @@
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/space/builtin.h"
 #include "kiln/search/space/space.h"
+#include "kiln/search/space/trace_space.h"
 
 namespace kiln {
 namespace {
@@ -44,8 +45,8 @@ def tiles(sch):
 
 Module Program() { return *ParseModule("b.py", kProgram); }
 
-absl::StatusOr<std::unique_ptr<ScriptSpace>> SpaceOf(const std::string& text) {
-  return ScriptSpace::Create(Program(), 0, python::Source("s.py", text));
+absl::StatusOr<std::unique_ptr<TraceSpace>> SpaceOf(const std::string& text) {
+  return MakeScriptSpace(Program(), 0, python::Source("s.py", text));
 }
 
 TEST(ScriptSpaceTest, TheSameNumbersGiveTheSamePoint) {
@@ -68,8 +69,7 @@ TEST(ScriptSpaceTest, ATraceLeadsBackToItsProgram) {
   for (uint64_t i = 0; i < 8; ++i) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space->Sample(3, i));
     KILN_ASSERT_OK_AND_ASSIGN(
-        Function f,
-        ScriptSpace::Replay(Program(), 0, space->TraceText(c.point)));
+        Function f, ReplayTrace(Program(), 0, space->TraceText(c.point)));
     EXPECT_TRUE(StructurallyEqual(f, c.scheduled));
   }
 }
@@ -153,8 +153,7 @@ void ExpectPoints(const std::string& name, const std::string& spec) {
   ASSERT_NE(text, nullptr) << "no built-in space for " << name;
   absl::StatusOr<Module> module = MakeWorkload(spec);
   ASSERT_TRUE(module.ok()) << module.status();
-  auto space =
-      ScriptSpace::Create(*module, 0, python::Source(name + ".py", text));
+  auto space = MakeScriptSpace(*module, 0, python::Source(name + ".py", text));
   ASSERT_TRUE(space.ok()) << spec << ": " << space.status();
   int points = 0;
   for (uint64_t i = 0; i < 16; ++i) points += (*space)->Sample(1, i).ok();

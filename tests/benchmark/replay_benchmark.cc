@@ -64,7 +64,7 @@ BENCHMARK(BM_Print)->Unit(benchmark::kMicrosecond);
 
 // 10,000 draws on two threads, and how many different programs they are.
 void BM_Candidates(benchmark::State& state) {
-  auto space = ScriptSpace::Create(Space().module, 0, MatmulSpaceSource());
+  auto space = MakeScriptSpace(Space().module, 0, MatmulSpaceSource());
   KILN_CHECK(space.ok()) << space.status().ToString();
   ThreadPool pool(ThreadPool::Options{.num_threads = 2});
   std::set<std::string> programs;

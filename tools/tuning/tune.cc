@@ -19,6 +19,7 @@
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
 #include "kiln/search/space/script_space.h"
+#include "kiln/search/space/trace_space.h"
 #include "kiln/tools/tuning/work_dir.h"
 #include "kiln/vm/profile/machine_peak.h"
 
@@ -112,9 +113,8 @@ std::string LogLine(const TuneState& state, const TuningRecord& record) {
 absl::Status WriteBest(const TuneRequest& request, int function,
                        const WorkDir& dir, Bench& bench, TuneOutcome* outcome) {
   outcome->best_trace = outcome->state.best->trace;
-  KILN_ASSIGN_OR_RETURN(
-      outcome->best,
-      ScriptSpace::Replay(request.module, function, outcome->best_trace));
+  KILN_ASSIGN_OR_RETURN(outcome->best, ReplayTrace(request.module, function,
+                                                   outcome->best_trace));
   Module best = request.module;
   best.functions[function] = outcome->best;
   KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
@@ -161,8 +161,8 @@ absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request,
                         FunctionIndex(request.module, request.function));
   const Function& f = request.module.functions[function];
   KILN_ASSIGN_OR_RETURN(
-      std::unique_ptr<ScriptSpace> space,
-      ScriptSpace::Create(request.module, function, request.space));
+      std::unique_ptr<TraceSpace> space,
+      MakeScriptSpace(request.module, function, request.space));
   KILN_ASSIGN_OR_RETURN(WorkDir dir,
                         WorkDir::Open(request.work_dir, request.name));
   KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dir));

@@ -1,0 +1,61 @@
+// A space given by traces with open choices.
+#ifndef KILN_SEARCH_SPACE_TRACE_SPACE_H_
+#define KILN_SEARCH_SPACE_TRACE_SPACE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/schedule/trace/trace.h"
+#include "kiln/search/space/space.h"
+
+namespace kiln {
+
+// The union of what several traces make of one function of a module, over all
+// that their sample_* steps may choose; drawn from in turns.
+class TraceSpace : public Space {
+ public:
+  TraceSpace(const Module& module, int function)
+      : module_(module), start_(module), function_(function) {}
+
+  // The choices of the trace that its author did not make are open.
+  void Add(Trace trace);
+  size_t size() const { return alternatives_.size(); }
+  const Module& module() const { return module_; }
+
+  absl::StatusOr<Candidate> Sample(uint64_t seed,
+                                   uint64_t index) const override;
+  absl::StatusOr<Candidate> At(const Point& point) const override;
+  absl::StatusOr<Candidate> Mutate(const Point& point,
+                                   uint64_t seed) const override;
+  absl::StatusOr<Candidate> Cross(const Point& a, const Point& b,
+                                  uint64_t seed) const override;
+  std::string TraceText(const Point& point) const override;
+  std::string DecisionText(const Point& point) const override;
+  std::optional<Point> Locate(const std::string& trace) const override;
+
+ private:
+  struct Alternative {
+    Trace trace;
+    Decisions open;
+  };
+
+  // The program of the decisions, open ones drawn with the seed.
+  absl::StatusOr<Candidate> Make(size_t alternative, Decisions wanted,
+                                 uint64_t seed) const;
+
+  Module module_;
+  State start_;
+  int function_;
+  std::vector<Alternative> alternatives_;
+};
+
+// What a printed trace makes of a function.
+absl::StatusOr<Function> ReplayTrace(const Module& module, int function,
+                                     const std::string& trace);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_TRACE_SPACE_H_
