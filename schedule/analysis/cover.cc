@@ -92,22 +92,6 @@ bool IsDenseBox(const Loops& loops, const BufferRegion& region) {
   });
 }
 
-// Whether the block, but for its predicate, writes every point of the hull of
-// `region` while the loops from `depth` on run.
-bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
-              size_t depth, const Box& box, Analyzer* analyzer) {
-  const Loops loops = LoopsFrom(block, depth);
-  const BufferRegion region = InLoopVariables(block, written);
-  if (IsDenseBox(loops, region)) return true;
-  if (WhyNotAffine(*block.realize, loops)) return false;
-  std::optional<int64_t> volume = 1;
-  for (const IntSet& set : box) {
-    volume = Times(volume, ConstExtent(set, analyzer));
-  }
-  const auto points = CountPoints(loops, region);
-  return volume && points && *points >= *volume;
-}
-
 // The first index along a dimension that a condition of the writer leaves out;
 // null when the condition cuts no box there.
 //
@@ -301,6 +285,20 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
   }
   return EvalRegion(InLoopVariables(block, region).region, domains,
                     block.realize->predicate, analyzer);
+}
+
+bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
+              size_t depth, const Box& box, Analyzer* analyzer) {
+  const Loops loops = LoopsFrom(block, depth);
+  const BufferRegion region = InLoopVariables(block, written);
+  if (IsDenseBox(loops, region)) return true;
+  if (WhyNotAffine(*block.realize, loops)) return false;
+  std::optional<int64_t> volume = 1;
+  for (const IntSet& set : box) {
+    volume = Times(volume, ConstExtent(set, analyzer));
+  }
+  const auto points = CountPoints(loops, region);
+  return volume && points && *points >= *volume;
 }
 
 bool Contains(const std::vector<IntSet>& outer,

@@ -15,6 +15,12 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
                                const BufferRegion& region, size_t depth,
                                Analyzer* analyzer);
 
+// Whether the block, but for its predicate, writes every point of `box`, the
+// hull of the region that it writes, while the loops from `depth` on run. False
+// also means "cannot tell".
+bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
+              size_t depth, const std::vector<IntSet>& box, Analyzer* analyzer);
+
 // Whether box `inner` lies within box `outer` for sure.
 bool Contains(const std::vector<IntSet>& outer,
               const std::vector<IntSet>& inner, Analyzer* analyzer);

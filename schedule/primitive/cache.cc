@@ -460,6 +460,49 @@ absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
   return absl::OkStatus();
 }
 
+// Whether a loop from `depth` on may run not at all in some iterations of the
+// outer ones.
+bool MayBeEmpty(const ScopeBlock& writer, size_t depth) {
+  Analyzer analyzer;
+  for (size_t i = 0; i < writer.loops.size(); ++i) {
+    const ForNode& loop = *writer.loops[i];
+    analyzer.Bind(loop.var, {loop.min, loop.extent});
+    if (i < depth || AsInt(loop.extent)) continue;
+    const bool varies = std::any_of(
+        writer.loops.begin(), writer.loops.begin() + static_cast<long>(i),
+        [&](const ForNode* outer) { return UsesVar(loop.extent, outer->var); });
+    if (varies && !analyzer.CanProveLess(Int(0), loop.extent)) return true;
+  }
+  return false;
+}
+
+// The copy reads the whole box, also where the block leaves gaps (every other
+// row, say).
+absl::Status CheckNoGaps(const Staging& staging, const ScopeBlock& writer,
+                         size_t depth, const std::vector<Range>& box) {
+  if (MayBeEmpty(writer, depth)) {
+    return Refusal(staging.primitive,
+                   absl::StrCat("loops of ", Describe(writer.block()),
+                                " may have no iterations"));
+  }
+  Analyzer analyzer;
+  std::vector<IntSet> sets;
+  for (const Range& range : box) {
+    sets.push_back({range.min, Sub(Add(range.min, range.extent), Int(1))});
+  }
+  for (const BufferRegion& region : writer.block().writes) {
+    if (region.buffer != staging.buffer ||
+        FillsBox(writer, region, depth, sets, &analyzer)) {
+      continue;
+    }
+    return Refusal(staging.primitive,
+                   absl::StrCat(Describe(writer.block()),
+                                " is not known to write all of the box of `",
+                                staging.buffer->name, "` that it touches"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
@@ -521,6 +564,8 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   }
   KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
+  KILN_RETURN_IF_ERROR(
+      CheckNoGaps(staging, scope.blocks[writer], place.depth, box));
   Copy plan = MakePlan(staging, place, std::move(box), memory);
   const ScopeBlock& source = scope.blocks[writer];
   plan.writer_runs =

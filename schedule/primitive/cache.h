@@ -37,7 +37,8 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
 //                                    for ax0: B[v0] = B_local[v0]
 //
 // Refuses an index out of range, an unknown scope, other writers of the
-// output, and readers that come before the block.
+// output, readers that come before the block, and a block that may leave gaps
+// in the box that it writes.
 absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
                                        int index, const std::string& scope,
                                        const std::vector<BlockId>& consumers);

@@ -82,37 +82,6 @@ Args MakeBlockArg(StepContext& c) {
   return std::vector<Arg>{*block};
 }
 
-// A random rearrangement of `shape`: dimensions are cut in two, shifted, fused
-// and put in another order.
-std::shared_ptr<const IndexMapArg> RandomMap(StepContext& c,
-                                             const std::vector<Expr>& shape) {
-  IndexMap map;
-  std::vector<Expr> parts;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const Var i("i" + std::to_string(d));
-    map.inputs.push_back(i);
-    Expr e = i;
-    if (c.Chance(10)) e = Add(e, Int(c.Between(c.Chance(10) ? -1 : 0, 3)));
-    if (c.Chance(40)) {
-      const Expr factor = Int(c.Between(1, 5));
-      parts.push_back(FloorDiv(e, factor));
-      e = FloorMod(e, factor);
-      if (c.Chance(3)) continue;  // two indices share a place: refused
-    }
-    parts.push_back(e);
-  }
-  for (size_t i = parts.size(); i > 1; --i) {
-    if (c.Chance(60)) {
-      std::swap(parts[i - 1], parts[c.Between(0, static_cast<int64_t>(i) - 1)]);
-    }
-  }
-  if (map.inputs.size() == 2 && parts.size() == 2 && c.Chance(15)) {
-    parts = {Add(Mul(map.inputs[0], shape[1]), map.inputs[1])};
-  }
-  map.outputs = std::move(parts);
-  return std::make_shared<const IndexMapArg>(IndexMapArg{std::move(map), {}});
-}
-
 Args MakeTransformLayout(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
@@ -204,6 +173,35 @@ Args MakeOutputBlocks(StepContext& c) {
 
 }  // namespace
 
+std::shared_ptr<const IndexMapArg> RandomMap(StepContext& c,
+                                             const std::vector<Expr>& shape) {
+  IndexMap map;
+  std::vector<Expr> parts;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Var i("i" + std::to_string(d));
+    map.inputs.push_back(i);
+    Expr e = i;
+    if (c.Chance(10)) e = Add(e, Int(c.Between(c.Chance(10) ? -1 : 0, 3)));
+    if (c.Chance(40)) {
+      const Expr factor = Int(c.Between(1, 5));
+      parts.push_back(FloorDiv(e, factor));
+      e = FloorMod(e, factor);
+      if (c.Chance(3)) continue;  // two indices share a place: refused
+    }
+    parts.push_back(e);
+  }
+  for (size_t i = parts.size(); i > 1; --i) {
+    if (c.Chance(60)) {
+      std::swap(parts[i - 1], parts[c.Between(0, static_cast<int64_t>(i) - 1)]);
+    }
+  }
+  if (map.inputs.size() == 2 && parts.size() == 2 && c.Chance(15)) {
+    parts = {Add(Mul(map.inputs[0], shape[1]), map.inputs[1])};
+  }
+  map.outputs = std::move(parts);
+  return std::make_shared<const IndexMapArg>(IndexMapArg{std::move(map), {}});
+}
+
 std::vector<StepRow> BlockSteps() {
   return {
       {"decompose_reduction", 8, MakeDecompose},
@@ -220,10 +218,10 @@ std::vector<StepRow> BlockSteps() {
       {"enter_postproc", 1, MakePostproc},
       {"get_block", 2, MakeGetBlock},
       {"get_loops", 2, MakeBlockArg},
-      {"get_child_blocks", 1, MakeChildBlocks},
-      {"get_producers", 3, MakeBlockArg},
-      {"get_consumers", 3, MakeBlockArg},
-      {"get_output_blocks", 1, MakeOutputBlocks},
+      {"get_child_blocks", 2, MakeChildBlocks},
+      {"get_producers", 4, MakeBlockArg},
+      {"get_consumers", 4, MakeBlockArg},
+      {"get_output_blocks", 3, MakeOutputBlocks},
       {"sample_compute_location", 2, MakeBlockArg},
   };
 }

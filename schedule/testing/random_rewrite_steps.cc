@@ -30,11 +30,33 @@ Args MakeRfactor(StepContext& c) {
   return std::vector<Arg>{loop, c.Between(-3, 2)};
 }
 
+Args MakeReindex(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const bool write = c.Chance(50);
+  const auto n = std::ssize(write ? node->writes : node->reads);
+  const int64_t index =
+      c.Between(0, c.Chance(3) ? n : std::max<int64_t>(n, 1) - 1);
+  return std::vector<Arg>{*block, ArgList{write ? "write" : "read", index}};
+}
+
+Args MakeTransformBlockLayout(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  std::vector<Expr> shape;
+  for (const IterVar& iter : node->iters) shape.push_back(iter.domain.extent);
+  return std::vector<Arg>{*block, RandomMap(c, shape)};
+}
+
 }  // namespace
 
 std::vector<StepRow> RewriteSteps() {
   return {
       {"rfactor", 8, MakeRfactor},
+      {"reindex", 5, MakeReindex},
+      {"transform_block_layout", 6, MakeTransformBlockLayout},
   };
 }
 

@@ -2,6 +2,7 @@
 #ifndef KILN_SCHEDULE_TESTING_RANDOM_STEP_H_
 #define KILN_SCHEDULE_TESTING_RANDOM_STEP_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,6 +84,11 @@ struct StepRow {
   int weight;  // how likely, against the other rows
   StepMaker make;
 };
+
+// A random rearrangement of the indices of `shape`: dimensions are cut in two,
+// shifted, fused and put in another order. Not always one-to-one.
+std::shared_ptr<const IndexMapArg> RandomMap(StepContext& c,
+                                             const std::vector<Expr>& shape);
 
 // A row for each instruction: loops, blocks and tensors, and what puts other
 // blocks in the place of one.

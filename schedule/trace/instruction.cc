@@ -15,8 +15,8 @@ namespace {
 
 std::vector<InstructionKind> MakeTable() {
   std::vector<InstructionKind> table;
-  for (auto make :
-       {LookupRows, SampleRows, LoopRows, PlaceRows, LayoutRows, NoteRows}) {
+  for (auto make : {LookupRows, SampleRows, LoopRows, PlaceRows, LayoutRows,
+                    RewriteRows, NoteRows}) {
     for (InstructionKind& row : make()) table.push_back(std::move(row));
   }
   return table;

@@ -1,5 +1,6 @@
 #include "kiln/tests/conformance/same_meaning.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -81,12 +82,17 @@ Agreement NotRun(std::string reason) {
 // Whether floats agree but for what many sums in another order may do.
 bool NearlyAgree(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!CompareTensors(a[i], b[i], {.relative = 0.01, .absolute = 0.01})
-             .ok()) {
-      return false;
-    }
+    const Tolerance tolerance = {.relative = 0.01, .absolute = 0.1};
+    if (!CompareTensors(a[i], b[i], tolerance).ok()) return false;
   }
   return true;
+}
+
+// Whether sums may be kept in 16 bits, where order matters most.
+bool UsesShortFloats(const Function& f) {
+  return std::any_of(f.params.begin(), f.params.end(), [](const Param& p) {
+    return p.buffer->dtype.is_float() && p.buffer->dtype.bits() <= 16;
+  });
 }
 
 // Small integers in place of floats: their sums are the same in any order.
@@ -95,7 +101,7 @@ void RoundToIntegers(uint64_t seed, std::vector<Tensor>* args) {
   for (Tensor& tensor : *args) {
     if (!tensor.dtype.is_float()) continue;
     for (int64_t i = 0; i < tensor.size(); ++i) {
-      tensor.Set(i, static_cast<double>(random.Between(-3, 3)));
+      tensor.Set(i, static_cast<double>(random.Between(-1, 1)));
     }
   }
 }
@@ -136,7 +142,7 @@ Agreement CompareMeaning(const Function& before, const Function& after,
   std::vector<Tensor> args = RandomInputs(before, seed);
   bool nearly = false;
   const Agreement first = CompareOn(before, after, args, &nearly);
-  if (first.agrees || !nearly) return first;
+  if (first.agrees || (!nearly && !UsesShortFloats(before))) return first;
   RoundToIntegers(seed, &args);
   return CompareOn(before, after, std::move(args), &nearly);
 }

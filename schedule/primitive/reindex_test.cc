@@ -1,0 +1,179 @@
+#include "kiln/schedule/primitive/reindex.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/schedule/primitive/split.h"
+#include "kiln/schedule/testing/equivalence.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
+constexpr char kConv[] = R"(
+@T.prim_func
+def main(A: T.Buffer((10, 3), "float32"), W: T.Buffer((3, 3, 4), "float32"), C: T.Buffer((4, 4), "float32")):
+    for h, o, r, c in T.grid(4, 4, 3, 3):
+        with T.block("C"):
+            vh, vo, vr, vc = T.axis.remap("SSRR", [h, o, r, c])
+            with T.init():
+                C[vo, vh] = T.float32(0)
+            C[vo, vh] = C[vo, vh] + A[vh * 2 + vr, vc] * W[vr, vc, vo]
+)";
+
+// A block over 8 x 8 elements whose body is `body`.
+Function Elementwise(const std::string& body) {
+  return ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "int32"), B: T.Buffer((8, 8), "int32")):
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            )" + body +
+                      "\n");
+}
+
+int ReadOf(const Function& f, const char* block, const char* buffer) {
+  const auto& reads = RealizeNamed(f, block).block->reads;
+  for (size_t i = 0; i < reads.size(); ++i) {
+    if (reads[i].buffer->name == buffer) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+TEST(Reindex, EveryTensorOfAConvolutionComputesTheSame) {
+  Function f = ParseProgram(kConv);
+  const Function before = f;
+  const BlockId block = BlockNamed(f, "C");
+  for (const char* buffer : {"A", "W"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                              Reindex(f, block, ReadOf(f, "C", buffer), false));
+    EXPECT_EQ(
+        BlockNamed(result.function, std::string(buffer) + "_reindex_reindex"),
+        result.copy);
+    f = result.function;
+    KILN_EXPECT_OK(CheckSameResults(before, f, 1));
+  }
+  KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                            Reindex(f, block, 0, true));
+  EXPECT_EQ(BlockNamed(result.function, "C_reindex"), result.copy);
+  KILN_EXPECT_OK(CheckSameResults(before, result.function, 2));
+}
+
+TEST(Reindex, TheNewTensorHasADimensionForEachIterator) {
+  const Function f = ParseProgram(kConv);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const ReindexResult result,
+      Reindex(f, BlockNamed(f, "C"), ReadOf(f, "C", "A"), false));
+  EXPECT_EQ(Extents(result.function, "A_reindex_reindex"),
+            (std::vector<int64_t>{4, 3, 3}));
+}
+
+TEST(Reindex, AfterAnInexactSplit) {
+  const Function f = ParseProgram(kConv);
+  KILN_ASSERT_OK_AND_ASSIGN(const auto split,
+                            Split(f, LoopsOf(f, "C")[0], {std::nullopt, 3}));
+  for (bool is_write : {false, true}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const ReindexResult result,
+        Reindex(split.function, BlockNamed(f, "C"), 0, is_write));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 3));
+  }
+}
+
+TEST(Reindex, RefusesSeveralPlaces) {
+  const Function f = Elementwise("B[vi, vj] = A[vi, vj] + A[vj, vi]");
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("2 places")));
+}
+
+TEST(Reindex, RefusesReadsThatMayLieOutside) {
+  const Function f =
+      Elementwise("B[vi, vj] = T.if_then_else(2 <= vi, A[vi - 2, vj], 0)");
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("within")));
+}
+
+TEST(Reindex, RefusesWritesThatMeet) {
+  const Function f = Elementwise("B[vi // 2, vj] = A[vi, vj]");
+  EXPECT_FALSE(Reindex(f, BlockNamed(f, "B"), 0, true).ok());
+}
+
+TEST(Reindex, RefusesToChangeWhatWasThere) {
+  const Function f = Elementwise("B[vi, vj] = B[vi, vj] + A[vi, vj]");
+  EXPECT_FALSE(Reindex(f, BlockNamed(f, "B"), 0, true).ok());
+  EXPECT_FALSE(Reindex(f, BlockNamed(f, "B"), 0, false).ok());
+}
+
+TEST(Reindex, RefusesABlockThatRunsForAPart) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(6):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+)");
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, true),
+              StatusIs(kRefused, HasSubstr("all values")));
+}
+
+TEST(Reindex, RefusesATensorThatIsMadeInTheSameNest) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    M = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("M"):
+            vi = T.axis.spatial(8, i)
+            M[vi] = A[vi]
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = M[vi]
+)");
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("same nest")));
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "M"), 0, true),
+              StatusIs(kRefused, HasSubstr("same nest")));
+  KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                            Reindex(f, BlockNamed(f, "M"), 0, false));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 4));
+}
+
+TEST(Reindex, RefusesTensorsThatAreNotThere) {
+  const Function f = ParseProgram(kConv);
+  for (int index : {-1, 2, 7}) {
+    EXPECT_THAT(
+        Reindex(f, BlockNamed(f, "C"), index, true),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no number")));
+  }
+  EXPECT_FALSE(Reindex(f, 999, 0, true).ok());
+  EXPECT_FALSE(Reindex(f, f.root().id, 0, true).ok());
+}
+
+TEST(Reindex, SymbolicExtents) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 4), "float32")
+    C = T.match_buffer(c, (4, n), "float32")
+    for i, j in T.grid(4, n):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vj, vi]
+)");
+  for (bool is_write : {false, true}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                              Reindex(f, BlockNamed(f, "C"), 0, is_write));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 5));
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,215 @@
+#include "kiln/schedule/primitive/transform_block_layout.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/loop_shape.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "transform_block_layout";
+
+struct Target {
+  Path path;       // to the block
+  size_t top = 0;  // in the path: the outermost of its loops
+  std::vector<const ForNode*> loops;
+  const BlockRealizeNode& realize() const { return *path.realize(); }
+  const BlockNode& block() const { return *realize().block; }
+};
+
+absl::StatusOr<Target> FindTarget(const Function& f, BlockId id) {
+  Target target;
+  KILN_ASSIGN_OR_RETURN(target.path, RequireBlock(f, id, kName));
+  if (!target.path.scope()) {
+    return Refusal(kName, "the root block has no iterators");
+  }
+  target.top = target.path.size() - 1;
+  while (target.path.stmts[target.top - 1].As<ForNode>()) --target.top;
+  for (size_t i = target.top; i + 1 < target.path.size(); ++i) {
+    target.loops.push_back(target.path.stmts[i].As<ForNode>());
+  }
+  return target;
+}
+
+// The loop whose variable is the value of iterator `i`; nullptr when it is
+// none of the block's own loops.
+const ForNode* LoopOf(const Target& target, size_t i) {
+  for (const ForNode* loop : target.loops) {
+    if (target.realize().values[i] == loop->var) return loop;
+  }
+  return nullptr;
+}
+
+absl::Status CheckBinding(const Target& target) {
+  const BlockRealizeNode& realize = target.realize();
+  std::vector<const ForNode*> used;
+  Analyzer analyzer;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const IterVar& iter = target.block().iters[i];
+    const bool single = IsZero(iter.domain.min) && IsOne(iter.domain.extent) &&
+                        IsZero(realize.values[i]);
+    const ForNode* loop = LoopOf(target, i);
+    const bool whole = loop && !std::count(used.begin(), used.end(), loop) &&
+                       IsZero(loop->min) && IsZero(iter.domain.min) &&
+                       analyzer.CanProveEqual(loop->extent, iter.domain.extent);
+    if (!single && !whole) {
+      return Refusal(kName,
+                     absl::StrCat("iterator `", iter.var.name(), "` of ",
+                                  Describe(target.block()),
+                                  " does not run with a loop of its own that "
+                                  "holds no other block"),
+                     "transform before the loops are split or shared");
+    }
+    if (whole) used.push_back(loop);
+  }
+  for (const ForNode* loop : target.loops) {
+    KILN_RETURN_IF_ERROR(CheckPlainLoop(*loop, kName));
+    if (std::count(used.begin(), used.end(), loop) || IsOne(loop->extent)) {
+      continue;
+    }
+    return Refusal(kName,
+                   absl::StrCat(Describe(*loop), " moves no iterator of ",
+                                Describe(target.block())));
+  }
+  if (IsOne(realize.predicate)) return absl::OkStatus();
+  return Refusal(
+      kName, absl::StrCat(Describe(target.block()), " runs under a condition"));
+}
+
+// The type of a new iterator: that of the iterators in it.
+absl::StatusOr<IterType> TypeOf(const Target& target, const IndexMap& map,
+                                const Expr& output) {
+  bool spatial = false, reduce = false;
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    const IterVar& iter = target.block().iters[i];
+    if (IsOne(iter.domain.extent) || !UsesVar(output, map.inputs[i])) continue;
+    (iter.type == IterType::kSpatial ? spatial : reduce) = true;
+  }
+  if (spatial && reduce) {
+    return Refusal(kName,
+                   "an output of the map mixes spatial and reduce iterators");
+  }
+  return reduce ? IterType::kReduce : IterType::kSpatial;
+}
+
+// Unit iterators alone in an output keep their type.
+IterType UnitType(const Target& target, const IndexMap& map, const Expr& output,
+                  IterType type) {
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    if (output == map.inputs[i]) return target.block().iters[i].type;
+  }
+  return type;
+}
+
+// The new iterators, and the old ones in terms of them.
+struct Plan {
+  std::vector<IterVar> iters;
+  VarMap old_iters;
+};
+
+absl::StatusOr<Plan> MakePlan(const Target& target, const IndexMap& map) {
+  const std::vector<IterVar>& old = target.block().iters;
+  if (map.inputs.size() != old.size()) {
+    return BadArgument(
+        kName,
+        absl::StrCat("the map takes ", map.inputs.size(), " iterators, but ",
+                     Describe(target.block()), " has ", old.size()));
+  }
+  std::vector<Expr> shape;
+  for (const IterVar& iter : old) shape.push_back(iter.domain.extent);
+  for (const Expr& output : map.outputs) {
+    if (output.dtype() == DType::Index()) continue;
+    return BadArgument(kName, "the map gives something else than integers");
+  }
+  auto extents = MapShape(map, shape);
+  if (!extents.ok()) {
+    return Refusal(kName, std::string(extents.status().message()));
+  }
+  Plan plan;
+  std::vector<Var> points;
+  for (size_t i = 0; i < map.outputs.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(IterType type, TypeOf(target, map, map.outputs[i]));
+    type = UnitType(target, map, map.outputs[i], type);
+    points.emplace_back(absl::StrCat("v", i));
+    plan.iters.push_back({points.back(), {Int(0), (*extents)[i]}, type});
+  }
+  auto inverse = InvertIndexMap(map, shape, points);
+  if (!inverse.ok()) {
+    return Refusal(kName, std::string(inverse.status().message()));
+  }
+  if (!IsZero(inverse->is_padding)) {
+    return Refusal(kName, "the map leaves gaps between the new iterations",
+                   "pad first, or use factors that divide");
+  }
+  for (size_t i = 0; i < old.size(); ++i) {
+    plan.old_iters[old[i].var.get()] = inverse->inputs[i];
+  }
+  return plan;
+}
+
+// The block with the new iterators; regions come back simplified.
+Block NewBlock(const Target& target, const Plan& plan) {
+  Analyzer analyzer;
+  for (const IterVar& iter : plan.iters) analyzer.Bind(iter.var, iter.domain);
+  const auto map = [&](const Expr& e) { return Substitute(e, plan.old_iters); };
+  const auto region = [&](const BufferRegion& r) {
+    return MapRegion(r,
+                     [&](const Expr& e) { return analyzer.Simplify(map(e)); });
+  };
+  BlockFields fields = target.block().fields();
+  fields.iters = plan.iters;
+  for (BufferRegion& r : fields.reads) r = region(r);
+  for (BufferRegion& r : fields.writes) r = region(r);
+  for (MatchBufferRegion& match : fields.match_buffers) {
+    match.source = region(match.source);
+  }
+  if (fields.init) fields.init = Substitute(fields.init, plan.old_iters);
+  fields.body = Substitute(fields.body, plan.old_iters);
+  return MakeBlock(std::move(fields));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
+                                              const IndexMap& map) {
+  KILN_ASSIGN_OR_RETURN(const Target target, FindTarget(f, block));
+  const Scope scope(*target.path.scope()->block);
+  if (Reason reason = WhyNotCompleteOrReduction(scope, scope.IndexOf(block))) {
+    return Refusal(
+        kName, absl::StrCat(Describe(target.block()),
+                            " is neither complete nor a reduction: ", *reason));
+  }
+  KILN_RETURN_IF_ERROR(CheckBinding(target));
+  KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(target, map));
+  Function result = f;
+  std::vector<Expr> values;
+  std::vector<Var> loops;
+  std::vector<LoopId> ids;
+  for (size_t i = 0; i < plan.iters.size(); ++i) {
+    loops.emplace_back(absl::StrCat("ax", i));
+    values.push_back(loops.back());
+    ids.push_back(result.NewId());
+  }
+  Stmt nest =
+      MakeRealize(std::move(values), Bool(true), NewBlock(target, plan));
+  for (size_t i = loops.size(); i-- > 0;) {
+    nest =
+        MakeFor(ids[i], loops[i], plan.iters[i].domain.extent, std::move(nest));
+  }
+  return ReplaceAt(std::move(result), target.path.Prefix(target.top + 1),
+                   std::move(nest));
+}
+
+}  // namespace kiln
