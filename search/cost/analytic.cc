@@ -13,7 +13,7 @@ namespace {
 // full rate. Half a cycle where a core has two units for them.
 constexpr double kLatencySlots = 8;  // of a multiply-add
 constexpr double kIssuePerSlot = 3;  // instructions
-constexpr double kLoopSlots = 3;     // of one iteration of a loop
+constexpr double kLoopSlots = 1;     // of one iteration of a loop
 constexpr double kDivideSlots = 10;
 constexpr double kMathSlots = 24;  // exp and the like, as polynomials
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
@@ -25,8 +25,8 @@ constexpr double kPagesHeld = 1024;  // whose addresses are at hand
 // program, some to lines fetched ahead.
 constexpr double kCapacityShare = 0.85;
 // Of the times that should overlap with the longest one, the share that does
-// not.
-constexpr double kBadOverlap = 0.25;
+// not: of arithmetic and the nearest level, and of those beyond.
+constexpr double kBadOverlap[kNumMemoryLevels] = {0.05, 0.1, 0.4, 0.5};
 // Beyond these a program is not worth compiling.
 constexpr double kMaxRegisterUse = 3;
 constexpr double kMaxInstructions = 10000;
@@ -104,12 +104,15 @@ class StoreEstimator {
   double slot_ = 0;
   double rounds_ = 1;  // of the tile
   double spilled_ = 0;
+  // For the accumulators of the round before.
+  bool waits_ = false;
   double instructions_ = 0;
 };
 
 // Initializations inside the loops of their reduction run once for each.
+// Iterations that a predicate cuts short cost as much as others.
 void StoreEstimator::SetRounds() {
-  rounds_ = store_.share;
+  rounds_ = 1;
   for (int i = 0; i < nest_.tile; ++i) {
     const bool once = store_.is_init && nest_.accesses[0].strides[i] == 0;
     if (!once) rounds_ *= nest_.extents[i];
@@ -158,9 +161,13 @@ double StoreEstimator::LiveRegisters(const NestAccess& access) const {
 void StoreEstimator::FindRegisters() {
   NestAccess& target = nest_.accesses[0];
   const int around = nest_.tile - 1;
-  target.in_registers = store_.is_reduction && around >= 0 &&
+  const bool loops_on = around >= target.owned_depth &&
                         target.strides[around] == 0 &&
                         nest_.extents[around] > 1;
+  const bool is_own =
+      target.buffer->is_local && nest_.tile <= target.owned_depth;
+  target.in_registers = store_.is_reduction && (loops_on || is_own);
+  waits_ = loops_on;
   for (const NestAccess& access : nest_.accesses) {
     out_.registers +=
         access.in_registers ? TileCount(access) : LiveRegisters(access);
@@ -190,9 +197,8 @@ void StoreEstimator::CountTile() {
   }
   double chain = 0;
   if (nest_.accesses[0].in_registers) {
-    chain = store_.is_reduction
-                ? kLatencySlots * steps / TileCount(nest_.accesses[0])
-                : 0;
+    const double each = steps / TileCount(nest_.accesses[0]);
+    if (waits_) chain = kLatencySlots * each;
     arithmetic +=
         spilled_ * kSpillSlots * (steps / TileCount(nest_.accesses[0]));
   }
@@ -293,12 +299,17 @@ void StoreEstimator::SetOverhead() {
 }
 
 void StoreEstimator::SetSeconds() {
-  double longest = out_.arithmetic, sum = out_.arithmetic;
-  for (double seconds : out_.transfer) {
-    longest = std::max(longest, seconds);
-    sum += seconds;
+  int longest = -1;  // arithmetic, or a level
+  const auto seconds = [&](int i) {
+    return i < 0 ? out_.arithmetic : out_.transfer[i];
+  };
+  const auto late = [&](int i) { return kBadOverlap[std::max(i, 0)]; };
+  out_.seconds = out_.overhead;
+  for (int i = -1; i < kNumMemoryLevels; ++i) {
+    out_.seconds += late(i) * seconds(i);
+    if (seconds(i) > seconds(longest)) longest = i;
   }
-  out_.seconds = longest + kBadOverlap * (sum - longest) + out_.overhead;
+  out_.seconds += (1 - late(longest)) * seconds(longest);
 }
 
 // What no luck makes up for, in a store that takes most of the time.

@@ -22,6 +22,9 @@ constexpr int kVersion = 1;
 constexpr double kGrowth = 1.5;
 // Programs from which on all rounds are trained.
 constexpr int64_t kFullRoundsAt = 96;
+// Logarithms of times are not pulled harder than by this: noise makes some
+// measurements several times too slow.
+constexpr double kMostError = 0.7;
 
 // The numbers of a store's estimate, behind those of the store.
 constexpr const char* kEstimateNames[] = {
@@ -88,7 +91,8 @@ Gradients ProgramGradients(const TrainingSet& set,
   for (size_t i = 0; i < set.rows.size(); ++i) {
     double sum = 0;
     for (int r = 0; r < set.rows[i]; ++r) sum += margins[begin + r];
-    const double error = sum - set.targets[i];
+    const double error =
+        std::clamp(sum - set.targets[i], -kMostError, kMostError);
     for (int r = 0; r < set.rows[i]; ++r) {
       out.first.push_back(static_cast<float>(set.weights[i] * error));
       out.second.push_back(static_cast<float>(set.weights[i]));

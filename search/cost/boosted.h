@@ -27,10 +27,10 @@ namespace kiln {
 
 struct BoostedOptions {
   uint64_t seed = 0;
-  int max_depth = 6;
+  int max_depth = 4;
   double eta = 0.1;
   double min_child_weight = 0.05;
-  double lambda = 1;
+  double lambda = 5;
   // Trees of a model that is trained anew: when there is half as much data
   // again as the last time; and those added after other updates.
   int rounds = 80;

@@ -83,13 +83,13 @@ void NestMaker::AddAccess(const AccessSummary& access) {
   out.access = &access;
   out.buffer = &program_.buffers[access.buffer];
   out.strides.assign(store_.loops.size(), 0);
-  // Each iteration of the loops around an allocation has the same memory.
-  const int owned = OwnedDepth(*out.buffer);
+  out.owned_depth = OwnedDepth(*out.buffer);
   double row = out.buffer->element_bytes;
   for (size_t i = access.dims.size(); i-- > 0;) {
     for (const AffineTerm& term : access.dims[i].terms) {
       const int depth = program_.loops[term.loop].depth;
-      if (depth >= owned) out.strides[depth] += term.coefficient * row;
+      if (depth >= out.owned_depth)
+        out.strides[depth] += term.coefficient * row;
     }
     if (i < out.buffer->extents.size()) {
       row *= static_cast<double>(out.buffer->extents[i]);
@@ -216,7 +216,6 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
 
 void NestMaker::SetFootprints(NestAccess* access) const {
   const auto& dims = access->access->dims;
-  const int owned = OwnedDepth(*access->buffer);
   absl::InlinedVector<double, 6> limits, spans, points;
   for (size_t i = 0; i < dims.size(); ++i) {
     const double size = i < access->buffer->extents.size()
@@ -233,7 +232,8 @@ void NestMaker::SetFootprints(NestAccess* access) const {
     bool moved = false;
     for (size_t i = 0; i < dims.size(); ++i) {
       for (const AffineTerm& term : dims[i].terms) {
-        if (program_.loops[term.loop].depth != d || d < owned) continue;
+        if (program_.loops[term.loop].depth != d || d < access->owned_depth)
+          continue;
         const double far = std::min(
             term.reach, std::abs(term.coefficient) * (nest_.extents[d] - 1));
         reach[i] += far;

@@ -28,7 +28,9 @@ struct NestAccess {
   absl::InlinedVector<double, 12> strides;
   // By depth; the last entry is one iteration of all loops.
   absl::InlinedVector<Footprint, 12> footprints;
-  // By depth: where the loop of this depth keeps the row, the rows' lines.
+  // Loops before this one are around the allocation: each of their iterations
+  // has the same memory.
+  int owned_depth = 0;
   bool in_registers = false;  // stays there while the loop around the tile runs
 };
 

@@ -15,10 +15,10 @@ namespace kiln {
 struct TreeOptions {
   int columns = 1;  // of every row
   uint64_t seed = 0;
-  int max_depth = 6;
+  int max_depth = 4;
   double eta = 0.1;
   double min_child_weight = 0.05;
-  double lambda = 1;
+  double lambda = 5;
 };
 
 // Derivatives of the loss by the predictions of the rows.
