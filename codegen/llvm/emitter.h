@@ -9,6 +9,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,6 +34,12 @@ class Emitter {
   llvm::Value* EmitMath(const CallNode& call);
 
  private:
+  // A long innermost loop, and what it asks for ahead.
+  struct Stream {
+    const ForNode* loop = nullptr;  // null outside of such loops
+    int64_t ahead = 0;              // iterations to look ahead
+    std::vector<std::pair<const BufferNode*, Expr>> seen;
+  };
   // What a body function sees: how to reach variables and buffers.
   struct Frame {
     llvm::Function* function = nullptr;
@@ -41,6 +48,7 @@ class Emitter {
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     std::vector<llvm::Value*> workspaces;  // to be freed, oldest first
     bool in_parallel = false;
+    Stream stream;
   };
   // A free variable or buffer of a parallel body.
   struct Capture {
@@ -125,6 +133,10 @@ class Emitter {
   llvm::Value* Polynomial(llvm::Value* x,
                           const std::vector<double>& high_first);
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+
+  // Prefetching (emit_prefetch.cc).
+  static Stream FindStream(const ForNode& loop);
+  void Prefetch(const Buffer& buffer, const Expr& index, int lanes);
 
   llvm::Type* TypeOf(DType dtype);
   // The type of a value of `dtype` in memory: bools take a byte.
