@@ -20,7 +20,7 @@
 #include "kiln/search/cost/models.h"
 #include "kiln/search/cost/quality.h"
 #include "kiln/search/database/database.h"
-#include "kiln/search/space/script_space.h"
+#include "kiln/search/space/trace_space.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/vm/profile/machine_constants.h"
 
@@ -72,7 +72,7 @@ absl::StatusOr<Measurements> Collect(Database& database,
   KILN_RETURN_IF_ERROR(
       database.ForEachRecord(filter, [&](const TuningRecord& record) {
         absl::StatusOr<Function> f =
-            ScriptSpace::Replay(module, function, record.trace);
+            ReplayTrace(module, function, record.trace);
         KILN_RETURN_IF_ERROR(f.status());
         out.features.push_back(ExtractFeatures(*f, machine, ThreadsOf(target)));
         out.seconds.push_back(record.latency_min_ns * 1e-9);
