@@ -115,6 +115,11 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path,
                                             size_t max_bytes) {
   if (path != "-") return ReadFile(path, max_bytes);
+  static std::atomic<bool> is_read = false;
+  if (is_read.exchange(true)) {
+    return absl::FailedPreconditionError(
+        "the standard input is read already; give - for one file only");
+  }
   return ReadAll(STDIN_FILENO, "the standard input", 0, max_bytes);
 }
 

@@ -20,7 +20,7 @@ inline constexpr size_t kMaxFileBytes = size_t{4} << 30;
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      size_t max_bytes = kMaxFileBytes);
 
-// As ReadFile, and "-" is the standard input.
+// As ReadFile, and "-" is the standard input, which a process reads once.
 absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path,
                                             size_t max_bytes = kMaxFileBytes);
 

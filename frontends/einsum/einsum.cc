@@ -47,6 +47,7 @@ class EinsumReader {
     KILN_RETURN_IF_ERROR(ReadLeft(stmt.targets[0]));
     KILN_RETURN_IF_ERROR(Collect(*stmt.value));
     KILN_RETURN_IF_ERROR(CheckReduction(stmt));
+    KILN_RETURN_IF_ERROR(CheckAllUsed());
     return Build(*stmt.value);
   }
 
@@ -182,6 +183,19 @@ class EinsumReader {
     const int64_t limit = std::numeric_limits<int64_t>::max() / 2;
     if (ok && *high < limit) return absl::OkStatus();
     return source_.Error(e.begin, "this index exceeds 64 bits");
+  }
+
+  absl::Status CheckAllUsed() const {
+    for (const auto& [name, extent] : extents_) {
+      if (std::count(spatial_.begin(), spatial_.end(), name) ||
+          std::count(reduce_.begin(), reduce_.end(), name)) {
+        continue;
+      }
+      return source_.Error(
+          {1, 1}, absl::StrCat("the shape names index `", name,
+                               "`, which stands nowhere in the formula"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CheckReduction(const python::Stmt& stmt) const {

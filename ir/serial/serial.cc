@@ -50,9 +50,7 @@ absl::StatusOr<Function> ReadFunction(const proto::Function& message) {
   f.attrs = reader.GetAttrs(message.attrs());
   f.body = reader.GetStmt(message.body());
   if (!reader.ok()) return reader.status();
-  const bool has_blocks = f.body.kind() == StmtKind::kBlockRealize;
-  KILN_RETURN_IF_ERROR(VerifyFunction(
-      f, {.level = has_blocks ? VerifyLevel::kBlocks : VerifyLevel::kLowered}));
+  KILN_RETURN_IF_ERROR(VerifyFunction(f, {.level = LevelOf(f)}));
   return f;
 }
 

@@ -113,7 +113,9 @@ absl::Status Verifier::Run() {
   if (is_blocks()) {
     const auto* root = function_.body.As<BlockRealizeNode>();
     if (!root || !root->block || !root->block->iters.empty()) {
-      place_.Fail("the body is not a root block without iterators");
+      place_.Fail(
+          "the body is not a root block without iterators; a function that is "
+          "to be scheduled has its stores in blocks: with T.block(\"C\"):");
     }
   }
   Check(function_.body);
@@ -378,6 +380,11 @@ void Verifier::CheckAllocate(const AllocateNode& node) {
 
 absl::Status VerifyFunction(const Function& f, VerifyOptions options) {
   return Verifier(f, options).Run();
+}
+
+VerifyLevel LevelOf(const Function& f) {
+  const bool has_root = f.body && f.body.kind() == StmtKind::kBlockRealize;
+  return has_root ? VerifyLevel::kBlocks : VerifyLevel::kLowered;
 }
 
 absl::Status VerifyModule(const Module& m, VerifyOptions options) {

@@ -25,6 +25,10 @@ namespace kiln {
 
 enum class VerifyLevel { kBlocks, kLowered };
 
+// The level at which a function of a file has to hold: of blocks where its
+// body is one.
+VerifyLevel LevelOf(const Function& f);
+
 struct VerifyOptions {
   VerifyLevel level = VerifyLevel::kBlocks;
   // Whether a block has to name every buffer that it loads from or stores to

@@ -133,6 +133,54 @@ def main(A: T.Buffer((9, 2), "float32"), B: T.Buffer((9, 2), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
 }
 
+TEST(CacheWriteTest, RefusesToFillGapsThatTheBlockLeaves) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi * 2] = A[vi]
+)");
+  EXPECT_THAT(CacheWrite(f, Named(f, "B"), 0, "global", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is not known to write all of the box")));
+  Function diagonal = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 8), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi, vi] = A[vi]
+)");
+  EXPECT_THAT(CacheWrite(diagonal, Named(diagonal, "B"), 0, "global", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is not known to write all")));
+}
+
+// The fuzzer's pair 312003032.
+TEST(CacheWriteTest, RefusesGapsThatComputeAtLeft) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((2,), "float32")):
+    B = T.alloc_buffer((3,))
+    for i in range(2):
+        for ax0 in range(1):
+            with T.block("B"):
+                vi = T.axis.spatial(3, i * 2 + ax0)
+                B[vi] = A[vi * 2]
+        with T.block("C"):
+            vi = T.axis.spatial(2, i)
+            C[vi] = B[vi * 2]
+)");
+  EXPECT_THAT(CacheWrite(f, Named(f, "B"), 0, "global", {Named(f, "C")}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is not known to write all")));
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheWrite(f, Named(f, "B"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
 TEST(CacheReadTest, CopiesOnlyInIterationsThatWrite) {
   Function f = Parse(R"(
 @T.prim_func

@@ -18,7 +18,7 @@ std::string BlockNames(const Function& f) {
     if (names.size() > 200) return;
     absl::StrAppend(&names, names.empty() ? "" : ", ", realize.block->name);
   });
-  return names;
+  return names.empty() ? "it has no blocks" : "there are " + names;
 }
 
 std::vector<BlockId> ChildBlocks(const Stmt& s) {
@@ -45,7 +45,7 @@ absl::StatusOr<BlockId> GetBlock(const Function& f, std::string_view name) {
     return Refusal(
         "get_block",
         absl::StrCat("no block of `", f.name, "` is called ", quoted),
-        "there are " + BlockNames(f));
+        BlockNames(f));
   }
   return Refusal("get_block",
                  absl::StrCat(found.size(), " blocks of `", f.name,

@@ -164,7 +164,7 @@ Args MakeChildBlocks(StepContext& c) {
 }
 
 Args MakeOutputBlocks(StepContext& c) {
-  const auto place = c.Chance(80)   ? c.Named("root")
+  const auto place = c.Chance(60)   ? c.Named("root")
                      : c.Chance(50) ? c.Block()
                                     : c.Stale(RvKind::kBlock);
   if (!place) return std::nullopt;

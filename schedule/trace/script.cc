@@ -171,6 +171,14 @@ class Runner {
       return Arg(value);
     }
     if (std::optional<Arg> constant = Constant(e)) return *std::move(constant);
+    KILN_ASSIGN_OR_RETURN(Arg value, Compute(e));
+    if (IsSmall(value)) return value;
+    return source_.Error(e.begin,
+                         "this value has more than 10000 parts, or some more "
+                         "than 200 levels deep; build it in fewer steps");
+  }
+
+  absl::StatusOr<Arg> Compute(const py::Expr& e) {
     switch (e.kind) {
       case py::ExprKind::kName:
         return Name(e);
@@ -388,6 +396,10 @@ class Runner {
     for (size_t i = 1; i < e.items.size(); ++i) {
       const py::Expr& item = e.items[i];
       if (item.kind == py::ExprKind::kKeyword) {
+        if (call.named.count(item.text)) {
+          return source_.Error(item.begin,
+                               "`" + item.text + "` is given twice");
+        }
         KILN_ASSIGN_OR_RETURN(call.named[item.text], Eval(item.items[0]));
         continue;
       }
@@ -446,6 +458,11 @@ absl::Status RunScript(const py::Source& source, Schedule* schedule,
   KILN_ASSIGN_OR_RETURN(const py::Stmt* function,
                         FindFunction(source, file, name));
   Runner runner(source, schedule);
+  if (file.empty()) {
+    return source.Error({},
+                        "there is no schedule here: a function of a schedule, "
+                        "def f(sch):, or calls of sch");
+  }
   if (!function) return runner.Run(file).status();
   if (function->parameters.empty()) {
     return source.Error(function->begin,

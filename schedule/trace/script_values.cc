@@ -26,7 +26,28 @@ std::optional<ExprKind> IntegerOperator(char op) {
   return std::nullopt;
 }
 
+// Takes the parts of `arg` out of `budget`; false where that is spent or the
+// parts are nested deeper than `depth`.
+bool TakeParts(const Arg& arg, int depth, int* budget) {
+  if (--*budget < 0 || depth < 0) return false;
+  const auto take = [&](const Arg& part) {
+    return TakeParts(part, depth - 1, budget);
+  };
+  if (const RvArithmetic* e = arg.arithmetic()) return take(e->a) && take(e->b);
+  if (const ArgList* list = arg.list()) {
+    return std::all_of(list->begin(), list->end(), take);
+  }
+  if (!arg.dict()) return true;
+  return std::all_of(arg.dict()->begin(), arg.dict()->end(),
+                     [&](const auto& entry) { return take(entry.second); });
+}
+
 }  // namespace
+
+bool IsSmall(const Arg& arg) {
+  int budget = 10000;
+  return TakeParts(arg, 200, &budget);
+}
 
 std::optional<Arg> ArgBinary(const std::string& text, const Arg& a,
                              const Arg& b) {

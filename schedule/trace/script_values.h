@@ -20,6 +20,10 @@ std::optional<Arg> ArgItem(const Arg& list, int64_t index);
 std::optional<Arg> ArgSlice(const Arg& list, std::optional<int64_t> begin,
                             std::optional<int64_t> end);
 
+// Whether a value has at most 10000 parts, none deeper than 200. A few lines
+// that double a list can ask for more than any machine holds.
+bool IsSmall(const Arg& arg);
+
 }  // namespace kiln
 
 #endif  // KILN_SCHEDULE_TRACE_SCRIPT_VALUES_H_

@@ -229,6 +229,29 @@ absl::StatusOr<std::vector<TuningRecord>> Database::Impl::Page(
   return ReadAll(page);
 }
 
+namespace {
+
+// A failure of SQLite with the file and the way out; others as they are.
+absl::Status WhileWriting(const std::string& path, const absl::Status& status) {
+  const char* way_out;
+  if (absl::IsResourceExhausted(status)) {
+    way_out =
+        "; make room and give the same command again, which goes on from the "
+        "last trial that was reported";
+  } else if (absl::IsUnavailable(status)) {
+    way_out = "; wait for the other process, or name another work directory";
+  } else if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
+    way_out = "; name another work directory, or move this one away";
+  } else {
+    return status;
+  }
+  return absl::Status(
+      status.code(),
+      absl::StrCat("tuning database ", path, ": ", status.message(), way_out));
+}
+
+}  // namespace
+
 Database::Database(std::string path, std::unique_ptr<Impl> impl)
     : path_(std::move(path)), impl_(std::move(impl)) {}
 
@@ -258,7 +281,7 @@ absl::Status Database::AddWorkload(const Workload& workload) {
     row.Bind(1, workload.key);
     row.Bind(2, workload.func_name);
     row.Bind(3, workload.text);
-    KILN_RETURN_IF_ERROR(row.Run());
+    KILN_RETURN_IF_ERROR(WhileWriting(path_, row.Run()));
   }
   KILN_ASSIGN_OR_RETURN(const Workload stored, GetWorkload(workload.key));
   if (stored.text == workload.text && stored.func_name == workload.func_name) {
@@ -295,8 +318,9 @@ absl::StatusOr<std::vector<Workload>> Database::AllWorkloads() {
 
 absl::StatusOr<int64_t> Database::CommitTrial(const TuningRecord& record) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  KILN_ASSIGN_OR_RETURN(const bool is_new, impl_->Insert(record));
-  if (is_new) return impl_->connection.LastInsertId();
+  const absl::StatusOr<bool> is_new = impl_->Insert(record);
+  if (!is_new.ok()) return WhileWriting(path_, is_new.status());
+  if (*is_new) return impl_->connection.LastInsertId();
   return absl::AlreadyExistsError(
       absl::StrCat("program ", record.program_hash,
                    " has a record for this workload and target already"));
@@ -329,7 +353,7 @@ absl::Status Database::ReviseTrial(const TuningRecord& record) {
   row.Bind(7, record.latency_median_ns);
   row.Bind(8, record.latency_spread_ns);
   row.Bind(9, record.samples);
-  KILN_RETURN_IF_ERROR(row.Run());
+  KILN_RETURN_IF_ERROR(WhileWriting(path_, row.Run()));
   if (impl_->connection.Changes() > 0) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("program ", record.program_hash,

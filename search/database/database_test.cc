@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <limits>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/search/database/testing.h"
 
@@ -145,6 +148,30 @@ TEST_F(DatabaseTest, ARecordOfAnUnknownWorkloadIsRefused) {
   EXPECT_THAT(database_->CommitTrial(record),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("add the workload first")));
+}
+
+// A limit on the size of files is the nearest that a test can come to a full
+// disk.
+TEST_F(DatabaseTest, AFileThatCannotGrowIsNamedAndKeepsItsTrials) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small = {1 << 18, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  int64_t reported = 0;
+  absl::Status status;
+  while (status.ok() && reported < 10000) {
+    TuningRecord record = OkRecord(absl::StrCat("p", reported), 1);
+    record.trace += std::string(10000, '#');
+    status = database_->CommitTrial(record).status();
+    reported += status.ok();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(status.message(), HasSubstr(folder_.File("t.db")));
+  EXPECT_GT(reported, 0);
+  database_.reset();
+  KILN_ASSERT_OK_AND_ASSIGN(database_, Database::Open(folder_.File("t.db")));
+  EXPECT_EQ(*database_->Count(), reported);
 }
 
 TEST_F(DatabaseTest, WorkloadsAreContentAddressed) {

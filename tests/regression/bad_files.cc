@@ -120,6 +120,10 @@ void WritePrograms(const Writer& w) {
   w.Product("deep.py", "T.float32(0)",
             Repeated("(", 20000) + "1.0" + Repeated(")", 20000));
   w.Product("bytes.py", "float32(0)", "fl\xff(0)");
+  w.Product("latin.py", "block(\"C\")", "block(\"C\xe9\")");
+  w.Product("and.py", "T.float32(0)",
+            "T.if_then_else(" + Repeated("vi < 3 and ", 100000) +
+                "True, T.float32(0), T.float32(1))");
   w.Write("empty.py", "");
   w.Write("symbolic.py", kSymbolic);
   w.Write("junk.pb", Repeated(std::string_view("\x80\x01\xff\0\x07", 5), 500));
@@ -143,6 +147,8 @@ void WriteSchedules(const Writer& w) {
              "sch.split(i, [9223372036854775807, 9223372036854775807])");
   w.Schedule("names.py", "a, b, d = sch.split(i, [4, 4])");
   w.Schedule("for.py", "for q in range(3):\n        sch.unroll(i)");
+  w.Schedule("doubled.py", "x = [1]" + Repeated("\n    x = [*x, x]", 100));
+  w.Schedule("twice.py", "sch.unroll(loop=i, loop=j)");
   w.Schedule("division.py", "sch.split(i, [4 // 0, None])");
   w.Schedule("refuses.py", "sch.compute_inline(c)");
   w.Schedule("bind.py", "sch.bind(i, \"threadIdx.x\")");

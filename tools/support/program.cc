@@ -33,6 +33,21 @@ bool LooksLikeText(std::string_view contents) {
   });
 }
 
+absl::Status Verify(const Module& module) {
+  for (const Function& f : module.functions) {
+    KILN_RETURN_IF_ERROR(VerifyFunction(f, {.level = LevelOf(f)}));
+  }
+  return absl::OkStatus();
+}
+
+// What a flag made, unless it is too large for any machine.
+absl::StatusOr<Module> FromFlag(const char* flag,
+                                absl::StatusOr<Module> module) {
+  if (!module.ok()) return InFlag(flag, module.status());
+  const absl::Status valid = Verify(*module);
+  return valid.ok() ? module : InFlag(flag, valid);
+}
+
 absl::StatusOr<Module> LoadEinsum(const ProgramFlags& flags) {
   if (flags.shape.empty()) {
     return absl::InvalidArgumentError(
@@ -41,15 +56,13 @@ absl::StatusOr<Module> LoadEinsum(const ProgramFlags& flags) {
   absl::StatusOr<std::map<std::string, int64_t>> extents =
       ParseExtents(flags.shape);
   if (!extents.ok()) return InFlag("shape", extents.status());
-  absl::StatusOr<Module> module = ParseEinsum(flags.einsum, *extents);
-  return module.ok() ? module : InFlag("einsum", module.status());
+  return FromFlag("einsum", ParseEinsum(flags.einsum, *extents));
 }
 
 absl::StatusOr<Module> LoadFromFlags(const ProgramFlags& flags) {
   if (!flags.module.empty()) return LoadModuleFile(flags.module);
   if (!flags.einsum.empty()) return LoadEinsum(flags);
-  absl::StatusOr<Module> module = MakeWorkload(flags.workload);
-  return module.ok() ? module : InFlag("workload", module.status());
+  return FromFlag("workload", MakeWorkload(flags.workload));
 }
 
 std::string FunctionNames(const Module& module) {
@@ -71,9 +84,9 @@ absl::StatusOr<Module> LoadModuleFile(const std::string& path) {
     return module.ok() ? module : InFile(name, module.status());
   }
   KILN_ASSIGN_OR_RETURN(Module module, ParseModule(name, std::move(contents)));
-  absl::Status valid = VerifyModule(module);
-  if (valid.ok()) return module;
-  return InFile(name, valid);
+  const absl::Status valid = Verify(module);
+  return valid.ok() ? absl::StatusOr<Module>(std::move(module))
+                    : InFile(name, valid);
 }
 
 absl::StatusOr<Module> LoadProgram(const ProgramFlags& flags) {

@@ -86,6 +86,20 @@ TEST(ProgramTest, ErrorsNameTheFlagOrTheFile) {
   EXPECT_THAT(Message(flags), HasSubstr("empty.py"));
 }
 
+TEST(ProgramTest, ReadsFunctionsWithoutBlocks) {
+  ProgramFlags flags;
+  flags.module = Write("plain.py", R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32")):
+    for i in range(8):
+        A[i] = T.float32(1)
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(Module text, LoadProgram(flags));
+  flags.module = Write("plain.pb", SerializeModule(text));
+  KILN_ASSERT_OK_AND_ASSIGN(Module message, LoadProgram(flags));
+  EXPECT_TRUE(StructurallyEqual(text, message));
+}
+
 TEST(ProgramTest, FunctionIsChosenByNameAmongSeveral) {
   ProgramFlags flags;
   flags.module = Write("two.py", kTwo);

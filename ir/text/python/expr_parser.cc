@@ -52,7 +52,10 @@ std::vector<Expr> Pack(Items... items) {
 absl::StatusOr<Expr> ExprParser::Finish(Expr expr) {
   int below = 0;
   for (const Expr& item : expr.items) below = std::max(below, item.depth);
-  expr.depth = below + 1;
+  // What joins its items pairwise is as deep as it is long.
+  const bool is_chain =
+      expr.kind == ExprKind::kBoolean || expr.kind == ExprKind::kCompare;
+  expr.depth = below + (is_chain ? static_cast<int>(expr.items.size()) : 1);
   if (expr.depth > kMaxTreeDepth) {
     return cursor_.source().Error(
         expr.begin,

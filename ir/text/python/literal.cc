@@ -87,7 +87,8 @@ bool HexCode(std::string_view body, size_t at, size_t count, uint32_t& code) {
     if (!absl::ascii_isxdigit(c)) return false;
     code = code * 16 + DigitValue(c);
   }
-  return code <= 0x10FFFF;
+  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code <= 0x10FFFF && !is_surrogate;
 }
 
 // The escape after the backslash at body[at - 1]; returns how many characters

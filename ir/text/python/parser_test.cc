@@ -272,9 +272,13 @@ TEST(ParserTest, DeepNestingIsRefusedNotFatal) {
 TEST(ParserTest, LongChainsAreReadUpToALimit) {
   Source fine("t.py", Repeat("x + ", 1500) + "x");
   KILN_EXPECT_OK(ParseFile(fine));
-  Source calls("t.py", "x" + Repeat(".y()", 100000));
-  EXPECT_THAT(ParseFile(calls), StatusIs(absl::StatusCode::kInvalidArgument,
-                                         HasSubstr("operations in a row")));
+  for (const std::string& text :
+       {"x" + Repeat(".y()", 100000), "x" + Repeat(" and x", 100000),
+        "x" + Repeat(" or x", 100000), "x" + Repeat(" < x", 100000)}) {
+    Source source("t.py", text);
+    EXPECT_THAT(ParseFile(source), StatusIs(absl::StatusCode::kInvalidArgument,
+                                            HasSubstr("operations in a row")));
+  }
 }
 
 TEST(ParserTest, RandomDamageNeverCrashes) {

@@ -75,6 +75,39 @@ class Scanner {
   std::vector<Token> tokens_;
 };
 
+// How many bytes the code point at `at` takes; 0 where it is no UTF-8 (cut off,
+// too long a form, a surrogate, or beyond U+10FFFF).
+size_t CodePointLength(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const unsigned lead = byte(at), next = byte(at + 1);
+  if (lead < 0x80) return 1;
+  const size_t length = lead < 0xC2   ? 0
+                        : lead < 0xE0 ? 2
+                        : lead < 0xF0 ? 3
+                        : lead < 0xF5 ? 4
+                                      : 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+  }
+  const bool wrong =
+      (lead == 0xE0 && next < 0xA0) || (lead == 0xED && next >= 0xA0) ||
+      (lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next >= 0x90);
+  return wrong ? 0 : length;
+}
+
+// The first byte that is no UTF-8; the size of the text where there is none.
+size_t FirstBadByte(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t length = CodePointLength(text, at);
+    if (length == 0) return at;
+    at += length;
+  }
+  return at;
+}
+
 // Like Source::PositionAt, but walks on from the last place that was asked
 // for, so that a text of one long line takes linear time.
 Position Scanner::Locate(size_t offset) {
@@ -102,6 +135,10 @@ void Scanner::Emit(TokenKind kind, size_t begin, size_t end) {
 }
 
 absl::StatusOr<std::vector<Token>> Scanner::Run() {
+  if (const size_t bad = FirstBadByte(text_); bad < text_.size()) {
+    return source_.Error(source_.PositionAt(bad),
+                         "this byte is no UTF-8; save the file as UTF-8");
+  }
   if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;
   while (true) {
     if (!line_open_ && open_.empty()) KILN_RETURN_IF_ERROR(StartLine());
