@@ -1,6 +1,5 @@
 #include "kiln/schedule/primitive/transform_block_layout.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,82 +13,15 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/loop_shape.h"
+#include "kiln/schedule/primitive/own_loops.h"
 
 namespace kiln {
 namespace {
 
 constexpr char kName[] = "transform_block_layout";
 
-struct Target {
-  Path path;       // to the block
-  size_t top = 0;  // in the path: the outermost of its loops
-  std::vector<const ForNode*> loops;
-  const BlockRealizeNode& realize() const { return *path.realize(); }
-  const BlockNode& block() const { return *realize().block; }
-};
-
-absl::StatusOr<Target> FindTarget(const Function& f, BlockId id) {
-  Target target;
-  KILN_ASSIGN_OR_RETURN(target.path, RequireBlock(f, id, kName));
-  if (!target.path.scope()) {
-    return Refusal(kName, "the root block has no iterators");
-  }
-  target.top = target.path.size() - 1;
-  while (target.path.stmts[target.top - 1].As<ForNode>()) --target.top;
-  for (size_t i = target.top; i + 1 < target.path.size(); ++i) {
-    target.loops.push_back(target.path.stmts[i].As<ForNode>());
-  }
-  return target;
-}
-
-// The loop whose variable is the value of iterator `i`; nullptr when it is
-// none of the block's own loops.
-const ForNode* LoopOf(const Target& target, size_t i) {
-  for (const ForNode* loop : target.loops) {
-    if (target.realize().values[i] == loop->var) return loop;
-  }
-  return nullptr;
-}
-
-absl::Status CheckBinding(const Target& target) {
-  const BlockRealizeNode& realize = target.realize();
-  std::vector<const ForNode*> used;
-  Analyzer analyzer;
-  for (size_t i = 0; i < realize.values.size(); ++i) {
-    const IterVar& iter = target.block().iters[i];
-    const bool single = IsZero(iter.domain.min) && IsOne(iter.domain.extent) &&
-                        IsZero(realize.values[i]);
-    const ForNode* loop = LoopOf(target, i);
-    const bool whole = loop && !std::count(used.begin(), used.end(), loop) &&
-                       IsZero(loop->min) && IsZero(iter.domain.min) &&
-                       analyzer.CanProveEqual(loop->extent, iter.domain.extent);
-    if (!single && !whole) {
-      return Refusal(kName,
-                     absl::StrCat("iterator `", iter.var.name(), "` of ",
-                                  Describe(target.block()),
-                                  " does not run with a loop of its own that "
-                                  "holds no other block"),
-                     "transform before the loops are split or shared");
-    }
-    if (whole) used.push_back(loop);
-  }
-  for (const ForNode* loop : target.loops) {
-    KILN_RETURN_IF_ERROR(CheckPlainLoop(*loop, kName));
-    if (std::count(used.begin(), used.end(), loop) || IsOne(loop->extent)) {
-      continue;
-    }
-    return Refusal(kName,
-                   absl::StrCat(Describe(*loop), " moves no iterator of ",
-                                Describe(target.block())));
-  }
-  if (IsOne(realize.predicate)) return absl::OkStatus();
-  return Refusal(
-      kName, absl::StrCat(Describe(target.block()), " runs under a condition"));
-}
-
 // The type of a new iterator: that of the iterators in it.
-absl::StatusOr<IterType> TypeOf(const Target& target, const IndexMap& map,
+absl::StatusOr<IterType> TypeOf(const OwnLoops& target, const IndexMap& map,
                                 const Expr& output) {
   bool spatial = false, reduce = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
@@ -105,8 +37,8 @@ absl::StatusOr<IterType> TypeOf(const Target& target, const IndexMap& map,
 }
 
 // Unit iterators alone in an output keep their type.
-IterType UnitType(const Target& target, const IndexMap& map, const Expr& output,
-                  IterType type) {
+IterType UnitType(const OwnLoops& target, const IndexMap& map,
+                  const Expr& output, IterType type) {
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     if (output == map.inputs[i]) return target.block().iters[i].type;
   }
@@ -119,7 +51,7 @@ struct Plan {
   VarMap old_iters;
 };
 
-absl::StatusOr<Plan> MakePlan(const Target& target, const IndexMap& map) {
+absl::StatusOr<Plan> MakePlan(const OwnLoops& target, const IndexMap& map) {
   const std::vector<IterVar>& old = target.block().iters;
   if (map.inputs.size() != old.size()) {
     return BadArgument(
@@ -160,7 +92,7 @@ absl::StatusOr<Plan> MakePlan(const Target& target, const IndexMap& map) {
 }
 
 // The block with the new iterators; regions come back simplified.
-Block NewBlock(const Target& target, const Plan& plan) {
+Block NewBlock(const OwnLoops& target, const Plan& plan) {
   Analyzer analyzer;
   for (const IterVar& iter : plan.iters) analyzer.Bind(iter.var, iter.domain);
   const auto map = [&](const Expr& e) { return Substitute(e, plan.old_iters); };
@@ -184,14 +116,14 @@ Block NewBlock(const Target& target, const Plan& plan) {
 
 absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
                                               const IndexMap& map) {
-  KILN_ASSIGN_OR_RETURN(const Target target, FindTarget(f, block));
+  KILN_ASSIGN_OR_RETURN(const OwnLoops target, FindOwnLoops(f, block, kName));
   const Scope scope(*target.path.scope()->block);
   if (Reason reason = WhyNotCompleteOrReduction(scope, scope.IndexOf(block))) {
     return Refusal(
         kName, absl::StrCat(Describe(target.block()),
                             " is neither complete nor a reduction: ", *reason));
   }
-  KILN_RETURN_IF_ERROR(CheckBinding(target));
+  KILN_RETURN_IF_ERROR(CheckOwnLoops(target, kName));
   KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(target, map));
   Function result = f;
   std::vector<Expr> values;

@@ -50,6 +50,26 @@ Args MakeTransformBlockLayout(StepContext& c) {
   return std::vector<Arg>{*block, RandomMap(c, shape)};
 }
 
+Args MakePadEinsum(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  ArgList padding;
+  for (size_t i = 0; i < node->iters.size(); ++i) {
+    padding.push_back(c.Chance(60) ? 1 : c.Between(c.Chance(3) ? 0 : 1, 5));
+  }
+  return std::vector<Arg>{*block, padding};
+}
+
+Args MakeStorageAlign(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node || node->writes.empty()) return std::nullopt;
+  const auto rank = static_cast<int64_t>(node->writes[0].buffer->shape.size());
+  return std::vector<Arg>{*block, 0, c.Between(-rank, rank - 1),
+                          int64_t{16} << c.Between(0, 2), c.Between(0, 16)};
+}
+
 }  // namespace
 
 std::vector<StepRow> RewriteSteps() {
@@ -57,6 +77,8 @@ std::vector<StepRow> RewriteSteps() {
       {"rfactor", 8, MakeRfactor},
       {"reindex", 5, MakeReindex},
       {"transform_block_layout", 6, MakeTransformBlockLayout},
+      {"pad_einsum", 4, MakePadEinsum},
+      {"storage_align", 3, MakeStorageAlign},
   };
 }
 

@@ -2,7 +2,9 @@
 #include <utility>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
+#include "kiln/schedule/primitive/storage_align.h"
 #include "kiln/schedule/primitive/transform_block_layout.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"
@@ -34,6 +36,24 @@ absl::Status ApplyTransformBlockLayout(ApplyContext& c) {
   return Take(c, TransformBlockLayout(c.function(), block, c.index_map(1)));
 }
 
+absl::Status ApplyPadEinsum(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> padding, c.integers(1));
+  return Take(c, PadEinsum(c.function(), block, padding));
+}
+
+absl::Status ApplyStorageAlign(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kWrite, c.kind().name));
+  KILN_ASSIGN_OR_RETURN(const int64_t axis, c.integer(2));
+  KILN_ASSIGN_OR_RETURN(const int64_t factor, c.integer(3));
+  KILN_ASSIGN_OR_RETURN(const int64_t offset, c.integer(4));
+  return Take(c,
+              StorageAlign(c.function(), block, index, axis, factor, offset));
+}
+
 }  // namespace
 
 std::vector<InstructionKind> RewriteRows() {
@@ -44,6 +64,15 @@ std::vector<InstructionKind> RewriteRows() {
       StepRow("transform_block_layout",
               {block, {"index_map", ParamKind::kIndexMap}},
               ApplyTransformBlockLayout),
+      StepRow("pad_einsum", {block, {"padding", ParamKind::kInts}},
+              ApplyPadEinsum),
+      StepRow("storage_align",
+              {block,
+               {"buffer_index", ParamKind::kBufferIndex},
+               {"axis", ParamKind::kInt},
+               {"factor", ParamKind::kInt},
+               {"offset", ParamKind::kInt}},
+              ApplyStorageAlign),
   };
 }
 

@@ -1,0 +1,37 @@
+// Blocks whose iterators run with loops of their own.
+#ifndef KILN_SCHEDULE_PRIMITIVE_OWN_LOOPS_H_
+#define KILN_SCHEDULE_PRIMITIVE_OWN_LOOPS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/schedule/analysis/path.h"
+
+namespace kiln {
+
+// A block and the loops around it that hold nothing else.
+struct OwnLoops {
+  Path path;       // to the block
+  size_t top = 0;  // in the path: the outermost of the loops, or the block
+  std::vector<const ForNode*> loops;  // outermost first
+  const BlockRealizeNode& realize() const { return *path.realize(); }
+  const BlockNode& block() const { return *realize().block; }
+  // The loop whose variable is the value of iterator `i`; nullptr when it is
+  // none of these.
+  const ForNode* LoopOf(size_t i) const;
+};
+
+absl::StatusOr<OwnLoops> FindOwnLoops(const Function& f, BlockId block,
+                                      std::string_view primitive);
+
+// Refuses unless each iterator is the variable of one of the loops, all
+// different, and both run from 0 to the same end (or the iterator has one
+// value), the loops are plain and move an iterator (or run once), and there is
+// no condition.
+absl::Status CheckOwnLoops(const OwnLoops& target, std::string_view primitive);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_PRIMITIVE_OWN_LOOPS_H_

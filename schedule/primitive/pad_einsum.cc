@@ -1,0 +1,314 @@
+#include "kiln/schedule/primitive/pad_einsum.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/reducer.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/own_loops.h"
+#include "kiln/schedule/primitive/point_access.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "pad_einsum";
+
+// A tensor with room for padding.
+struct Padded {
+  PointAccess access;
+  bool is_write = false;
+  Buffer buffer;             // the one with padding
+  std::vector<bool> by_dim;  // whether the dimension grows
+};
+
+struct Plan {
+  OwnLoops target;
+  std::vector<Expr> extents;  // of the iterators, afterwards
+  std::vector<bool> grows;    // by iterator
+  std::vector<Padded> tensors;
+};
+
+absl::Status PlanExtents(const std::vector<int64_t>& padding, Plan* plan) {
+  const std::vector<IterVar>& iters = plan->target.block().iters;
+  if (padding.size() != iters.size()) {
+    return BadArgument(
+        kName, absl::StrCat(padding.size(), " paddings for ", iters.size(),
+                            " iterators of ", Describe(plan->target.block())));
+  }
+  Analyzer analyzer;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const Expr& extent = iters[i].domain.extent;
+    int64_t sum = 0;
+    const int64_t* known = AsInt(extent);
+    const bool fits =
+        padding[i] >= 1 &&
+        FoldInt(ExprKind::kAdd, known ? *known : 0, padding[i], &sum);
+    if (!fits) {
+      return BadArgument(kName, absl::StrCat("padding ", padding[i],
+                                             " is below 1 or too large"));
+    }
+    const Expr unit = Int(padding[i], extent.dtype());
+    const Expr up = Int(padding[i] - 1, extent.dtype());
+    plan->extents.push_back(
+        analyzer.Simplify(Mul(FloorDiv(Add(extent, up), unit), unit)));
+    plan->grows.push_back(
+        !analyzer.CanProveEqual(plan->extents.back(), extent));
+  }
+  return absl::OkStatus();
+}
+
+// The iterator that is the index `e`; -1 when it is another expression.
+int IterOf(const BlockNode& block, const Expr& e) {
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (block.iters[i].var == e) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool UsesGrowing(const Plan& plan, const Expr& e) {
+  const std::vector<IterVar>& iters = plan.target.block().iters;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (plan.grows[i] && UsesVar(e, iters[i].var)) return true;
+  }
+  return false;
+}
+
+absl::Status AddTensor(PointAccess access, bool is_write, Plan* plan) {
+  const BlockNode& block = plan->target.block();
+  Padded tensor{std::move(access), is_write, nullptr, {}};
+  const Buffer& buffer = tensor.access.buffer;
+  std::vector<Expr> shape = buffer->shape;
+  bool padded = false;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Expr& index = tensor.access.indices[d];
+    const int iter = IterOf(block, index);
+    const bool grows = iter >= 0 ? plan->grows[iter] : false;
+    tensor.by_dim.push_back(grows);
+    const bool fits = !grows || Analyzer().CanProveEqual(
+                                    shape[d], block.iters[iter].domain.extent);
+    if (!fits || (iter < 0 && UsesGrowing(*plan, index))) {
+      return Refusal(kName,
+                     absl::StrCat("index ", d, " of `", buffer->name, "` in ",
+                                  Describe(block),
+                                  " is not one iterator over the whole of the "
+                                  "dimension"));
+    }
+    if (!grows) continue;
+    shape[d] = plan->extents[iter];
+    padded = true;
+  }
+  if (!padded) return absl::OkStatus();
+  tensor.buffer = StagingBuffer(buffer, buffer->name + "_pad", std::move(shape),
+                                buffer->scope);
+  plan->tensors.push_back(std::move(tensor));
+  return absl::OkStatus();
+}
+
+absl::Status PlanTensors(const Function& f, Plan* plan) {
+  const BlockNode& block = plan->target.block();
+  for (bool is_write : {false, true}) {
+    const auto& regions = is_write ? block.writes : block.reads;
+    for (size_t i = 0; i < regions.size(); ++i) {
+      if (!is_write && WritesBuffer(block, regions[i].buffer)) continue;
+      KILN_ASSIGN_OR_RETURN(
+          PointAccess access,
+          FindPointAccess(f, block.id, static_cast<int>(i), is_write, kName));
+      KILN_RETURN_IF_ERROR(AddTensor(std::move(access), is_write, plan));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Whether `e` is 0 where `iter` is in the padding, whatever the rest holds.
+bool Vanishes(const Plan& plan, const Var& iter, const Expr& e) {
+  if (const auto* load = e.As<LoadNode>()) {
+    for (const Padded& tensor : plan.tensors) {
+      if (tensor.access.buffer != load->buffer || tensor.is_write) continue;
+      return std::count(load->indices.begin(), load->indices.end(), iter) > 0;
+    }
+    return false;
+  }
+  if (const auto* cast = e.As<CastNode>()) {
+    return Vanishes(plan, iter, cast->value);
+  }
+  const auto* node = e.As<BinaryNode>();
+  if (!node) return false;
+  const bool a = Vanishes(plan, iter, node->a);
+  const bool b = Vanishes(plan, iter, node->b);
+  // An infinite factor makes 0 times it no 0.
+  if (node->kind == ExprKind::kMul && !e.dtype().is_float()) return a || b;
+  return (node->kind == ExprKind::kMul || node->kind == ExprKind::kAdd ||
+          node->kind == ExprKind::kSub) &&
+         a && b;
+}
+
+absl::Status CheckSums(const Plan& plan) {
+  const BlockNode& block = plan.target.block();
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (!plan.grows[i] || block.iters[i].type == IterType::kSpatial) continue;
+    auto reducer = MatchReducer(block);
+    if (!reducer.ok()) {
+      return Refusal(kName, std::string(reducer.status().message()));
+    }
+    for (size_t t = 0; t < reducer->operands.size(); ++t) {
+      const auto* sum = reducer->combined[t].As<BinaryNode>();
+      const bool adds_nothing =
+          sum && sum->kind == ExprKind::kAdd &&
+          Vanishes(plan, block.iters[i].var, reducer->operands[t]);
+      if (adds_nothing) continue;
+      return Refusal(
+          kName, absl::StrCat("padding along `", block.iters[i].var.name(),
+                              "` may change what ", Describe(block), " sums"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool IsIntegerDivision(ExprKind kind) {
+  return kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod ||
+         kind == ExprKind::kTruncDiv || kind == ExprKind::kTruncMod;
+}
+
+absl::Status CheckDivisions(const BlockNode& block) {
+  bool safe = true;
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* node = e.As<BinaryNode>();
+    if (node && IsIntegerDivision(node->kind) && !AsInt(node->b)) safe = false;
+    return safe;
+  });
+  return safe ? absl::OkStatus()
+              : Refusal(kName, absl::StrCat(Describe(block),
+                                            " divides integers by what may be "
+                                            "padding"));
+}
+
+std::vector<IterVar> ItersOver(const std::vector<Expr>& shape) {
+  std::vector<IterVar> iters;
+  for (const Expr& extent : shape) {
+    iters.push_back({Var(absl::StrCat("v", iters.size())),
+                     {Int(0), extent},
+                     IterType::kSpatial});
+  }
+  return iters;
+}
+
+std::vector<Expr> Vars(const std::vector<IterVar>& iters) {
+  std::vector<Expr> vars;
+  for (const IterVar& iter : iters) vars.push_back(iter.var);
+  return vars;
+}
+
+// The tensor with zeros around it.
+Stmt PadNest(const Padded& tensor, Function* f) {
+  const Buffer& from = tensor.access.buffer;
+  const std::vector<IterVar> iters = ItersOver(tensor.buffer->shape);
+  Block copy = CopyBlock(f->NewId(), tensor.buffer->name, iters, from,
+                         Vars(iters), tensor.buffer, Vars(iters));
+  BlockFields fields = copy->fields();
+  Expr inside;
+  for (size_t d = 0; d < tensor.by_dim.size(); ++d) {
+    if (!tensor.by_dim[d]) continue;
+    const Expr within = LT(fields.iters[d].var, from->shape[d]);
+    inside = inside ? And(inside, within) : within;
+  }
+  const auto* store = fields.body.As<StoreNode>();
+  fields.body =
+      MakeStore(store->buffer,
+                Call(from->dtype, Intrinsic::kIfThenElse,
+                     {inside, store->value, Constant(0, from->dtype)}),
+                store->indices);
+  return LoopsOverDomains(MakeBlock(std::move(fields)), f);
+}
+
+Stmt CopyBackNest(const Padded& tensor, Function* f) {
+  const Buffer& to = tensor.access.buffer;
+  const std::vector<IterVar> iters = ItersOver(to->shape);
+  return LoopsOverDomains(
+      CopyBlock(f->NewId(), tensor.buffer->name, iters, tensor.buffer,
+                Vars(iters), to, Vars(iters)),
+      f);
+}
+
+// The block's nest with longer loops.
+Stmt MainNest(const Plan& plan) {
+  const OwnLoops& target = plan.target;
+  BlockFields fields = target.block().fields();
+  for (const Padded& tensor : plan.tensors) {
+    PointAccess access = tensor.access;
+    access.block.stmts.back() =
+        WithBlock(target.realize(), MakeBlock(std::move(fields)));
+    fields = Redirect(access, tensor.buffer, access.indices)->fields();
+  }
+  for (size_t i = 0; i < fields.iters.size(); ++i) {
+    if (plan.grows[i]) fields.iters[i].domain.extent = plan.extents[i];
+  }
+  Stmt nest = WithBlock(target.realize(), std::move(fields));
+  for (size_t l = target.loops.size(); l-- > 0;) {
+    ForFields loop = target.loops[l]->fields();
+    for (size_t i = 0; i < plan.grows.size(); ++i) {
+      if (plan.grows[i] && target.LoopOf(i) == target.loops[l]) {
+        loop.extent = plan.extents[i];
+      }
+    }
+    loop.body = std::move(nest);
+    nest = MakeFor(std::move(loop));
+  }
+  return nest;
+}
+
+Function Apply(Function f, const Plan& plan) {
+  std::vector<Stmt> before, after;
+  std::vector<Buffer> buffers;
+  for (const Padded& tensor : plan.tensors) {
+    buffers.push_back(tensor.buffer);
+    if (tensor.is_write) {
+      after.push_back(CopyBackNest(tensor, &f));
+    } else {
+      before.push_back(PadNest(tensor, &f));
+    }
+  }
+  before.push_back(MainNest(plan));
+  before.insert(before.end(), after.begin(), after.end());
+  const Path& path = plan.target.path;
+  const auto scope = static_cast<long>(path.ScopeIndex());
+  const Path inner{
+      {path.stmts.begin() + scope,
+       path.stmts.begin() + static_cast<long>(plan.target.top) + 1}};
+  const Stmt changed = ReplaceAt(inner, MakeSeq(std::move(before)));
+  const auto* realize = changed.As<BlockRealizeNode>();
+  BlockFields fields = realize->block->fields();
+  fields.alloc_buffers.insert(fields.alloc_buffers.end(), buffers.begin(),
+                              buffers.end());
+  return ReplaceAt(std::move(f), path.Prefix(static_cast<size_t>(scope) + 1),
+                   WithBlock(*realize, std::move(fields)));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
+                                   const std::vector<int64_t>& padding) {
+  Plan plan;
+  KILN_ASSIGN_OR_RETURN(plan.target, FindOwnLoops(f, block, kName));
+  const Scope scope(*plan.target.path.scope()->block);
+  if (Reason reason = WhyNotCompleteOrReduction(scope, scope.IndexOf(block))) {
+    return Refusal(
+        kName, absl::StrCat(Describe(plan.target.block()),
+                            " is neither complete nor a reduction: ", *reason));
+  }
+  KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
+  KILN_RETURN_IF_ERROR(PlanExtents(padding, &plan));
+  KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
+  KILN_RETURN_IF_ERROR(CheckSums(plan));
+  KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));
+  const bool changes =
+      std::find(plan.grows.begin(), plan.grows.end(), true) != plan.grows.end();
+  return changes ? Apply(f, plan) : f;
+}
+
+}  // namespace kiln

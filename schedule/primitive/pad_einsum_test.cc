@@ -1,0 +1,176 @@
+#include "kiln/schedule/primitive/pad_einsum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/primitive/split.h"
+#include "kiln/schedule/testing/equivalence.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
+// C[i, j] over 5 x 7 and k of 6, with init `init` and sum `update`.
+Function Matmul(const std::string& dtype, const std::string& init,
+                const std::string& update) {
+  const auto buffer = [&](const char* name, const char* shape) {
+    return std::string(name) + ": T.Buffer(" + shape + ", \"" + dtype + "\")";
+  };
+  return ParseProgram("\n@T.prim_func\ndef main(" + buffer("A", "(5, 6)") +
+                      ", " + buffer("B", "(7, 6)") + ", " +
+                      buffer("C", "(5, 7)") + R"():
+    for i, j, k in T.grid(5, 7, 6):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = )" +
+                      init + R"(
+            C[vi, vj] = )" +
+                      update + "\n");
+}
+
+Function Matmul() {
+  return Matmul("float32", "T.float32(0)", "C[vi, vj] + A[vi, vk] * B[vj, vk]");
+}
+
+TEST(PadEinsum, RoundsUpAndComputesTheSame) {
+  const Function f = Matmul();
+  for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
+           {4, 1, 1}, {1, 4, 1}, {1, 1, 4}, {4, 4, 4}, {8, 16, 32}}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                              PadEinsum(f, BlockNamed(f, "C"), padding));
+    const std::vector<int64_t> extents = Extents(g, "C");
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(extents[i] % padding[i], 0);
+    EXPECT_EQ(LoopsOf(g, "C"), LoopsOf(f, "C"));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+  }
+}
+
+TEST(PadEinsum, WhatDividesStaysAsItIs) {
+  const Function f = Matmul();
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {5, 7, 3}));
+  EXPECT_TRUE(g.body == f.body);
+}
+
+TEST(PadEinsum, PadsOnlyTensorsThatGrow) {
+  const Function f = Matmul();
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {4, 1, 1}));
+  EXPECT_EQ(BlocksNamed(g, "A_pad").size(), 1u);
+  EXPECT_EQ(BlocksNamed(g, "B_pad").size(), 0u);
+  EXPECT_EQ(BlocksNamed(g, "C_pad").size(), 1u);
+}
+
+TEST(PadEinsum, SymbolicExtents) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (4, n), "float32")
+    B = T.match_buffer(b, (n, 5), "float32")
+    C = T.match_buffer(c, (4, 5), "float32")
+    for i, j, k in T.grid(4, 5, n):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {1, 4, 3}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 2));
+}
+
+TEST(PadEinsum, OtherReductionsOnlyAlongSpatialIterators) {
+  for (const auto& [init, update] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"T.float32(-100)", "T.max(C[vi, vj], A[vi, vk] * B[vj, vk])"},
+           {"T.float32(1)", "C[vi, vj] * (A[vi, vk] - B[vj, vk])"},
+           {"T.float32(0)", "C[vi, vj] + A[vi, vk] * B[vj, 0]"},
+           {"T.float32(0)", "C[vi, vj] + (A[vi, vk] + T.float32(1))"},
+           {"T.float32(0)", "C[vi, vj] + T.exp(A[vi, vk])"}}) {
+    const Function f = Matmul("float32", init, update);
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                              PadEinsum(f, BlockNamed(f, "C"), {4, 4, 1}));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+    EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {1, 1, 4}),
+                StatusIs(kRefused, HasSubstr("pad_einsum")))
+        << update;
+  }
+}
+
+TEST(PadEinsum, IntegersNeedOneFactorOnly) {
+  const Function f =
+      Matmul("int32", "0", "C[vi, vj] + A[vi, vk] * (B[vj, 0] + 3)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {1, 1, 4}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 4));
+}
+
+TEST(PadEinsum, RefusesToDivideByPadding) {
+  const Function f = Matmul("int32", "0", "C[vi, vj] + A[vi, vk] // B[vj, vk]");
+  EXPECT_FALSE(PadEinsum(f, BlockNamed(f, "C"), {1, 4, 1}).ok());
+}
+
+TEST(PadEinsum, RefusesIndicesThatAreMoreThanAnIterator) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((12,), "float32"), C: T.Buffer((5,), "float32")):
+    for i, k in T.grid(5, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi * 2 + vk]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4, 1}),
+              StatusIs(kRefused, HasSubstr("not one iterator")));
+}
+
+TEST(PadEinsum, RefusesAPartOfADimension) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), C: T.Buffer((5,), "float32")):
+    for i in range(5):
+        with T.block("C"):
+            vi = T.axis.spatial(5, i)
+            C[vi] = A[vi]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4}),
+              StatusIs(kRefused, HasSubstr("whole of the dimension")));
+}
+
+TEST(PadEinsum, RefusesPaddingsThatMakeNoSense) {
+  const Function f = Matmul();
+  for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
+           {4, 4},
+           {},
+           {1, 1, 1, 1},
+           {0, 1, 1},
+           {1, -4, 1},
+           {1, 1, std::numeric_limits<int64_t>::max()}}) {
+    EXPECT_THAT(
+        PadEinsum(f, BlockNamed(f, "C"), padding),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("padding")));
+  }
+}
+
+TEST(PadEinsum, RefusesLoopsThatAreSplit) {
+  const Function f = Matmul();
+  KILN_ASSERT_OK_AND_ASSIGN(const auto split,
+                            Split(f, LoopsOf(f, "C")[2], {2, 3}));
+  EXPECT_THAT(PadEinsum(split.function, BlockNamed(f, "C"), {4, 4, 4}),
+              StatusIs(kRefused, HasSubstr("loop of its own")));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,117 @@
+#include "kiln/schedule/primitive/storage_align.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "storage_align";
+constexpr char kKey[] = "buffer_dim_align";
+constexpr size_t kFields = 4;  // tensor, axis, factor, offset
+
+// The numbers of one note; nullopt when it is something else.
+std::optional<std::vector<int64_t>> Numbers(const Attr& note) {
+  const AttrList* list = note.list();
+  if (!list || list->size() != kFields) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Attr& item : *list) {
+    const int64_t* value = item.expr() ? AsInt(*item.expr()) : nullptr;
+    if (!value) return std::nullopt;
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+Attr ToNote(const std::vector<int64_t>& numbers) {
+  AttrList list;
+  for (int64_t number : numbers) list.push_back(Int(number));
+  return list;
+}
+
+bool IsAllocated(const Function& f, const Buffer& buffer) {
+  bool found = false;
+  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+    const auto& buffers = realize.block->alloc_buffers;
+    found = found ||
+            std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  });
+  return found;
+}
+
+absl::Status Check(const Function& f, const BlockNode& block, int index,
+                   int64_t factor, int64_t offset) {
+  if (index < 0 || index >= static_cast<int>(block.writes.size())) {
+    return BadArgument(
+        kName, absl::StrCat(Describe(block), " writes ", block.writes.size(),
+                            " tensors, so that there is no number ", index));
+  }
+  if (factor < 1 || offset < 0 || offset >= factor) {
+    return BadArgument(
+        kName, absl::StrCat("a stride cannot be ", offset, " modulo ", factor));
+  }
+  const Buffer& buffer = block.writes[index].buffer;
+  if (IsAllocated(f, buffer)) return absl::OkStatus();
+  return Refusal(kName,
+                 absl::StrCat("`", buffer->name,
+                              "` is not allocated by the function, so that its "
+                              "strides are not its to choose"),
+                 "stage it with cache_write");
+}
+
+// The notes of the block with one more, or with one replaced.
+absl::StatusOr<AttrList> WithNote(const BlockNode& block,
+                                  const std::vector<int64_t>& note) {
+  AttrList notes;
+  const auto found = block.annotations.find(kKey);
+  if (found == block.annotations.end()) return AttrList{ToNote(note)};
+  const AttrList* old = found->second.list();
+  bool replaced = false, fits = old;
+  for (size_t i = 0; fits && i < old->size(); ++i) {
+    const auto numbers = Numbers((*old)[i]);
+    fits = numbers.has_value();
+    if (!fits) break;
+    const bool same = (*numbers)[0] == note[0] && (*numbers)[1] == note[1];
+    notes.push_back(ToNote(same ? note : *numbers));
+    replaced |= same;
+  }
+  if (!fits) {
+    return Refusal(kName,
+                   absl::StrCat(Describe(block), " has annotation `", kKey,
+                                "` with something else than strides"),
+                   "unannotate it first");
+  }
+  if (!replaced) notes.push_back(ToNote(note));
+  return notes;
+}
+
+}  // namespace
+
+absl::StatusOr<Function> StorageAlign(const Function& f, BlockId id,
+                                      int buffer_index, int64_t axis,
+                                      int64_t factor, int64_t offset) {
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, id, kName));
+  const BlockNode& block = *path.realize()->block;
+  KILN_RETURN_IF_ERROR(Check(f, block, buffer_index, factor, offset));
+  const auto rank =
+      static_cast<int64_t>(block.writes[buffer_index].buffer->shape.size());
+  if (axis < -rank || axis >= rank) {
+    return BadArgument(kName, absl::StrCat("axis ", axis, " is not in [", -rank,
+                                           ", ", rank, ")"));
+  }
+  if (axis < 0) axis += rank;
+  BlockFields fields = block.fields();
+  KILN_ASSIGN_OR_RETURN(AttrList notes,
+                        WithNote(block, {buffer_index, axis, factor, offset}));
+  fields.annotations[kKey] = Attr(std::move(notes));
+  return ReplaceAt(f, path, WithBlock(*path.realize(), std::move(fields)));
+}
+
+}  // namespace kiln
