@@ -15,6 +15,7 @@
 #include "kiln/search/space/builtin.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
+#include "kiln/tools/tuning/guide.h"
 #include "kiln/tools/tuning/tune.h"
 
 ABSL_FLAG(std::string, module, "", "module to tune: a path, or - for stdin");
@@ -29,6 +30,11 @@ ABSL_FLAG(std::string, space, "",
           "one built in");
 ABSL_FLAG(int64_t, trials, 64, "programs to measure, earlier runs included");
 ABSL_FLAG(uint64_t, seed, 0, "of all random choices");
+ABSL_FLAG(std::string, search, "evolutionary",
+          "how candidates are found: evolutionary or random");
+ABSL_FLAG(std::string, model, "boosted",
+          "what an evolutionary search asks: boosted (learns), analytic or "
+          "random");
 ABSL_FLAG(std::string, work_dir, "kiln_work",
           "where the database and the results lie");
 ABSL_FLAG(std::string, target, "llvm",
@@ -76,6 +82,12 @@ std::string TaskName(const std::string& func) {
   return absl::GetFlag(FLAGS_einsum).empty() ? func : "einsum";
 }
 
+GuideOptions GuideFlags() {
+  return {.search = absl::GetFlag(FLAGS_search),
+          .model = absl::GetFlag(FLAGS_model),
+          .seed = absl::GetFlag(FLAGS_seed)};
+}
+
 absl::Status CheckFlags() {
   if (absl::GetFlag(FLAGS_trials) < 1) {
     return absl::InvalidArgumentError("--trials has to be at least 1");
@@ -83,7 +95,7 @@ absl::Status CheckFlags() {
   if (!(absl::GetFlag(FLAGS_minutes) >= 0)) {
     return absl::InvalidArgumentError("--minutes has to be a number from 0 on");
   }
-  return absl::OkStatus();
+  return CheckGuide(GuideFlags());
 }
 
 absl::StatusOr<TuneRequest> MakeRequest() {
@@ -107,7 +119,7 @@ absl::StatusOr<TuneRequest> MakeRequest() {
       .space = std::move(space),
       .target = std::move(target),
       .trials = absl::GetFlag(FLAGS_trials),
-      .seed = absl::GetFlag(FLAGS_seed),
+      .guide = GuideFlags(),
       .max_seconds =
           minutes > 0 ? minutes * 60 : std::numeric_limits<double>::infinity(),
       .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),

@@ -169,10 +169,13 @@ absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request,
   KILN_ASSIGN_OR_RETURN(TuneTask task,
                         MakeTask(request, f, space.get(), bench));
 
+  KILN_ASSIGN_OR_RETURN(Guide guide,
+                        MakeGuide(request.guide, task, bench.pool.get()));
   Progress progress(task, request, dir, view);
   TuneOptions options;
   options.trials = request.trials;
-  options.seed = request.seed;
+  options.seed = request.guide.seed;
+  options.strategy = guide.strategy.get();
   options.max_seconds = request.max_seconds;
   options.stop = request.stop;
   options.progress = [&](const TuneState& state, const TuningRecord* record) {
@@ -183,6 +186,9 @@ absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request,
   TuneOutcome outcome;
   KILN_ASSIGN_OR_RETURN(outcome.state, tuner.Run(task, options));
   KILN_RETURN_IF_ERROR(progress.log_status());
+  if (guide.model) {
+    KILN_RETURN_IF_ERROR(guide.model->Save(dir.File("model")));
+  }
   outcome.database = dir.database();
   outcome.task_dir = dir.task_dir();
   if (outcome.state.best) {

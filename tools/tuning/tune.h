@@ -12,6 +12,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/search/task/tuner.h"
+#include "kiln/tools/tuning/guide.h"
 #include "kiln/tools/tuning/view.h"
 
 namespace kiln {
@@ -23,7 +24,7 @@ struct TuneRequest {
   python::Source space;  // a schedule function
   Target target;         // its num_cores is how many threads a kernel uses
   int64_t trials = 64;
-  uint64_t seed = 0;
+  GuideOptions guide;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string work_dir;
   std::function<bool()> stop;
@@ -41,7 +42,8 @@ struct TuneOutcome {
 };
 
 // Tunes, shows progress in `view`, and writes the best module (best.py and
-// best.pb), its trace (trace.py), its object code (kernel.o) and a log.
+// best.pb), its trace (trace.py), its object code (kernel.o), what the cost
+// model learned (model) and a log.
 absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request, TuneView* view);
 
 }  // namespace kiln

@@ -1,0 +1,42 @@
+// What guides a tuning run: a strategy, and what that stands on.
+#ifndef KILN_TOOLS_TUNING_GUIDE_H_
+#define KILN_TOOLS_TUNING_GUIDE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/search/cost/cost_model.h"
+#include "kiln/search/strategy/scorer.h"
+#include "kiln/search/strategy/strategy.h"
+#include "kiln/search/task/tuner.h"
+
+namespace kiln {
+
+struct GuideOptions {
+  std::string search = "evolutionary";  // or random
+  std::string model = "boosted";        // or analytic, random
+  uint64_t seed = 0;
+};
+
+// Valid for one run of one task.
+struct Guide {
+  std::unique_ptr<CostModel> model;  // null: none is asked
+  std::unique_ptr<Scorer> scorer;
+  std::unique_ptr<Strategy> strategy;
+};
+
+// The task's space and the pool outlive the guide. The machine's constants are
+// measured where they are not stored yet. kInvalidArgument for a name that is
+// not known.
+absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
+                                const TuneTask& task, ThreadPool* pool);
+
+// OK for names that MakeGuide knows.
+absl::Status CheckGuide(const GuideOptions& options);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_TUNING_GUIDE_H_
