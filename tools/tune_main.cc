@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/flags/flag.h"
@@ -26,8 +27,10 @@ ABSL_FLAG(std::string, einsum, "",
           "index notation to tune, such as \"C[i,j] += A[i,k] * B[k,j]\"");
 ABSL_FLAG(std::string, shape, "", "extents for --einsum: i=512,j=512,k=512");
 ABSL_FLAG(std::string, space, "",
-          "schedule function that samples, as a file; named workloads have "
-          "one built in");
+          "schedule function that samples, as a file; where none is given, "
+          "Kiln makes a space of its own");
+ABSL_FLAG(bool, rules, false,
+          "search Kiln's own space beside the one that --space gives");
 ABSL_FLAG(int64_t, trials, 64, "programs to measure, earlier runs included");
 ABSL_FLAG(uint64_t, seed, 0, "of all random choices");
 ABSL_FLAG(std::string, search, "evolutionary",
@@ -51,9 +54,9 @@ namespace {
 constexpr char kUsage[] =
     "Finds the fastest schedule of a tensor function on this machine.\n"
     "  tune --workload gmm:1024,1024,1024 --trials 64\n"
-    "  tune --module m.py --func mm_relu --space space.py --seed 7\n"
-    "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape i=512,j=512,k=512 "
-    "--space space.py\n"
+    "  tune --module m.py --func mm_relu [--space space.py] --seed 7\n"
+    "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape "
+    "i=512,j=512,k=512\n"
     "The same command again resumes and measures no program twice.";
 
 // "gmm" of "gmm:1024,1024,1024".
@@ -61,7 +64,8 @@ std::string WorkloadName(const std::string& spec) {
   return spec.substr(0, spec.find(':'));
 }
 
-absl::StatusOr<python::Source> LoadSpace() {
+// The space that was asked for, or the one built in for a named workload.
+absl::StatusOr<std::optional<python::Source>> LoadSpace() {
   const std::string path = absl::GetFlag(FLAGS_space);
   if (!path.empty()) {
     KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
@@ -71,9 +75,7 @@ absl::StatusOr<python::Source> LoadSpace() {
   if (const char* text = BuiltinSpace(name)) {
     return python::Source(absl::StrCat("<space of ", name, ">"), text);
   }
-  return absl::InvalidArgumentError(
-      "--space is missing; give a file with a schedule function that samples, "
-      "such as examples/mm_relu_space.py");
+  return std::nullopt;
 }
 
 std::string TaskName(const std::string& func) {
@@ -107,7 +109,7 @@ absl::StatusOr<TuneRequest> MakeRequest() {
                    absl::GetFlag(FLAGS_func)}));
   KILN_ASSIGN_OR_RETURN(const Function* f,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));
-  KILN_ASSIGN_OR_RETURN(python::Source space, LoadSpace());
+  KILN_ASSIGN_OR_RETURN(std::optional<python::Source> space, LoadSpace());
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   const double minutes = absl::GetFlag(FLAGS_minutes);
@@ -117,6 +119,8 @@ absl::StatusOr<TuneRequest> MakeRequest() {
       .module = std::move(module),
       .function = func,
       .space = std::move(space),
+      .use_rules =
+          absl::GetFlag(FLAGS_space).empty() || absl::GetFlag(FLAGS_rules),
       .target = std::move(target),
       .trials = absl::GetFlag(FLAGS_trials),
       .guide = GuideFlags(),

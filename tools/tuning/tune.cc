@@ -18,6 +18,8 @@
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/tools/tuning/work_dir.h"
@@ -92,6 +94,28 @@ absl::StatusOr<TuneTask> MakeTask(const TuneRequest& request, const Function& f,
   return task;
 }
 
+// The registers of a target, for tiles of float32.
+RegisterFile RegistersOf(const Target& target) {
+  RegisterFile file;
+  file.lanes = target.vector_bits / 32;
+  file.registers = target.vector_bits == 512 ? 32 : 16;
+  return file;
+}
+
+absl::Status FillSpace(const TuneRequest& request, int function,
+                       TraceSpace* space) {
+  if (request.space) {
+    KILN_RETURN_IF_ERROR(AddScript(*request.space, space));
+  }
+  if (!request.space || request.use_rules) {
+    AddRuleSchedules(
+        CpuRules(),
+        {.registers = RegistersOf(request.target), .function = function},
+        space);
+  }
+  return absl::OkStatus();
+}
+
 // One line of the log for a trial.
 std::string LogLine(const TuneState& state, const TuningRecord& record) {
   std::string line =
@@ -160,14 +184,12 @@ absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request,
   KILN_ASSIGN_OR_RETURN(int function,
                         FunctionIndex(request.module, request.function));
   const Function& f = request.module.functions[function];
-  KILN_ASSIGN_OR_RETURN(
-      std::unique_ptr<TraceSpace> space,
-      MakeScriptSpace(request.module, function, request.space));
+  TraceSpace space(request.module, function);
+  KILN_RETURN_IF_ERROR(FillSpace(request, function, &space));
   KILN_ASSIGN_OR_RETURN(WorkDir dir,
                         WorkDir::Open(request.work_dir, request.name));
   KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dir));
-  KILN_ASSIGN_OR_RETURN(TuneTask task,
-                        MakeTask(request, f, space.get(), bench));
+  KILN_ASSIGN_OR_RETURN(TuneTask task, MakeTask(request, f, &space, bench));
 
   KILN_ASSIGN_OR_RETURN(Guide guide,
                         MakeGuide(request.guide, task, bench.pool.get()));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -21,8 +22,10 @@ struct TuneRequest {
   std::string name;  // of the task, for people and for files
   Module module;
   std::string function;  // which one to tune
-  python::Source space;  // a schedule function
-  Target target;         // its num_cores is how many threads a kernel uses
+  // A schedule function; none: that of the rules alone.
+  std::optional<python::Source> space;
+  bool use_rules = false;  // the rules' schedules beside those of `space`
+  Target target;           // its num_cores is how many threads a kernel uses
   int64_t trials = 64;
   GuideOptions guide;
   double max_seconds = std::numeric_limits<double>::infinity();

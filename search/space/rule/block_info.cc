@@ -1,0 +1,162 @@
+#include "kiln/search/space/rule/block_info.h"
+
+#include <algorithm>
+
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/scope.h"
+#include "kiln/search/feature/affine.h"
+
+namespace kiln {
+namespace {
+
+const BlockNode* RootOf(const Function& f) {
+  const auto* realize = f.body.As<BlockRealizeNode>();
+  return realize ? realize->block.get() : nullptr;
+}
+
+// The axes, if the loops are they.
+bool ReadAxes(const ScopeBlock& at, BlockInfo* info) {
+  const BlockNode& block = at.block();
+  if (!HasTrivialBinding(*at.realize)) return false;
+  if (at.loops.size() != block.iters.size()) return false;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    const int64_t* extent = AsInt(at.loops[i]->extent);
+    const auto* bound = at.realize->values[i].As<VarNode>();
+    if (!extent || bound != at.loops[i]->var.get()) return false;
+    if (block.iters[i].type == IterType::kOpaque) return false;
+    info->axes.push_back(
+        {*extent, block.iters[i].type == IterType::kReduce, -1});
+  }
+  return true;
+}
+
+AffineScope Axes(const BlockNode& block, const BlockInfo& info) {
+  AffineScope scope;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    scope.Bind(block.iters[i].var.get(),
+               Affine::OfLoop(static_cast<int>(i), info.axes[i].extent));
+  }
+  return scope;
+}
+
+void ReadWriteDims(const BlockNode& block, BlockInfo* info) {
+  const std::vector<Range>& region = block.writes[0].region;
+  info->write_dims = static_cast<int>(region.size());
+  for (size_t d = 0; d < region.size(); ++d) {
+    for (size_t i = 0; i < block.iters.size(); ++i) {
+      if (region[d].min.get() == block.iters[i].var.get()) {
+        info->axes[i].write_dim = static_cast<int>(d);
+      }
+    }
+  }
+}
+
+// The elements that one step along `axis` moves.
+std::optional<double> StrideOf(const std::vector<Affine>& indices,
+                               const std::vector<double>& sizes, int axis) {
+  double stride = 0;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (indices[d].unknown) return std::nullopt;
+    for (const AffineTerm& term : indices[d].terms) {
+      if (term.loop == axis) stride += term.coefficient * sizes[d];
+    }
+  }
+  return stride;
+}
+
+ReadInfo DescribeRead(const BufferRegion& read, const AffineScope& scope,
+                      size_t num_axes) {
+  ReadInfo info;
+  info.dims = static_cast<int>(read.region.size());
+  std::vector<Affine> indices;
+  for (const Range& range : read.region) {
+    indices.push_back(scope.Evaluate(range.min));
+  }
+  std::vector<double> sizes(indices.size(), 1);
+  for (size_t d = sizes.size(); d-- > 1;) {
+    const int64_t* extent = AsInt(read.buffer->shape[d]);
+    sizes[d - 1] = sizes[d] * (extent ? static_cast<double>(*extent) : 1);
+  }
+  for (size_t axis = 0; axis < num_axes; ++axis) {
+    info.strides.push_back(StrideOf(indices, sizes, static_cast<int>(axis)));
+  }
+  return info;
+}
+
+void ReadBody(const Stmt& s, BlockInfo* info) {
+  if (s.kind() == StmtKind::kIf) info->has_condition = true;
+  ForEachExpr(s, [&](const Expr& e) {
+    Visit(e, [&](const Expr& x) {
+      const auto* call = x.As<CallNode>();
+      if (!call) return true;
+      const bool chooses = call->op == Intrinsic::kIfThenElse;
+      (chooses ? info->has_condition : info->is_expensive) = true;
+      return true;
+    });
+  });
+  ForEachChild(s, [&](const Stmt& child) { ReadBody(child, info); });
+}
+
+bool IsElementwise(const BlockNode& block, const BlockInfo& info) {
+  if (info.has_init || info.CountReduce() > 0) return false;
+  if (block.body.kind() != StmtKind::kStore) return false;
+  const auto indexed = [](const AxisInfo& a) { return a.write_dim >= 0; };
+  return std::all_of(info.axes.begin(), info.axes.end(), indexed) &&
+         info.axes.size() == static_cast<size_t>(info.write_dims);
+}
+
+std::optional<BlockInfo> Describe(const Scope& scope, int index) {
+  const ScopeBlock& at = scope.blocks[index];
+  const BlockNode& block = at.block();
+  BlockInfo info;
+  info.name = block.name;
+  if (block.writes.size() != 1 || !ReadAxes(at, &info)) return std::nullopt;
+  ReadWriteDims(block, &info);
+  const AffineScope axes = Axes(block, info);
+  for (size_t i = 0; i < block.reads.size(); ++i) {
+    const BufferRegion& read = block.reads[i];
+    if (read.buffer == block.writes[0].buffer) continue;
+    info.reads.push_back(DescribeRead(read, axes, info.axes.size()));
+    info.reads.back().index = static_cast<int>(i);
+  }
+  info.has_init = static_cast<bool>(block.init);
+  ReadBody(block.body, &info);
+  info.is_output = scope.IsOutput(index);
+  info.is_elementwise = IsElementwise(block, info);
+  info.num_consumers = static_cast<int>(scope.Consumers(index).size());
+  return info;
+}
+
+}  // namespace
+
+int BlockInfo::CountReduce() const {
+  return static_cast<int>(std::count_if(
+      axes.begin(), axes.end(), [](const AxisInfo& a) { return a.reduce; }));
+}
+
+std::optional<BlockInfo> DescribeBlock(const Function& f,
+                                       std::string_view name) {
+  const BlockNode* root = RootOf(f);
+  if (!root) return std::nullopt;
+  const Scope scope(*root);
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    if (scope.blocks[i].block().name == name) {
+      return Describe(scope, static_cast<int>(i));
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> RootBlocks(const Function& f) {
+  std::vector<std::string> names;
+  const BlockNode* root = RootOf(f);
+  if (!root) return names;
+  for (const ScopeBlock& at : Scope(*root).blocks) {
+    names.push_back(at.block().name);
+  }
+  return names;
+}
+
+}  // namespace kiln

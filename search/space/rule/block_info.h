@@ -1,0 +1,58 @@
+// What rules ask of a block: its axes, and how operands move along them.
+#ifndef KILN_SEARCH_SPACE_RULE_BLOCK_INFO_H_
+#define KILN_SEARCH_SPACE_RULE_BLOCK_INFO_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// An iterator of a block, which is also one of the loops around it.
+struct AxisInfo {
+  int64_t extent = 1;
+  bool reduce = false;
+  int write_dim = -1;  // of the written buffer that it indexes alone
+};
+
+// How a read moves along each axis: elements per step, 0 where it stands still;
+// nullopt where that is no constant.
+struct ReadInfo {
+  int index = 0;  // among the reads of the block
+  int dims = 0;   // of the buffer
+  std::vector<std::optional<double>> strides;  // one for each axis
+
+  bool Uses(int axis) const { return strides[axis] != 0.0; }
+};
+
+struct BlockInfo {
+  std::string name;
+  std::vector<AxisInfo> axes;
+  std::vector<ReadInfo> reads;  // without the written buffer
+  int write_dims = 0;
+  bool is_output = false;       // writes what the function gives back
+  bool has_init = false;
+  bool has_condition = false;   // chooses between values, as padding does
+  bool is_expensive = false;    // calls functions such as exp
+  bool is_elementwise = false;  // spatial, one store, each axis its own index
+  int num_consumers = 0;
+
+  int CountReduce() const;
+};
+
+// The block called `name`, where it stands in loops that are its axes one by
+// one, in the root scope, with constant extents and one written buffer;
+// nullopt for others.
+std::optional<BlockInfo> DescribeBlock(const Function& f,
+                                       std::string_view name);
+
+// The names of the blocks of the root scope, in program order.
+std::vector<std::string> RootBlocks(const Function& f);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_BLOCK_INFO_H_

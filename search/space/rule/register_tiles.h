@@ -1,0 +1,31 @@
+// Register tiles worth trying: rows by vectors of accumulators.
+#ifndef KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_
+#define KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace kiln {
+
+struct RegisterTile {
+  int rows;
+  int vectors;
+  double weight;  // of all together: 1
+};
+
+struct RegisterFile {
+  int registers = 32;
+  int lanes = 16;  // float32 elements of one
+};
+
+// Tiles of an output of `rows` by `columns` elements, the best first, at most
+// `count`. Weighed by what an iteration computes for its loads (each row needs
+// a broadcast and each vector a load, of which a core does two at a time beside
+// two multiply-adds), and by how little is left over at the ends.
+std::vector<RegisterTile> ChooseRegisterTiles(int64_t rows, int64_t columns,
+                                              const RegisterFile& file,
+                                              int count);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_

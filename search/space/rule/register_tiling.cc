@@ -1,0 +1,265 @@
+// The nest, for an output with axes [n, h, w, c] and reduction axes [y, x, k]:
+//
+//   parallel n, h, w outer, c outer:
+//     c block, w block:
+//       y, x, k, k unrolled:
+//         rows of w (unrolled), vectors of c (unrolled), lanes:  sum
+//       store the tile, or what the consumer makes of it
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/rule.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kTiles = 8;            // to choose from
+constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
+constexpr int64_t kLeastVector = 4;  // columns worth a vector
+constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
+
+// Which axes of a block make the tile.
+struct TileAxes {
+  int column = -1;  // contiguous in the output
+  int row = -1;     // -1: none
+  int unroll = -1;  // the innermost reduction
+};
+
+std::optional<TileAxes> ChooseAxes(const BlockInfo& info) {
+  TileAxes axes;
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    if (axis.reduce) axes.unroll = static_cast<int>(i);
+    if (axis.write_dim == info.write_dims - 1) {
+      axes.column = static_cast<int>(i);
+    } else if (!axis.reduce && axis.write_dim >= 0 && axis.extent > 1) {
+      const bool nearer = axes.row < 0 || axis.write_dim >
+                                              info.axes[axes.row].write_dim;
+      if (nearer) axes.row = static_cast<int>(i);
+    }
+  }
+  if (axes.column < 0 || axes.unroll < 0) return std::nullopt;
+  if (info.axes[axes.column].extent < kLeastVector) return std::nullopt;
+  return axes;
+}
+
+// The operand that all rows share and that is contiguous along the columns.
+std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
+                                      const TileAxes& axes) {
+  for (const ReadInfo& read : info.reads) {
+    const bool contiguous = read.strides[axes.column] == 1.0;
+    if (contiguous && axes.row >= 0 && !read.Uses(axes.row)) return read;
+  }
+  return std::nullopt;
+}
+
+int64_t Lanes(int64_t columns, int lanes) {
+  while (lanes > columns) lanes /= 2;
+  return lanes;
+}
+
+class Tiling {
+ public:
+  Tiling(Schedule sch, const BlockInfo& info, const TileAxes& axes,
+         const RuleContext& context)
+      : sch_(std::move(sch)), info_(info), axes_(axes), context_(context) {}
+
+  absl::StatusOr<Schedule> Run(const std::optional<ReadInfo>& packed) {
+    KILN_ASSIGN_OR_RETURN(block_, sch_.GetBlock(info_.name, FunctionName()));
+    if (packed) KILN_RETURN_IF_ERROR(Pack(*packed));
+    KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
+    KILN_RETURN_IF_ERROR(SplitColumns());
+    KILN_RETURN_IF_ERROR(SplitRows());
+    KILN_RETURN_IF_ERROR(Order());
+    KILN_RETURN_IF_ERROR(StoreTile());
+    KILN_RETURN_IF_ERROR(Mark());
+    KILN_RETURN_IF_ERROR(sch_.DecomposeReduction(block_, reduce_[0]).status());
+    return sch_;
+  }
+
+ private:
+  const std::string& FunctionName() const {
+    return FunctionOf(sch_, context_).name;
+  }
+
+  // [.., columns] → [columns / lanes, .., lanes]
+  absl::Status Pack(const ReadInfo& operand) {
+    KILN_ASSIGN_OR_RETURN(panels_,
+                          sch_.CacheRead(block_, operand.index, "global"));
+    IndexMap map;
+    for (int i = 0; i < operand.dims; ++i) map.inputs.push_back(Var("d" + std::to_string(i)));
+    const Expr column = map.inputs.back(), lanes = Int(LaneCount());
+    map.outputs.push_back(FloorDiv(column, lanes));
+    for (int i = 0; i + 1 < operand.dims; ++i) {
+      map.outputs.push_back(map.inputs[i]);
+    }
+    map.outputs.push_back(FloorMod(column, lanes));
+    return sch_.TransformLayout(*panels_, Schedule::Side::kWrite, 0, map, 0.0);
+  }
+
+  int64_t LaneCount() const {
+    return Lanes(info_.axes[axes_.column].extent, context_.registers.lanes);
+  }
+
+  absl::Status SampleTile() {
+    const int64_t rows = axes_.row < 0 ? 1 : info_.axes[axes_.row].extent;
+    RegisterFile file = context_.registers;
+    file.lanes = static_cast<int>(LaneCount());
+    std::vector<int64_t> codes;
+    std::vector<double> weights;
+    for (const RegisterTile& tile : ChooseRegisterTiles(
+             rows, info_.axes[axes_.column].extent, file, kTiles)) {
+      codes.push_back(100 * tile.rows + tile.vectors);
+      weights.push_back(tile.weight);
+    }
+    KILN_ASSIGN_OR_RETURN(tile_, sch_.SampleCategorical(codes, weights));
+    return absl::OkStatus();
+  }
+
+  Arg OfTile(char op) const {
+    return Arg(std::make_shared<const RvArithmetic>(
+        RvArithmetic{op, Arg(tile_), Arg(100)}));
+  }
+
+  absl::Status SplitColumns() {
+    KILN_RETURN_IF_ERROR(SampleTile());
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> lanes,
+        sch_.Split(loops_[axes_.column], {Arg(), LaneCount()}));
+    lane_ = lanes[1];
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
+                          sch_.Split(lanes[0], {Arg(), OfTile('%')}));
+    inner_.push_back(vectors[1]);
+    return SplitBlock(vectors[0], axes_.column);
+  }
+
+  absl::Status SplitRows() {
+    if (axes_.row < 0) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+                          sch_.Split(loops_[axes_.row], {Arg(), OfTile('/')}));
+    inner_.insert(inner_.begin(), rows[1]);
+    return SplitBlock(rows[0], axes_.row);
+  }
+
+  absl::Status SplitBlock(Rv tiles, int axis) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> factors,
+                          sch_.SamplePerfectTile(tiles, 2, kMaxBlock));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                          sch_.Split(tiles, {factors[0], factors[1]}));
+    loops_[axis] = parts[0];
+    blocks_.push_back(parts[1]);
+    return absl::OkStatus();
+  }
+
+  // Sorts the loops of the axes into outer and reduction loops, the last of
+  // which is split to be unrolled.
+  absl::Status Order() {
+    for (size_t i = 0; i < loops_.size(); ++i) {
+      (info_.axes[i].reduce ? reduce_ : outer_).push_back(loops_[i]);
+    }
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> factors,
+        sch_.SamplePerfectTile(reduce_.back(), 2, kMaxUnroll));
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> steps,
+        sch_.Split(reduce_.back(), {factors[0], factors[1]}));
+    reduce_.back() = steps[0];
+    std::vector<Rv> all = outer_;
+    all.insert(all.end(), blocks_.begin(), blocks_.end());
+    all.insert(all.end(), reduce_.begin(), reduce_.end());
+    inner_.insert(inner_.begin(), steps[1]);
+    all.insert(all.end(), inner_.begin(), inner_.end());
+    all.push_back(lane_);
+    return sch_.Reorder(all);
+  }
+
+  // The tile goes to its place once, by a copy or by the consumer.
+  absl::Status StoreTile() {
+    std::optional<Rv> store = FuseConsumer();
+    if (!store) {
+      KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(block_, 0, "local"));
+      KILN_RETURN_IF_ERROR(
+          sch_.ReverseComputeAt(*store, blocks_.back(), true));
+    }
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
+    const size_t first = loops.size() - info_.write_dims;
+    KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/true));
+    if (axes_.row < 0) return absl::OkStatus();
+    return sch_.Unroll(loops[first + info_.axes[axes_.row].write_dim]);
+  }
+
+  // The only consumer, if it can be done tile by tile.
+  std::optional<Rv> FuseConsumer() {
+    if (info_.num_consumers != 1 || info_.is_output) return std::nullopt;
+    Schedule trial = sch_;
+    const absl::StatusOr<std::vector<Rv>> consumers =
+        trial.GetConsumers(block_);
+    if (!consumers.ok() || consumers->size() != 1) return std::nullopt;
+    const Rv consumer = consumers->front();
+    if (!trial.ReverseComputeAt(consumer, blocks_.back(), true).ok() ||
+        !trial.SetScope(block_, 0, "local").ok()) {
+      return std::nullopt;
+    }
+    sch_ = std::move(trial);
+    return consumer;
+  }
+
+  absl::Status VectorizeInner(Rv loop, bool unroll) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                          sch_.Split(loop, {Arg(), LaneCount()}));
+    KILN_RETURN_IF_ERROR(sch_.Vectorize(parts[1]));
+    return unroll ? sch_.Unroll(parts[0]) : absl::OkStatus();
+  }
+
+  absl::Status Mark() {
+    KILN_ASSIGN_OR_RETURN(Rv fused, sch_.Fuse(outer_));
+    KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
+    KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
+    for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+    return panels_ ? MarkPanels() : absl::OkStatus();
+  }
+
+  absl::Status MarkPanels() {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops,
+                          sch_.GetLoops(*panels_));
+    KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/false));
+    return sch_.Parallel(loops.front());
+  }
+
+  Schedule sch_;
+  const BlockInfo& info_;
+  const TileAxes axes_;
+  const RuleContext& context_;
+  Rv block_, tile_, lane_;
+  std::optional<Rv> panels_;
+  std::vector<Rv> loops_;                          // one for each axis
+  std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
+};
+
+}  // namespace
+
+std::vector<Schedule> RegisterTiling(const Schedule& sch,
+                                     const std::string& block,
+                                     const RuleContext& context) {
+  const auto info = DescribeBlock(FunctionOf(sch, context), block);
+  if (!info || !info->has_init) return {};
+  const std::optional<TileAxes> axes = ChooseAxes(*info);
+  if (!axes) return {};
+  std::vector<Schedule> made;
+  auto add = [&](const std::optional<ReadInfo>& packed) {
+    absl::StatusOr<Schedule> tiled =
+        Tiling(sch, *info, *axes, context).Run(packed);
+    if (tiled.ok()) made.push_back(*std::move(tiled));
+  };
+  add(std::nullopt);
+  if (auto operand = SharedOperand(*info, *axes)) add(operand);
+  return made;
+}
+
+}  // namespace kiln

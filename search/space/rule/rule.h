@@ -1,0 +1,62 @@
+// Schedule rules: what to do with a block, for any program.
+#ifndef KILN_SEARCH_SPACE_RULE_RULE_H_
+#define KILN_SEARCH_SPACE_RULE_RULE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/search/space/rule/register_tiles.h"
+
+namespace kiln {
+
+// What rules know of the target and the task.
+struct RuleContext {
+  RegisterFile registers;
+  int function = 0;  // the one to schedule, in the module
+};
+
+inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {
+  return *sch.state().functions[c.function];
+}
+
+// The schedules that a rule makes of one, looking at the block called `block`;
+// none where it does not apply. Choices inside a schedule are sampled steps of
+// its trace; choices between schedules are several results.
+using RuleFunction = std::vector<Schedule> (*)(const Schedule& sch,
+                                               const std::string& block,
+                                               const RuleContext& context);
+
+struct ScheduleRule {
+  std::string_view name;
+  RuleFunction apply;
+};
+
+// In the order in which they are asked. One file each.
+//
+// Elementwise blocks go into their consumers. Padding and transposes, which
+// cost something at each use, may also stay.
+std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
+                                 const RuleContext& context);
+// Reductions over an output with a contiguous axis: a register tile inside
+// cache blocks, an operand packed or not, the consumer done on the tile.
+std::vector<Schedule> RegisterTiling(const Schedule& sch,
+                                     const std::string& block,
+                                     const RuleContext& context);
+// What is left at the root: spatial loops in parallel, the last in vectors.
+std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
+                                           const std::string& block,
+                                           const RuleContext& context);
+
+const std::vector<ScheduleRule>& CpuRules();
+
+// The schedules that the rules make of a module, each rule asked for each block
+// of the root scope in program order. At most `limit`.
+std::vector<Schedule> ApplyRules(const Module& module,
+                                 const std::vector<ScheduleRule>& rules,
+                                 const RuleContext& context, int limit = 64);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_RULE_H_
