@@ -27,12 +27,19 @@ TraceSpace SpaceOf(const Module& module) {
 }
 
 // Small enough to interpret, with extents that tiles do not divide.
-constexpr const char* kSmall[] = {
-    "gmm:19,37,23",          "c1d:21,5,20,3,2,1",     "c2d:9,11,5,20,3,1,1",
-    "c3d:4,5,6,3,18,3,1,1",  "dep:9,11,20,3,1,1",     "grp:8,8,8,40,3,1,1,2",
-    "dil:11,11,4,18,3,1,1,2", "t2d:4,4,6,18,4,2,1",   "cap:4,4,3,18,3,1,1",
-    "nrm:19,21",             "sfm:9,35",              "cbr:9,11,5,20,3,2,1",
-    "tbg:11,2,9"};
+constexpr const char* kSmall[] = {"gmm:19,37,23",
+                                  "c1d:21,5,20,3,2,1",
+                                  "c2d:9,11,5,20,3,1,1",
+                                  "c3d:4,5,6,3,18,3,1,1",
+                                  "dep:9,11,20,3,1,1",
+                                  "grp:8,8,8,40,3,1,1,2",
+                                  "dil:11,11,4,18,3,1,1,2",
+                                  "t2d:4,4,6,18,4,2,1",
+                                  "cap:4,4,3,18,3,1,1",
+                                  "nrm:19,21",
+                                  "sfm:9,35",
+                                  "cbr:9,11,5,20,3,2,1",
+                                  "tbg:11,2,9"};
 
 class RuleSpaceTest : public testing::TestWithParam<const char*> {};
 

@@ -22,8 +22,8 @@ struct AxisInfo {
 // How a read moves along each axis: elements per step, 0 where it stands still;
 // nullopt where that is no constant.
 struct ReadInfo {
-  int index = 0;  // among the reads of the block
-  int dims = 0;   // of the buffer
+  int index = 0;                               // among the reads of the block
+  int dims = 0;                                // of the buffer
   std::vector<std::optional<double>> strides;  // one for each axis
 
   bool Uses(int axis) const { return strides[axis] != 0.0; }
@@ -34,7 +34,7 @@ struct BlockInfo {
   std::vector<AxisInfo> axes;
   std::vector<ReadInfo> reads;  // without the written buffer
   int write_dims = 0;
-  bool is_output = false;       // writes what the function gives back
+  bool is_output = false;  // writes what the function gives back
   bool has_init = false;
   bool has_condition = false;   // chooses between values, as padding does
   bool is_expensive = false;    // calls functions such as exp

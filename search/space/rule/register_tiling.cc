@@ -39,8 +39,8 @@ std::optional<TileAxes> ChooseAxes(const BlockInfo& info) {
     if (axis.write_dim == info.write_dims - 1) {
       axes.column = static_cast<int>(i);
     } else if (!axis.reduce && axis.write_dim >= 0 && axis.extent > 1) {
-      const bool nearer = axes.row < 0 || axis.write_dim >
-                                              info.axes[axes.row].write_dim;
+      const bool nearer =
+          axes.row < 0 || axis.write_dim > info.axes[axes.row].write_dim;
       if (nearer) axes.row = static_cast<int>(i);
     }
   }
@@ -93,7 +93,8 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(panels_,
                           sch_.CacheRead(block_, operand.index, "global"));
     IndexMap map;
-    for (int i = 0; i < operand.dims; ++i) map.inputs.push_back(Var("d" + std::to_string(i)));
+    for (int i = 0; i < operand.dims; ++i)
+      map.inputs.push_back(Var("d" + std::to_string(i)));
     const Expr column = map.inputs.back(), lanes = Int(LaneCount());
     map.outputs.push_back(FloorDiv(column, lanes));
     for (int i = 0; i + 1 < operand.dims; ++i) {
@@ -166,9 +167,8 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> factors,
         sch_.SamplePerfectTile(reduce_.back(), 2, kMaxUnroll));
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> steps,
-        sch_.Split(reduce_.back(), {factors[0], factors[1]}));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> steps,
+                          sch_.Split(reduce_.back(), {factors[0], factors[1]}));
     reduce_.back() = steps[0];
     std::vector<Rv> all = outer_;
     all.insert(all.end(), blocks_.begin(), blocks_.end());
@@ -184,8 +184,7 @@ class Tiling {
     std::optional<Rv> store = FuseConsumer();
     if (!store) {
       KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(block_, 0, "local"));
-      KILN_RETURN_IF_ERROR(
-          sch_.ReverseComputeAt(*store, blocks_.back(), true));
+      KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(*store, blocks_.back(), true));
     }
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
     const size_t first = loops.size() - info_.write_dims;
@@ -226,8 +225,7 @@ class Tiling {
   }
 
   absl::Status MarkPanels() {
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops,
-                          sch_.GetLoops(*panels_));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*panels_));
     KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/false));
     return sch_.Parallel(loops.front());
   }
@@ -238,7 +236,7 @@ class Tiling {
   const RuleContext& context_;
   Rv block_, tile_, lane_;
   std::optional<Rv> panels_;
-  std::vector<Rv> loops_;                          // one for each axis
+  std::vector<Rv> loops_;                            // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 
