@@ -20,6 +20,7 @@ namespace {
 constexpr int kVersion = 1;
 // How much more data asks for new trees.
 constexpr double kGrowth = 1.5;
+constexpr double kMinGrowth = 13.0 / 12;  // for any trees
 // Programs from which on all rounds are trained.
 constexpr int64_t kFullRoundsAt = 96;
 // Logarithms of times are not pulled harder than by this: noise makes some
@@ -134,6 +135,7 @@ TreeOptions ToTreeOptions(const BoostedOptions& options) {
   out.eta = options.eta;
   out.min_child_weight = options.min_child_weight;
   out.lambda = options.lambda;
+  out.columns_per_tree = options.columns_per_tree;
   return out;
 }
 
@@ -159,7 +161,8 @@ struct BoostedModel::Impl {
   Examples examples;
   std::unique_ptr<Trees> trees;
   int rounds = 0;
-  int64_t trained_on = 0;
+  int64_t trained_on = 0;  // programs, the last time anew
+  int64_t seen = 0;        // programs, the last time at all
   mutable std::mutex predicting;
 
   int64_t size() const {
@@ -171,25 +174,40 @@ struct BoostedModel::Impl {
   }
 
   absl::Status Train() {
-    const bool anew = !trees ||
-                      static_cast<double>(size()) >=
-                          kGrowth * static_cast<double>(trained_on) ||
+    const double now = static_cast<double>(size());
+    const bool anew = !trees || now >= kGrowth * trained_on ||
                       rounds + options.added_rounds > options.max_rounds;
-    if (anew) {
-      KILN_ASSIGN_OR_RETURN(trees, Trees::Create(ToTreeOptions(options)));
-      rounds = 0;
-      trained_on = size();
-    }
+    if (!anew && now < kMinGrowth * seen) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(std::unique_ptr<Trees> next, NextTrees(anew));
     TrainingSet set;
     for (const auto& [workload, list] : examples) {
       AddWorkload(list, options.from_estimate, &set);
     }
     const int more = anew ? FirstRounds() : options.added_rounds;
-    rounds += more;
-    return trees->Boost(set.values, more,
-                        [&](const std::vector<float>& margins) {
-                          return ProgramGradients(set, margins);
-                        });
+    KILN_RETURN_IF_ERROR(
+        next->Boost(set.values, more, [&](const std::vector<float>& margins) {
+          return ProgramGradients(set, margins);
+        }));
+    trees = std::move(next);
+    rounds = (anew ? 0 : rounds) + more;
+    seen = size();
+    if (anew) trained_on = size();
+    return absl::OkStatus();
+  }
+
+  // New trees, or a copy of those there are. A copy, since what XGBoost keeps
+  // beside the trees is not in a file, and a model from a file has to go on as
+  // the one that was saved does.
+  absl::StatusOr<std::unique_ptr<Trees>> NextTrees(bool anew) const {
+    TreeOptions tree_options = ToTreeOptions(options);
+    if (!anew) tree_options.seed += rounds;
+    KILN_ASSIGN_OR_RETURN(std::unique_ptr<Trees> next,
+                          Trees::Create(tree_options));
+    if (!anew) {
+      KILN_ASSIGN_OR_RETURN(const std::string bytes, trees->Serialize());
+      KILN_RETURN_IF_ERROR(next->Deserialize(bytes));
+    }
+    return next;
   }
 
   // Few programs teach little: fewer trees.
@@ -271,6 +289,7 @@ absl::StatusOr<std::string> BoostedModel::Impl::Serialize() const {
   }
   state.set_rounds(rounds);
   state.set_trained_on(trained_on);
+  state.set_seen(seen);
   return state.SerializeAsString();
 }
 
@@ -302,6 +321,7 @@ absl::Status BoostedModel::Impl::Deserialize(const std::string& bytes,
   trees = std::move(loaded);
   rounds = state.rounds();
   trained_on = state.trained_on();
+  seen = state.seen();
   return absl::OkStatus();
 }
 

@@ -31,8 +31,9 @@ struct BoostedOptions {
   double eta = 0.1;
   double min_child_weight = 0.05;
   double lambda = 5;
+  double columns_per_tree = 0.3;
   // Trees of a model that is trained anew: when there is half as much data
-  // again as the last time; and those added after other updates.
+  // again as the last time; and those added when there is a twelfth more.
   int rounds = 80;
   int added_rounds = 12;
   int max_rounds = 240;

@@ -18,6 +18,9 @@ absl::Status Check(int result) {
       absl::StrCat("XGBoost: ", message.substr(0, message.find('\n'))));
 }
 
+// XGBoost's seeds are ints.
+constexpr uint64_t kMostSeed = 1000000007;
+
 std::string ArrayInterface(absl::Span<const float> values, int columns) {
   return absl::StrFormat(
       R"({"data":[%d,true],"shape":[%d,%d],"typestr":"<f4","version":3})",
@@ -28,16 +31,17 @@ std::string ArrayInterface(absl::Span<const float> values, int columns) {
 absl::Status SetParameters(BoosterHandle booster, const TreeOptions& options) {
   const std::pair<const char*, std::string> parameters[] = {
       {"num_feature", absl::StrCat(options.columns)},
+      {"seed", absl::StrCat(options.seed % kMostSeed)},
       {"verbosity", "0"},
       {"nthread", "1"},
       {"tree_method", "hist"},
       {"base_score", "0"},
       {"gamma", "0.001"},
+      {"colsample_bytree", absl::StrCat(options.columns_per_tree)},
       {"max_depth", absl::StrCat(options.max_depth)},
       {"eta", absl::StrCat(options.eta)},
       {"min_child_weight", absl::StrCat(options.min_child_weight)},
       {"lambda", absl::StrCat(options.lambda)},
-      {"seed", absl::StrCat(options.seed % 1000000007)},
   };
   for (const auto& [name, value] : parameters) {
     KILN_RETURN_IF_ERROR(

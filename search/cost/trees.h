@@ -19,6 +19,9 @@ struct TreeOptions {
   double eta = 0.1;
   double min_child_weight = 0.05;
   double lambda = 5;
+  // The share of the columns that a tree may use. Which, follows from the seed
+  // and from how many trees this object has added.
+  double columns_per_tree = 0.3;
 };
 
 // Derivatives of the loss by the predictions of the rows.
