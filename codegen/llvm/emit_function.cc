@@ -111,11 +111,8 @@ std::vector<llvm::Value*> Emitter::LoadParams(
   return args;
 }
 
-absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
-  symbol_ = symbol;
-  llvm::Type* ptr = b_.getPtrTy();
-  std::vector<llvm::Type*> types = {ptr};
-  std::vector<bool> is_buffer;
+// The parameters of the kernel's body: buffers, scalars, dimensions.
+std::vector<Emitter::Capture> Emitter::KernelParams(const Function& f) {
   std::vector<Capture> params;
   for (const Param& param : f.params) {
     if (param.buffer) params.push_back({nullptr, param.buffer.get()});
@@ -124,6 +121,28 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
     if (!param.buffer) params.push_back({param.var.get()});
   }
   for (const Var& dim : SymbolicDims(f)) params.push_back({dim.get()});
+  return params;
+}
+
+void Emitter::EnterBody(llvm::Function* body,
+                        const std::vector<Capture>& params) {
+  frame_ = Frame();
+  frame_.function = body;
+  frame_.host = body->getArg(0);
+  for (size_t i = 0; i < params.size(); ++i) {
+    llvm::Value* value = body->getArg(i + 1);
+    if (params[i].buffer) frame_.buffers[params[i].buffer] = value;
+    if (params[i].var) frame_.vars[params[i].var] = value;
+  }
+  b_.SetInsertPoint(&body->getEntryBlock());
+}
+
+absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
+  symbol_ = symbol;
+  llvm::Type* ptr = b_.getPtrTy();
+  std::vector<llvm::Type*> types = {ptr};
+  std::vector<bool> is_buffer;
+  const std::vector<Capture> params = KernelParams(f);
   for (const Capture& param : params) {
     is_buffer.push_back(param.buffer != nullptr);
     types.push_back(param.buffer ? ptr : TypeOf(param.var->dtype));
@@ -131,7 +150,6 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   llvm::Function* body =
       MakeFunction(symbol + ".body", b_.getInt32Ty(), types, false);
   MarkPointers(body, 1, is_buffer);
-
   if (OnlyLaunches(f.body)) MarkAsGlue(body);
 
   llvm::Function* entry =
@@ -142,15 +160,7 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   args.insert(args.begin(), entry->getArg(0));
   b_.CreateRet(b_.CreateCall(body, args));
 
-  frame_ = Frame();
-  frame_.function = body;
-  frame_.host = body->getArg(0);
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (params[i].buffer)
-      frame_.buffers[params[i].buffer] = body->getArg(i + 1);
-    if (params[i].var) frame_.vars[params[i].var] = body->getArg(i + 1);
-  }
-  b_.SetInsertPoint(&body->getEntryBlock());
+  EnterBody(body, params);
   Emit(f.body);
   EmitReturn(b_.getInt32(0));
   return status_;
@@ -197,17 +207,8 @@ llvm::Function* Emitter::EmitParallelBody(
   MarkPointers(body, 1, is_buffer);
 
   Frame outer = std::move(frame_);
-  frame_ = Frame();
-  frame_.function = body;
-  frame_.host = body->getArg(0);
+  EnterBody(body, captures);
   frame_.in_parallel = true;
-  for (size_t i = 0; i < captures.size(); ++i) {
-    if (captures[i].var) frame_.vars[captures[i].var] = body->getArg(i + 1);
-    if (captures[i].buffer) {
-      frame_.buffers[captures[i].buffer] = body->getArg(i + 1);
-    }
-  }
-  b_.SetInsertPoint(&body->getEntryBlock());
   const size_t bounds = captures.size() + 1;
   llvm::Value* min = Emit(loop.min);
   EmitLoop(loop, b_.CreateAdd(min, body->getArg(bounds)),

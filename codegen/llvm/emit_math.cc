@@ -268,6 +268,42 @@ llvm::Value* Emitter::EmitSigmoid(const CallNode& call, llvm::Type* type) {
   return b_.CreateFDiv(one, b_.CreateFAdd(one, EmitLibm(exp, "exp")));
 }
 
+// What has neither a polynomial nor an operation nor a function of its own, on
+// the float `x`; null for other calls.
+llvm::Value* Emitter::EmitFloatMath(const CallNode& call, llvm::Value* x) {
+  auto magnitude = [&] {
+    return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  };
+  auto infinity = [&] { return llvm::ConstantFP::getInfinity(x->getType()); };
+  switch (call.op) {
+    case Intrinsic::kAbs:
+      return magnitude();
+    case Intrinsic::kRsqrt:
+      return b_.CreateFDiv(Splat(1.0, x->getType()),
+                           b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+    case Intrinsic::kSigmoid:
+      return EmitWideSigmoid(call, x->getType());
+    case Intrinsic::kIsNan:
+      return b_.CreateFCmpUNO(x, x);
+    case Intrinsic::kIsInf:
+      return b_.CreateFCmpOEQ(magnitude(), infinity());
+    case Intrinsic::kIsFinite:
+      return b_.CreateFCmpOLT(magnitude(), infinity());
+    default:
+      return nullptr;
+  }
+}
+
+// 1 / (1 + exp(-x)) in another width than f32.
+llvm::Value* Emitter::EmitWideSigmoid(const CallNode& call, llvm::Type* type) {
+  const Expr zero = Cast(call.dtype, Broadcast(Float(0, call.dtype.Element()),
+                                               call.dtype.lanes()));
+  const CallNode exp(call.dtype, Intrinsic::kExp,
+                     {Binary(ExprKind::kSub, zero, call.args[0])});
+  llvm::Value* one = Splat(1.0, type);
+  return b_.CreateFDiv(one, b_.CreateFAdd(one, EmitLibm(exp, "exp")));
+}
+
 llvm::Value* Emitter::EmitMath(const CallNode& call) {
   if (call.op == Intrinsic::kAbs && !call.dtype.is_float()) {
     llvm::Value* x = Emit(call.args[0]);
@@ -282,30 +318,14 @@ llvm::Value* Emitter::EmitMath(const CallNode& call) {
     }
     if (const auto id = LlvmIntrinsic(call.op)) return EmitIntrinsic(id, call);
     if (const char* name = LibmName(call.op)) return EmitLibm(call, name);
+    if (llvm::Value* value = EmitFloatMath(call, Emit(call.args[0]))) {
+      return value;
+    }
   }
-  llvm::Value* x = element.is_float() ? Emit(call.args[0]) : nullptr;
-  switch (x ? call.op : Intrinsic::kCallExtern) {
-    case Intrinsic::kAbs:
-      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    case Intrinsic::kRsqrt:
-      return b_.CreateFDiv(Splat(1.0, x->getType()),
-                           b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    case Intrinsic::kSigmoid:
-      return EmitSigmoid(call, x->getType());
-    case Intrinsic::kIsNan:
-      return b_.CreateFCmpUNO(x, x);
-    case Intrinsic::kIsInf:
-      return b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
-                              llvm::ConstantFP::getInfinity(x->getType()));
-    case Intrinsic::kIsFinite:
-      return b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
-                              llvm::ConstantFP::getInfinity(x->getType()));
-    default:
-      return Fail(absl::UnimplementedError(absl::StrCat(
-                      "T.", std::string(GetIntrinsicInfo(call.op).name), " on ",
-                      element.ToString(), " cannot be compiled for a CPU")),
-                  call.dtype);
-  }
+  return Fail(absl::UnimplementedError(absl::StrCat(
+                  "T.", std::string(GetIntrinsicInfo(call.op).name), " on ",
+                  element.ToString(), " cannot be compiled for a CPU")),
+              call.dtype);
 }
 
 }  // namespace kiln::codegen_internal

@@ -66,6 +66,9 @@ class Emitter {
   // The body's arguments after the host, from what the caller passes.
   std::vector<llvm::Value*> LoadParams(llvm::Function* entry,
                                        const std::vector<Capture>& params);
+  static std::vector<Capture> KernelParams(const Function& f);
+  // Goes on in `body`, whose parameters after the host are `params`.
+  void EnterBody(llvm::Function* body, const std::vector<Capture>& params);
   std::vector<Capture> FindCaptures(const ForNode& loop) const;
   void EmitParallel(const ForNode& loop);
   llvm::Function* EmitParallelBody(const ForNode& loop,
@@ -122,6 +125,8 @@ class Emitter {
                             Else else_value);
 
   // Math (emit_math.cc).
+  llvm::Value* EmitFloatMath(const CallNode& call, llvm::Value* x);
+  llvm::Value* EmitWideSigmoid(const CallNode& call, llvm::Type* type);
   llvm::Value* EmitLibm(const CallNode& call, const char* name);
   llvm::Value* EmitIntrinsic(unsigned id, const CallNode& call);
   llvm::Value* ExpF32(llvm::Value* x);
