@@ -95,8 +95,11 @@ void Verifier::Forget(const Buffer& buffer) {
 
 void Verifier::AddParams() {
   for (const Param& param : function_.params) {
-    if (param.var) Define(param.var);
-    if (!param.var && !param.buffer) place_.Fail("a parameter is missing");
+    if (!param.var) {
+      return place_.Fail(param.buffer ? "a tensor parameter has no handle"
+                                      : "a parameter is missing");
+    }
+    Define(param.var);
   }
   for (const Var& dim : SymbolicDims(function_)) Define(dim);
   for (const Param& param : function_.params) {

@@ -178,6 +178,12 @@ TEST(VerifyTest, ALoweredFunctionHasNoBlocksAndMayRepeatLoops) {
                        HasSubstr("inside its own scope")));
 }
 
+TEST(VerifyTest, EveryParameterHasAVariable) {
+  EXPECT_THAT(Spoiled([](Parts& p) { p.f.params[0].var = Var(); }),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("a tensor parameter has no handle")));
+}
+
 TEST(VerifyTest, FunctionNamesAreUnique) {
   Module m = *MakeWorkload("gmm:2,2,2");
   m.functions.push_back(m.functions[0]);
