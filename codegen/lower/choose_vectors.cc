@@ -118,9 +118,10 @@ Choice Rate(const ForNode& loop) {
     return {};
   }
   const int64_t width = kVectorBytes / suitability.element_bytes();
-  const int64_t registers = (*extent + width - 1) / width;
+  const int64_t registers = *extent / width + (*extent % width != 0);
   const double filling =
-      static_cast<double>(*extent) / static_cast<double>(registers * width);
+      static_cast<double>(*extent) /
+      (static_cast<double>(registers) * static_cast<double>(width));
   const bool is_short = registers <= kMaxRegisters && *extent % width == 0;
   return {&loop, is_short ? *extent : std::min(*extent, width), filling};
 }

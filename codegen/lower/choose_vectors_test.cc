@@ -1,5 +1,7 @@
 #include "kiln/codegen/lower/choose_vectors.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -44,6 +46,13 @@ TEST_F(ChooseVectorsTest, AMatmulIsVectorizedOverItsColumns) {
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_TRUE(IsConst(loops[0]->extent, 16));
   EXPECT_TRUE(loops[0]->body.As<ForNode>());  // the loop over k
+}
+
+TEST_F(ChooseVectorsTest, TheLongestLoopThereIsCountsNoFurther) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const Stmt body = MakeStore(kC, Float(1), {i_});
+  EXPECT_EQ(Choose(MakeFor(1, i_, Int(most), body)).size(),
+            2u);  // and the rest
 }
 
 TEST_F(ChooseVectorsTest, WhatIsLeftOverIsAShorterVector) {

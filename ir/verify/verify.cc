@@ -111,6 +111,9 @@ void Verifier::AddParams() {
 
 absl::Status Verifier::Run() {
   AddParams();
+  if (function_.name.empty()) place_.Fail("the function has no name");
+  // So that no number of new loops and blocks can overflow.
+  if (function_.next_id > int64_t{1} << 48) place_.Fail("next_id is too large");
   if (!function_.body) place_.Fail("the body is missing");
   if (!place_.ok()) return place_.status();
   if (is_blocks()) {

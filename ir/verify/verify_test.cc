@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
@@ -182,6 +183,19 @@ TEST(VerifyTest, EveryParameterHasAVariable) {
   EXPECT_THAT(Spoiled([](Parts& p) { p.f.params[0].var = Var(); }),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("a tensor parameter has no handle")));
+}
+
+TEST(VerifyTest, ThereIsRoomForNewIds) {
+  EXPECT_THAT(
+      Spoiled(
+          [](Parts& p) { p.f.next_id = std::numeric_limits<int64_t>::max(); }),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("too large")));
+}
+
+TEST(VerifyTest, EveryFunctionHasAName) {
+  EXPECT_THAT(
+      Spoiled([](Parts& p) { p.f.name.clear(); }),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("has no name")));
 }
 
 TEST(VerifyTest, FunctionNamesAreUnique) {
