@@ -70,6 +70,26 @@ Args MakeStorageAlign(StepContext& c) {
                           int64_t{16} << c.Between(0, 2), c.Between(0, 16)};
 }
 
+// Whether the block stores a choice, as padded tensors do.
+bool Chooses(const BlockNode& block) {
+  const auto* store = block.body.As<StoreNode>();
+  const auto* call = store ? store->value.As<CallNode>() : nullptr;
+  return call && call->op == Intrinsic::kIfThenElse;
+}
+
+Args MakeDecomposePadding(StepContext& c) {
+  auto block = c.Block();
+  for (int i = 0; i < 8 && block; ++i) {
+    const BlockNode* node = c.Find(*block);
+    if (node && Chooses(*node)) break;
+    block = c.Block();
+  }
+  if (!block) return std::nullopt;
+  const std::vector<Rv> loops = c.Loops(*block);
+  if (loops.empty()) return std::nullopt;
+  return std::vector<Arg>{*block, c.OneOf(loops)};
+}
+
 }  // namespace
 
 std::vector<StepRow> RewriteSteps() {
@@ -79,6 +99,7 @@ std::vector<StepRow> RewriteSteps() {
       {"transform_block_layout", 6, MakeTransformBlockLayout},
       {"pad_einsum", 4, MakePadEinsum},
       {"storage_align", 3, MakeStorageAlign},
+      {"decompose_padding", 4, MakeDecomposePadding},
   };
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/primitive/decompose_padding.h"
 #include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
 #include "kiln/schedule/primitive/storage_align.h"
@@ -54,6 +55,17 @@ absl::Status ApplyStorageAlign(ApplyContext& c) {
               StorageAlign(c.function(), block, index, axis, factor, offset));
 }
 
+absl::Status ApplyDecomposePadding(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  const LoopId loop = c.loop(1);
+  KILN_RETURN_IF_ERROR(c.status());
+  KILN_ASSIGN_OR_RETURN(DecomposePaddingResult result,
+                        DecomposePadding(c.function(), block, loop));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.fill);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<InstructionKind> RewriteRows() {
@@ -73,6 +85,8 @@ std::vector<InstructionKind> RewriteRows() {
                {"factor", ParamKind::kInt},
                {"offset", ParamKind::kInt}},
               ApplyStorageAlign),
+      StepRow("decompose_padding", {block, {"loop", ParamKind::kLoop}},
+              ApplyDecomposePadding, Outputs::kOne, RvKind::kBlock),
   };
 }
 
