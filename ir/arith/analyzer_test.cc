@@ -35,6 +35,12 @@ TEST_F(AnalyzerTest, SumsAreOrderedByCoefficient) {
   EXPECT_EQ(Simple(Sub(Add(u_, j_), u_)), "j");
 }
 
+// Files can hold such loops; they run not at all.
+TEST_F(AnalyzerTest, TheLeastExtentThereIsCountsNoFurther) {
+  analyzer_.Bind(u_, Until(std::numeric_limits<int64_t>::min()));
+  EXPECT_EQ(Simple(Add(u_, Int(0))), "u");
+}
+
 TEST_F(AnalyzerTest, NormalFormsKeepTheirNode) {
   for (const Expr& e :
        {Add(Add(Mul(i_, Int(64)), Mul(j_, Int(8))), k_), Sub(u_, Int(1)),

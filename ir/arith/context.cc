@@ -68,7 +68,8 @@ void Context::BindRange(const Var& var, const Range& range) {
   const int64_t* min = AsInt(range.min);
   const int64_t* extent = AsInt(range.extent);
   if (min && extent) {
-    Rebind(var).bound = Plus(Point(*min), {0, *extent - 1});
+    Rebind(var).bound =
+        Plus(Point(*min), {0, std::max<int64_t>(*extent, 0) - 1});
     return;
   }
   Linear low = LinearOf(range.min), high = LinearOf(range.extent);

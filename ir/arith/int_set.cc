@@ -3,6 +3,7 @@
 // and the sets add up.
 #include "kiln/ir/arith/int_set.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kiln/ir/arith/linear.h"
@@ -199,7 +200,8 @@ std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains) {
     const int64_t* extent = AsInt(domain->second.extent);
     int64_t end;
     if (!min || !extent || *extent < 1 ||
-        !FoldInt(ExprKind::kAdd, *min, *extent - 1, &end) ||
+        !FoldInt(ExprKind::kAdd, *min, std::max<int64_t>(*extent, 0) - 1,
+                 &end) ||
         !Widen(term.coefficient, *min, end, &low, &high)) {
       return std::nullopt;
     }
