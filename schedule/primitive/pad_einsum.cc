@@ -148,6 +148,27 @@ bool Vanishes(const Plan& plan, const Var& iter, const Expr& e) {
          a && b;
 }
 
+// A spatial iterator that indexes no output would, grown, run the block again
+// over the same elements.
+absl::Status CheckOutputs(const Plan& plan) {
+  const BlockNode& block = plan.target.block();
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    const IterVar& iter = block.iters[i];
+    if (!plan.grows[i] || iter.type != IterType::kSpatial) continue;
+    const auto grown = std::count_if(
+        plan.tensors.begin(), plan.tensors.end(), [&](const Padded& tensor) {
+          const std::vector<Expr>& indices = tensor.access.indices;
+          return tensor.is_write &&
+                 std::count(indices.begin(), indices.end(), iter.var) > 0;
+        });
+    if (static_cast<size_t>(grown) == block.writes.size()) continue;
+    return Refusal(kName,
+                   absl::StrCat("`", iter.var.name(), "` indexes no output of ",
+                                Describe(block)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSums(const Plan& plan) {
   const BlockNode& block = plan.target.block();
   for (size_t i = 0; i < block.iters.size(); ++i) {
@@ -304,6 +325,7 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
   KILN_RETURN_IF_ERROR(PlanExtents(padding, &plan));
   KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
+  KILN_RETURN_IF_ERROR(CheckOutputs(plan));
   KILN_RETURN_IF_ERROR(CheckSums(plan));
   KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));
   const bool changes =

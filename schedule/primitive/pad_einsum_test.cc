@@ -149,6 +149,22 @@ def main(A: T.Buffer((9,), "float32"), C: T.Buffer((5,), "float32")):
               StatusIs(kRefused, HasSubstr("whole of the dimension")));
 }
 
+// The fuzzer's pair 400004128: the sum was made three times over.
+TEST(PadEinsum, RefusesAnIteratorThatIndexesNoOutput) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32")):
+    for i, u, k in T.grid(5, 1, 7):
+        with T.block("C"):
+            vi, vu, vk = T.axis.remap("SSR", [i, u, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {1, 3, 1}),
+              StatusIs(kRefused, HasSubstr("`vu` indexes no output")));
+}
+
 TEST(PadEinsum, RefusesPaddingsThatMakeNoSense) {
   const Function f = Matmul();
   for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
