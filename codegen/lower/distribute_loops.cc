@@ -162,10 +162,13 @@ Stmt Distributor::Spread(const Candidate& c, const Stmt& part,
   bool is_possible = true;
   auto spread = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
     const int64_t size = *AsInt(buffer->shape[0]);
-    Expr index = indices[0].dtype() == DType::Index()
-                     ? kiln::Spread(indices[0], c.loop->var, c.extent,
-                                    row == 0 ? size : row, extents)
-                     : Expr();
+    const int64_t width = row == 0 ? size : row;
+    // A buffer that is no number of rows has no place for the copies' rows.
+    const bool is_rows =
+        indices[0].dtype() == DType::Index() && size % width == 0;
+    Expr index = is_rows ? kiln::Spread(indices[0], c.loop->var, c.extent,
+                                        width, extents)
+                         : Expr();
     is_possible &= index.get() != nullptr && !LoadsFromAny(indices[0], copies);
     return index ? index : indices[0];
   };

@@ -66,6 +66,7 @@ Args MakeStorageAlign(StepContext& c) {
   const BlockNode* node = block ? c.Find(*block) : nullptr;
   if (!node || node->writes.empty()) return std::nullopt;
   const auto rank = static_cast<int64_t>(node->writes[0].buffer->shape.size());
+  if (rank == 0) return std::nullopt;
   return std::vector<Arg>{*block, 0, c.Between(-rank, rank - 1),
                           int64_t{16} << c.Between(0, 2), c.Between(0, 16)};
 }

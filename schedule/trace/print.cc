@@ -176,7 +176,8 @@ std::string ToText(const IndexMapArg& arg,
     outputs.push_back(IndexText(Substitute(e, named), 0));
   }
   return absl::StrCat("lambda ", absl::StrJoin(inputs, ", "), ": (",
-                      absl::StrJoin(outputs, ", "), ",)");
+                      absl::StrJoin(outputs, ", "),
+                      outputs.empty() ? ")" : ",)");
 }
 
 std::string ToText(const Trace& trace) {

@@ -309,6 +309,29 @@ TEST(CodegenTest, AllocationsInParallelBodies) {
 )");
 }
 
+// The fuzzer's pair 401001259: the buffer between the two was spread by rows of
+// the update, which it does not consist of.
+TEST(CodegenTest, BuffersBetweenStagesThatOtherLoopsReadByColumns) {
+  ExpectSame(
+      R"(A: T.Buffer((6, 11, 3), "float64"), W: T.Buffer((3, 9), "float64"), C: T.Buffer((6, 11, 9), "float64")):
+  B = T.alloc_buffer((6, 11, 3), "float64")
+  for i0, i1, i2 in T.grid(6, 11, 9):
+    with T.block("init"):
+      v0, v1, v2 = T.axis.remap("SSS", [i0, i1, i2])
+      C[v0, v1, v2] = T.float64(0)
+  for i0, i1 in T.grid(6, 11):
+    for ax in range(3):
+      with T.block("B"):
+        v0, v1, v2 = T.axis.remap("SSS", [i0, i1, ax])
+        B[v0, v1, v2] = A[v0, v1, v2] * T.float64(0.5) + T.float64(1.5)
+    for i2, k in T.grid(9, 3):
+      with T.block("update"):
+        v0, v1, v2, vk = T.axis.remap("SSSR", [i0, i1, i2, k])
+        C[v0, v1, v2] = C[v0, v1, v2] + B[v0, v1, vk] * W[vk, v2]
+)",
+      {.relative = 1e-9});
+}
+
 TEST(CodegenTest, PredicatesOnBorders) {
   ExpectSame(R"(A: T.Buffer((37, 19), "float32"),
          C: T.Buffer((37, 19), "float32")):
