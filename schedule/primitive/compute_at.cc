@@ -63,6 +63,30 @@ absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
   return move;
 }
 
+// A block whose loops leave out iterations of its own (its consumers did not
+// want them) would run those as well under loops made anew.
+absl::Status CheckAllRun(const Move& move, const ScopeBlock& block) {
+  Analyzer analyzer;
+  Domains domains;
+  for (const ForNode* loop : block.loops) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+  }
+  for (size_t i = 0; i < block.realize->values.size(); ++i) {
+    const IterVar& iter = block.block().iters[i];
+    const IntSet set = EvalSet(block.realize->values[i], domains, &analyzer);
+    const int64_t* extent = AsInt(iter.domain.extent);
+    if (!set.IsBounded() || !extent) continue;
+    const Expr span = analyzer.Simplify(Sub(set.max, set.min));
+    const int64_t* width = AsInt(span);
+    if (!width || *width + 1 >= *extent) continue;
+    return Refusal(
+        move.primitive,
+        absl::StrCat("only ", *width + 1, " of ", *extent, " values of `",
+                     iter.var.name(), "` of ", move.name(), " run"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   if (!scope.only_loops_and_blocks) {
     return Refusal(move.primitive,
@@ -74,6 +98,9 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
         move.primitive,
         absl::StrCat(move.name(),
                      " is neither complete nor a reduction: ", *reason));
+  }
+  if (move.is_reverse) {
+    KILN_RETURN_IF_ERROR(CheckAllRun(move, scope.blocks[block]));
   }
   if (!move.is_reverse && scope.IsOutput(block)) {
     return Refusal(move.primitive,

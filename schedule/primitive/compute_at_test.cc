@@ -196,6 +196,28 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
                        HasSubstr("run at the same time")));
 }
 
+// The fuzzer's pair 505001833: rows that did not run overwrote the one that
+// did.
+TEST(ReverseComputeAtTest, RefusesABlockOfWhichOnlyAPartRuns) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 3), "float32"), C: T.Buffer((2,), "float32")):
+    B = T.alloc_buffer((2, 3))
+    for i, j in T.grid(2, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+    for i in range(2):
+        with T.block("C"):
+            vi = T.axis.spatial(2, i)
+            vj = T.axis.spatial(3, 1)
+            C[vi] = B[vi, vj]
+)");
+  EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 1)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("only 1 of 3 values of `vj`")));
+}
+
 TEST(ComputeAtTest, ArgumentsStayAsTheyWere) {
   Function f = Parse(kChain);
   const std::string form = CanonicalForm(f);
