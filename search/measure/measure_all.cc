@@ -112,6 +112,76 @@ struct Rounds {
   }
 };
 
+// The kernels that are still compared, and what came of all.
+class Turns {
+ public:
+  Turns(Runner& runner, const MeasureTask& task,
+        absl::Span<const BuildResult* const> kernels, const TurnsOptions& turns,
+        const MeasureOptions& options)
+      : runner_(runner),
+        task_(task),
+        kernels_(kernels),
+        turns_(turns),
+        options_(options),
+        rounds_(kernels.size()) {
+    options_.best_ns = 0;
+    options_.check_elements = 0;
+    options_.budget_ms = turns.turn_ms;
+    options_.min_samples = 1;
+    for (size_t i = 0; i < kernels.size(); ++i) left_.push_back(i);
+  }
+
+  absl::Status RunStage() {
+    double seconds = 0;
+    for (int round = 0; round < turns_.max_rounds; ++round) {
+      if (round >= turns_.min_rounds && seconds >= turns_.stage_seconds) break;
+      KILN_RETURN_IF_ERROR(RunRound(&seconds));
+    }
+    return absl::OkStatus();
+  }
+
+  // False where there is nobody to retire.
+  bool RetireSlowerHalf() {
+    if (left_.size() <= 2) return false;
+    std::sort(left_.begin(), left_.end(), [&](size_t a, size_t b) {
+      return rounds_[a].total.min_ns < rounds_[b].total.min_ns;
+    });
+    left_.resize((left_.size() + 1) / 2);
+    return true;
+  }
+
+  std::vector<MeasureResult> Finish() && {
+    std::vector<MeasureResult> results;
+    for (Rounds& one : rounds_) results.push_back(std::move(one).Finish());
+    return results;
+  }
+
+ private:
+  absl::Status RunRound(double* seconds) {
+    for (size_t i : left_) {
+      KILN_ASSIGN_OR_RETURN(const MeasureResult result,
+                            runner_.Measure(task_, *kernels_[i], options_));
+      rounds_[i].Add(result);
+      *seconds += result.seconds - result.check_seconds;
+    }
+    left_.erase(
+        std::remove_if(
+            left_.begin(), left_.end(),
+            [&](size_t i) { return rounds_[i].total.verdict != Verdict::kOk; }),
+        left_.end());
+    options_.check = false;
+    return absl::OkStatus();
+  }
+
+  Runner& runner_;
+  const MeasureTask& task_;
+  const absl::Span<const BuildResult* const> kernels_;
+  const TurnsOptions turns_;
+  MeasureOptions options_;
+  std::vector<Rounds> rounds_;
+  std::vector<size_t> left_;  // that take turns still
+};
+
 }  // namespace
 
 absl::Status MeasureAll(Builder& builder, Runner& runner,
@@ -147,24 +217,13 @@ absl::Status MeasureAll(Builder& builder, Runner& runner,
 
 absl::StatusOr<std::vector<MeasureResult>> MeasureInTurns(
     Runner& runner, const MeasureTask& task,
-    absl::Span<const BuildResult* const> kernels, int rounds,
+    absl::Span<const BuildResult* const> kernels, const TurnsOptions& turns,
     const MeasureOptions& options) {
-  std::vector<Rounds> all(kernels.size());
-  MeasureOptions round_options = options;
-  round_options.best_ns = 0;
-  round_options.check_elements = 0;
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      if (all[i].total.verdict != Verdict::kOk) continue;
-      KILN_ASSIGN_OR_RETURN(const MeasureResult result,
-                            runner.Measure(task, *kernels[i], round_options));
-      all[i].Add(result);
-    }
-    round_options.check = false;
-  }
-  std::vector<MeasureResult> results;
-  for (Rounds& one : all) results.push_back(std::move(one).Finish());
-  return results;
+  Turns all(runner, task, kernels, turns, options);
+  do {
+    KILN_RETURN_IF_ERROR(all.RunStage());
+  } while (all.RetireSlowerHalf());
+  return std::move(all).Finish();
 }
 
 }  // namespace kiln

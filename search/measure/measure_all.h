@@ -50,14 +50,26 @@ absl::Status MeasureAll(Builder& builder, Runner& runner,
                         const MeasureAllOptions& options,
                         const OnMeasured& on_measured);
 
-// Measures `kernels` again in turns, `rounds` times each, so that a change of
-// the machine's pace meets all alike. Every output is compared whole in the
-// first round. Results are in the same order: least minimum, median of the
-// medians, the distance between the quartiles of the medians, samples in all;
-// a kernel that fails once has failed.
+struct TurnsOptions {
+  // A stage ends when so much time was spent on timing, within these bounds of
+  // turns for each kernel.
+  double stage_seconds = 0.25;
+  int min_rounds = 2;
+  int max_rounds = 50;
+  // Of one turn; a stage is better filled with many short ones.
+  double turn_ms = 5;
+};
+
+// Measures `kernels` again in turns, so that a change of the machine's pace
+// meets all alike. After each stage the slower half retires, by least time,
+// until two are left for the last stage: most turns go to those that are hard
+// to tell apart. Every output is compared whole in the first round. Results
+// are in the same order: least minimum, median of the medians, the distance
+// between the quartiles of the medians, samples in all; a kernel that fails
+// once has failed.
 absl::StatusOr<std::vector<MeasureResult>> MeasureInTurns(
     Runner& runner, const MeasureTask& task,
-    absl::Span<const BuildResult* const> kernels, int rounds,
+    absl::Span<const BuildResult* const> kernels, const TurnsOptions& turns,
     const MeasureOptions& options);
 
 }  // namespace kiln

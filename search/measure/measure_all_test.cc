@@ -50,6 +50,7 @@ class ScriptRunner : public Runner {
     result.min_ns = times.front();
     result.median_ns = times.front();
     result.samples = 1;
+    result.seconds = times.front() * 1e-9;
     times.erase(times.begin());
     return result;
   }
@@ -127,9 +128,12 @@ TEST(MeasureInTurnsTest, TakesTurnsAndPutsRoundsTogether) {
   runner.script = {{"a", {10, 30, 20}}, {"b", {7, 6}}, {"c", {9, 8, 9}}};
   const BuildResult a = {"", "a", {}}, b = {"", "b", {}}, c = {"", "c", {}};
   const BuildResult* const kernels[] = {&a, &b, &c};
+  TurnsOptions turns;
+  turns.min_rounds = 3;
+  turns.stage_seconds = 0;
   KILN_ASSERT_OK_AND_ASSIGN(
       const std::vector<MeasureResult> results,
-      MeasureInTurns(runner, *testing::AffineTask(1), kernels, 3, {}));
+      MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
   EXPECT_THAT(runner.calls,
               ElementsAre("a", "b", "c", "a", "b", "c", "a", "b", "c"));
   EXPECT_EQ(results[0].min_ns, 10);
@@ -140,6 +144,45 @@ TEST(MeasureInTurnsTest, TakesTurnsAndPutsRoundsTogether) {
   EXPECT_EQ(results[2].median_ns, 9);
   EXPECT_TRUE(runner.checked[2]);
   EXPECT_FALSE(runner.checked[3]);
+}
+
+TEST(MeasureInTurnsTest, TheSlowerHalfRetiresUntilTwoAreLeft) {
+  ScriptRunner runner;
+  runner.script = {{"a", {5}},
+                   {"b", {9, 1, 1}},
+                   {"c", {3, 8}},
+                   {"d", {4, 4, 2}},
+                   {"e", {2, 7, 7}}};
+  std::vector<BuildResult> builds;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    builds.push_back({"", name, {}});
+  }
+  std::vector<const BuildResult*> kernels;
+  for (const BuildResult& build : builds) kernels.push_back(&build);
+  TurnsOptions turns;
+  turns.min_rounds = 1;
+  turns.stage_seconds = 0;
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<MeasureResult> results,
+      MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
+  EXPECT_THAT(runner.calls, ElementsAre("a", "b", "c", "d", "e",  // all
+                                        "e", "c", "d",            // the faster
+                                        "e", "c"));
+  EXPECT_EQ(results[4].min_ns, 2);
+  EXPECT_EQ(results[1].samples, 1);
+}
+
+TEST(MeasureInTurnsTest, AStageIsFilledWithTurns) {
+  ScriptRunner runner;
+  runner.script = {{"a", std::vector<double>(100, 1e8)}};  // 0.1 s a turn
+  const BuildResult a = {"", "a", {}};
+  const BuildResult* const kernels[] = {&a};
+  TurnsOptions turns;
+  turns.stage_seconds = 0.75;
+  KILN_ASSERT_OK(
+      MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {})
+          .status());
+  EXPECT_EQ(runner.calls.size(), 8u);
 }
 
 }  // namespace

@@ -231,9 +231,8 @@ class Session {
     }
     std::vector<MeasureResult> results;
     KILN_ASSIGN_OR_RETURN(
-        results,
-        MeasureInTurns(runner_, *task_.data, kernels, options_.final_rounds,
-                       MeasureAllOptionsNow().measure));
+        results, MeasureInTurns(runner_, *task_.data, kernels, options_.turns,
+                                MeasureAllOptionsNow().measure));
     state_.best.reset();
     for (size_t i = 0; i < results.size(); ++i) {
       TuningRecord& record = finalists_[i].record;

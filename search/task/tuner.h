@@ -17,6 +17,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/measure/builder.h"
+#include "kiln/search/measure/measure_all.h"
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/search/space/space.h"
@@ -67,8 +68,8 @@ struct TuneOptions {
   double max_seconds = std::numeric_limits<double>::infinity();
   int batch = 16;
   // The best few are timed again, in turns, before one is named.
-  int finalists = 8;
-  int final_rounds = 6;
+  int finalists = 16;
+  TurnsOptions turns;
   MeasureOptions measure;
   // Asked between trials; true ends the search with what was found.
   std::function<bool()> stop;
