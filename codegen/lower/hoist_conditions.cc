@@ -34,12 +34,6 @@ void SplitByVar(const Expr& condition, const Var& var, Expr* with,
   *out = Conjunction(*out, condition);
 }
 
-Stmt WithBody(const ForNode& loop, Stmt body) {
-  ForFields fields = loop.fields();
-  fields.body = std::move(body);
-  return MakeFor(std::move(fields));
-}
-
 // Null when nothing moves out of `loop`.
 Stmt HoistFromLoop(const ForNode& loop) {
   const auto* branch = loop.body.As<IfNode>();

@@ -1,10 +1,23 @@
 #include "kiln/ir/arith/analyzer.h"
 
+#include <optional>
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
 
 namespace kiln {
+namespace {
+
+// How two constants of one exact type compare: -1, 0 or 1.
+std::optional<int> ConstOrder(const Expr& a, const Expr& b) {
+  const int64_t *x = AsInt(a), *y = AsInt(b);
+  if (!x || !y || a.dtype() != b.dtype() || !IsExactInt(a.dtype())) {
+    return std::nullopt;
+  }
+  return (*x > *y) - (*x < *y);
+}
+
+}  // namespace
 
 struct Analyzer::Impl {
   Context context;
@@ -50,20 +63,25 @@ bool Analyzer::CanProve(const Expr& condition) {
 
 bool Analyzer::CanProveEqual(const Expr& a, const Expr& b) {
   if (a == b) return true;
+  if (const auto order = ConstOrder(a, b)) return *order == 0;
   if (!IsExactInt(a.dtype()) || a.dtype() != b.dtype()) {
     return SameForm(Simplify(a), Simplify(b));
   }
+  if (SameForm(a, b)) return true;
   const ConstBound bound = impl_->context.BoundOfDifference(a, b);
   return bound.min == 0 && bound.max == 0;
 }
 
 bool Analyzer::CanProveLess(const Expr& a, const Expr& b) {
+  if (const auto order = ConstOrder(a, b)) return *order < 0;
   if (!IsExactInt(a.dtype()) || a.dtype() != b.dtype()) return false;
   return impl_->context.BoundOfDifference(a, b).max < 0;
 }
 
 bool Analyzer::CanProveLessEqual(const Expr& a, const Expr& b) {
+  if (const auto order = ConstOrder(a, b)) return *order <= 0;
   if (!IsExactInt(a.dtype()) || a.dtype() != b.dtype()) return false;
+  if (SameForm(a, b)) return true;
   return impl_->context.BoundOfDifference(a, b).max <= 0;
 }
 

@@ -16,6 +16,7 @@ size_t Hash(const VarNode* var) {
 }  // namespace
 
 Context::VarInfo* Context::FindVar(const VarNode* var) {
+  if (!(var->var_bits & var_bits_)) return nullptr;
   if (index_.empty()) {
     for (VarInfo& info : vars_) {
       if (info.var.get() == var) return &info;
@@ -32,8 +33,9 @@ Context::VarInfo* Context::FindVar(const VarNode* var) {
 
 Context::VarInfo& Context::VarOf(const Var& var) {
   if (VarInfo* found = FindVar(var.get())) return *found;
-  if (vars_.empty()) vars_.reserve(8);
+  if (vars_.empty()) vars_.reserve(16);
   vars_.emplace_back().var = var;
+  var_bits_ |= var->var_bits;
   const size_t count = vars_.size();
   if (count <= 12) return vars_.back();
   const auto insert = [&](size_t position) {

@@ -118,6 +118,9 @@ class Context {
   ConstBound BoundByConstraints(const Linear& linear, int eliminations);
 
   // simplify_add.cc
+  bool IsSimpleSum(const Expr& e);
+  bool IsSimpleDigit(const Expr& e);
+  bool StandsForItself(const VarNode* var);
   Expr SimplifySum(const Expr& e);
   void LinearizeSum(const Expr& e, int64_t scale, Linear* out);
   void LinearizeProduct(const BinaryNode& e, int64_t scale, Linear* out);
@@ -171,6 +174,7 @@ class Context {
   Expr SimplifyOperands(const Expr& e);
 
   std::vector<VarInfo> vars_;
+  uint32_t var_bits_ = 0;        // of all of them
   std::vector<uint32_t> index_;  // hash slots: 1 + position in vars_, 0: free
   std::vector<Constraint> constraints_;
   std::vector<Fact> facts_;

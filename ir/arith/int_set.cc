@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+#include "kiln/ir/arith/interval.h"
 #include "kiln/ir/arith/linear.h"
 #include "kiln/ir/expr/visit.h"
 
@@ -42,9 +44,7 @@ class Evaluator {
   }
 
  private:
-  bool Varies(const Expr& e) {
-    return UsesVar(e, [this](const VarNode* v) { return domains_.count(v); });
-  }
+  bool Varies(const Expr& e) { return UsesVar(e, domains_); }
 
   // A domain may depend on variables that run too.
   IntSet EvalVar(const Range& domain, int depth) {
@@ -180,46 +180,105 @@ bool Widen(int64_t coefficient, int64_t first, int64_t last, int64_t* low,
          FoldInt(ExprKind::kAdd, *high, most, high);
 }
 
-// A sum in normal form of multiples of variables that run between constants:
-// their ends are added up as numbers. What stays of the normal form is one.
-// nullopt for other sums.
-std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains) {
-  if (e.dtype() != DType::Index()) return std::nullopt;
-  Linear rest, terms;
-  Decompose(e, 1, &terms);
-  int64_t low = terms.constant, high = terms.constant;
-  for (const Term& term : terms.terms) {
-    const auto* var = term.atom.As<VarNode>();
-    if (!var) return std::nullopt;
-    const auto domain = domains.find(var);
-    if (domain == domains.end()) {
-      rest.Add(term.atom, term.coefficient);
-      continue;
-    }
+// The ends of a digit (v // a % b and the like, or v itself) of a variable that
+// runs between constants; nullopt for anything else.
+std::optional<ConstBound> EndsOfDigit(const Expr& e, const Domains& domains,
+                                      const VarNode** var) {
+  if ((*var = e.As<VarNode>())) {
+    const auto domain = domains.find(*var);
+    if (domain == domains.end()) return std::nullopt;
     const int64_t* min = AsInt(domain->second.min);
     const int64_t* extent = AsInt(domain->second.extent);
     int64_t end;
     if (!min || !extent || *extent < 1 ||
-        !FoldInt(ExprKind::kAdd, *min, std::max<int64_t>(*extent, 0) - 1,
-                 &end) ||
-        !Widen(term.coefficient, *min, end, &low, &high)) {
+        !FoldInt(ExprKind::kAdd, *min, *extent - 1, &end)) {
       return std::nullopt;
     }
+    return ConstBound{*min, end};
   }
-  Linear last = rest;
-  rest.constant = low;
-  last.constant = high;
-  IntSet set{ToExpr(&rest, e.dtype()), nullptr};
-  set.max = low == high ? set.min : ToExpr(&last, e.dtype());
-  if (!terms.ok || !set.IsBounded()) return std::nullopt;
-  return set;
+  const auto* node = e.As<BinaryNode>();
+  const int64_t* divisor = node ? AsInt(node->b) : nullptr;
+  if (!divisor || *divisor <= 0) return std::nullopt;
+  const bool divides = node->kind == ExprKind::kFloorDiv;
+  if (!divides && node->kind != ExprKind::kFloorMod) return std::nullopt;
+  const auto inner = EndsOfDigit(node->a, domains, var);
+  if (!inner) return std::nullopt;
+  return divides ? FloorDivBy(*inner, *divisor) : FloorModBy(*inner, *divisor);
+}
+
+// Whether the atoms are variables and at most one digit of another one, and
+// each the simplest form of itself: nothing comes of them together.
+bool IsSimple(const Linear& sum, Analyzer* analyzer) {
+  const Expr* digit = nullptr;
+  for (const Term& term : sum.terms) {
+    if (analyzer->Simplify(term.atom) != term.atom) return false;
+    if (term.atom.As<VarNode>()) continue;
+    if (std::exchange(digit, &term.atom)) return false;
+  }
+  return !digit || std::none_of(sum.terms.begin(), sum.terms.end(),
+                                [&](const Term& term) {
+                                  const auto* var = term.atom.As<VarNode>();
+                                  return var && UsesVar(*digit, Var(var));
+                                });
+}
+
+// The normal form of a sum of terms that stand still.
+std::optional<Linear> Simplified(Linear sum, Analyzer* analyzer) {
+  if (IsSimple(sum, analyzer)) return sum;
+  const Expr e = ToExpr(&sum, DType::Index());
+  if (!e) return std::nullopt;
+  Linear simple;
+  Decompose(analyzer->Simplify(e), 1, &simple);
+  return simple;
+}
+
+// A sum plus each of two numbers.
+std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
+  Linear last = sum;
+  sum.AddConstant(low);
+  last.AddConstant(high);
+  IntSet set{ToExpr(&sum, DType::Index()), nullptr};
+  set.max = low == high ? set.min : ToExpr(&last, DType::Index());
+  return set.IsBounded() ? std::optional(set) : std::nullopt;
+}
+
+// A sum of multiples of digits of different variables that run between
+// constants: their ends are added up as numbers. nullopt for other sums.
+std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains,
+                                   Analyzer* analyzer) {
+  if (e.dtype() != DType::Index()) return std::nullopt;
+  Linear rest, terms;
+  Decompose(e, 1, &terms);
+  int64_t low = terms.constant, high = terms.constant;
+  absl::InlinedVector<const VarNode*, 8> seen;
+  for (const Term& term : terms.terms) {
+    if (!UsesVar(term.atom, domains)) {
+      rest.Add(term.atom, term.coefficient);
+      continue;
+    }
+    const VarNode* var = nullptr;
+    const auto ends = EndsOfDigit(term.atom, domains, &var);
+    if (!ends || std::find(seen.begin(), seen.end(), var) != seen.end() ||
+        !Widen(term.coefficient, ends->min, ends->max, &low, &high)) {
+      return std::nullopt;
+    }
+    seen.push_back(var);
+  }
+  if (!terms.ok) return std::nullopt;
+  if (rest.terms.empty()) return IntSet{Int(low), Int(high)};
+  const auto fixed = Simplified(std::move(rest), analyzer);
+  return fixed ? Between(*fixed, low, high) : std::nullopt;
 }
 
 // The normal form first: (i + j) - i has to lose i.
 IntSet EvalWith(const Expr& e, const Domains& domains, Analyzer* analyzer) {
   if (!e.dtype().is_int() || !e.dtype().is_scalar()) return {};
+  if (auto set = EvalPlainSum(e, domains, analyzer)) return *std::move(set);
   const Expr simple = analyzer->Simplify(e);
-  if (auto set = EvalPlainSum(simple, domains)) return *std::move(set);
+  if (simple != e) {
+    auto set = EvalPlainSum(simple, domains, analyzer);
+    if (set) return *std::move(set);
+  }
   return Simplified(Evaluator(domains, analyzer).Eval(simple, 0), analyzer);
 }
 

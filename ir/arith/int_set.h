@@ -3,11 +3,11 @@
 #define KILN_IR_ARITH_INT_SET_H_
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/expr.h"
+#include "kiln/ir/expr/var_table.h"
 #include "kiln/ir/tensor/stmt.h"
 
 namespace kiln {
@@ -20,7 +20,7 @@ struct IntSet {
 };
 
 // What variables range over. Variables not named stay symbolic.
-using Domains = std::unordered_map<const VarNode*, Range>;
+using Domains = VarTable<Range>;
 
 // A set that holds every value of `e`; as tight as interval arithmetic on the
 // normal form makes it (exact for affine expressions with each variable once).

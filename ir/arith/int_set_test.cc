@@ -51,6 +51,32 @@ TEST_F(IntSetTest, DivisionsAndRemainders) {
   EXPECT_EQ(Eval(FloorMod(i_, Int(3)), domains), "0 .. 2");
 }
 
+TEST_F(IntSetTest, DigitsOfDifferentVariablesAddUp) {
+  const Domains domains{{i_.get(), Until(64)}, {j_.get(), Until(8)}};
+  const Expr digit = FloorMod(FloorDiv(i_, Int(4)), Int(8));
+  EXPECT_EQ(Eval(Add(Mul(digit, Int(8)), j_), domains), "0 .. 63");
+  EXPECT_EQ(Eval(Sub(j_, digit), domains), "-7 .. 7");
+  EXPECT_EQ(Eval(Add(digit, n_), domains), "n .. (n + 7)");
+}
+
+TEST_F(IntSetTest, DigitsOfOneVariableAreSeenTogether) {
+  const Domains domains{{i_.get(), Until(10)}};
+  const Expr high = FloorDiv(i_, Int(4)), low = FloorMod(i_, Int(4));
+  EXPECT_EQ(Eval(Add(Mul(high, Int(4)), low), domains), "0 .. 9");
+  EXPECT_EQ(Eval(Sub(i_, Mul(high, Int(4))), domains), "0 .. 3");
+}
+
+TEST_F(IntSetTest, WhatStandsStillIsSimplified) {
+  analyzer_.Bind(n_, Int(3));
+  analyzer_.Bind(v_, Until(4));
+  const Domains domains{{i_.get(), Until(8)}};
+  EXPECT_EQ(Eval(Add(Mul(n_, Int(8)), i_), domains), "24 .. 31");
+  EXPECT_EQ(Eval(Add(FloorDiv(v_, Int(4)), i_), domains), "0 .. 7");
+  const Expr again =
+      Add(Mul(FloorDiv(j_, Int(4)), Int(4)), FloorMod(j_, Int(4)));
+  EXPECT_EQ(Eval(Add(again, i_), domains), "j .. (j + 7)");
+}
+
 TEST_F(IntSetTest, MinAndMaxClampAtOneSide) {
   const Domains domains{{i_.get(), Until(8)}};
   EXPECT_EQ(Eval(Min(i_, Int(5)), domains), "0 .. 5");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "kiln/ir/expr/visit.h"
 
 namespace kiln {
 namespace {
@@ -36,6 +37,7 @@ class DigitMap {
     });
     int64_t reach = 0;
     for (const Term& term : terms) {
+      if (term.last() == 0) continue;  // always 0: tells nothing, hides nothing
       int64_t most;
       if (term.coefficient <= reach ||
           !FoldInt(ExprKind::kMul, term.coefficient, term.last(), &most) ||
@@ -77,9 +79,17 @@ class DigitMap {
              FoldInt(ExprKind::kMul, scale, *factor, &scale) &&
              Collect(node->a, scale, terms);
     }
+    if (IsFixed(e)) return true;
     const std::optional<Digit> digit = Parse(e);
     if (digit) terms->push_back({*digit, scale});
     return digit.has_value();
+  }
+
+  // Whether `e` is the same in all iterations.
+  bool IsFixed(const Expr& e) const {
+    return std::none_of(
+        loops_.begin(), loops_.end(),
+        [&](const LoopRange& loop) { return UsesVar(e, loop.var); });
   }
 
   std::optional<Digit> Parse(const Expr& e) const {

@@ -55,11 +55,17 @@ TEST_F(DigitsTest, GapsAndLostDigitsAreNotDetermined) {
   EXPECT_FALSE(DetermineByDigits({i_}, {Loop(i_, 4), Loop(j_, 16)}));
 }
 
+TEST_F(DigitsTest, WhatNoLoopMovesOnlyShifts) {
+  EXPECT_TRUE(DetermineByDigits({n_, i_}, {Loop(i_, 4)}));
+  EXPECT_TRUE(DetermineByDigits({Add(Div(n_, 3), i_)}, {Loop(i_, 4)}));
+  EXPECT_FALSE(DetermineByDigits({n_}, {Loop(i_, 4)}));
+  EXPECT_FALSE(DetermineByDigits({Add(n_, Div(i_, 2))}, {Loop(i_, 4)}));
+}
+
 TEST_F(DigitsTest, WhatIsNoDigitIsNotDetermined) {
   EXPECT_FALSE(DetermineByDigits({i_}, {{i_, {Int(1), Int(4)}}}));
   EXPECT_FALSE(DetermineByDigits({i_}, {{i_, {Int(0), n_}}}));
   EXPECT_FALSE(DetermineByDigits({i_}, {Loop(i_, 0)}));
-  EXPECT_FALSE(DetermineByDigits({n_, i_}, {Loop(i_, 4)}));
   EXPECT_FALSE(DetermineByDigits({Mul(i_, i_)}, {Loop(i_, 4)}));
   EXPECT_FALSE(DetermineByDigits({Times(i_, -1)}, {Loop(i_, 4)}));
   EXPECT_FALSE(DetermineByDigits({Div(i_, -2), i_}, {Loop(i_, 4)}));

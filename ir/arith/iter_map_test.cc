@@ -53,6 +53,31 @@ TEST_F(IterMapTest, SplitLoopsAreBijective) {
       << message_;
 }
 
+TEST_F(IterMapTest, LoopsOfOneIterationHideNothing) {
+  const Expr sum = Add(Add(Mul(i_, Int(4)), j_), k_);
+  EXPECT_TRUE(Check({sum}, {Loop(i_, 3), Loop(j_, 4), Loop(k_, 1)},
+                    IterMapLevel::kInjective))
+      << message_;
+  EXPECT_TRUE(Check({sum}, {Loop(i_, 3), Loop(j_, 1), Loop(k_, 4)},
+                    IterMapLevel::kInjective))
+      << message_;
+  EXPECT_FALSE(Check({sum}, {Loop(i_, 3), Loop(j_, 2), Loop(k_, 2)},
+                     IterMapLevel::kInjective));
+}
+
+TEST_F(IterMapTest, WhatTheLoopsDoNotMoveOnlyShifts) {
+  const std::vector<LoopRange> loops{Loop(i_, 4), Loop(j_, 8)};
+  const Expr sum = Add(Mul(i_, Int(8)), j_);
+  EXPECT_TRUE(
+      Check({Add(Mul(x_, Int(32)), sum), y_}, loops, IterMapLevel::kInjective))
+      << message_;
+  EXPECT_TRUE(
+      Check({Add(FloorDiv(x_, Int(3)), sum)}, loops, IterMapLevel::kInjective))
+      << message_;
+  EXPECT_FALSE(Check({Add(x_, Mul(i_, Int(4))), FloorDiv(j_, Int(4))}, loops,
+                     IterMapLevel::kInjective));
+}
+
 TEST_F(IterMapTest, FusedLoopsAreBijective) {
   EXPECT_TRUE(
       Check({FloorDiv(f_, Int(12)), FloorMod(FloorDiv(f_, Int(4)), Int(3)),

@@ -1,4 +1,5 @@
 // Sums and products: collecting the normal form.
+#include <algorithm>
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
@@ -12,6 +13,18 @@ constexpr size_t kMaxExpanded = 8;
 
 bool IsSum(const Expr& e) {
   return e.kind() == ExprKind::kAdd || e.kind() == ExprKind::kSub;
+}
+
+// v * c with c > 1, or v alone (c = 1); nullptr for anything else.
+const VarNode* AsMultiple(const Expr& e, int64_t* coefficient) {
+  *coefficient = 1;
+  if (const auto* var = e.As<VarNode>()) return var;
+  const auto* product = e.As<BinaryNode>();
+  const int64_t* factor =
+      e.kind() == ExprKind::kMul ? AsInt(product->b) : nullptr;
+  if (!factor || *factor < 2) return nullptr;
+  *coefficient = *factor;
+  return product->a.As<VarNode>();
 }
 
 // (a + 1) * (b + 2) is a * b + a * 2 + b + 2.
@@ -38,7 +51,56 @@ Linear Expand(const Linear& a, const Linear& b) {
 
 }  // namespace
 
+// A sum that is as ToExpr writes it, of multiples of different variables of
+// which only bounds are known, or one digit of such a variable.
+bool Context::IsSimpleSum(const Expr& e) {
+  if (AsInt(e)) return false;
+  if (IsSimpleDigit(e)) return true;
+  absl::InlinedVector<const VarNode*, 8> vars;
+  const Expr* rest = &e;
+  int64_t least = 1;
+  const auto* sum = rest->As<BinaryNode>();
+  if (sum && IsSum(*rest) && AsInt(sum->b)) {
+    if (*AsInt(sum->b) <= 0) return false;
+    rest = &sum->a;
+  }
+  for (;; rest = &sum->a) {
+    sum = rest->As<BinaryNode>();
+    const bool is_last = rest->kind() != ExprKind::kAdd;
+    int64_t coefficient;
+    const VarNode* var = AsMultiple(is_last ? *rest : sum->b, &coefficient);
+    if (!var || coefficient < least || !StandsForItself(var) ||
+        std::find(vars.begin(), vars.end(), var) != vars.end()) {
+      return false;
+    }
+    if (is_last) return true;
+    vars.push_back(var);
+    least = coefficient;
+  }
+}
+
+// v // c or v % c, where v reaches beyond one period of c.
+bool Context::IsSimpleDigit(const Expr& e) {
+  if (e.kind() != ExprKind::kFloorDiv && e.kind() != ExprKind::kFloorMod) {
+    return false;
+  }
+  const auto* division = e.As<BinaryNode>();
+  const auto* var = division->a.As<VarNode>();
+  const int64_t* divisor = AsInt(division->b);
+  int64_t quotient;
+  return var && divisor && *divisor > 1 && constraints_.empty() &&
+         StandsForItself(var) &&
+         !SingleQuotient(BoundOfAtom(division->a), *divisor, &quotient);
+}
+
+// Whether a variable stands for itself: no value is known.
+bool Context::StandsForItself(const VarNode* var) {
+  const VarInfo* info = FindVar(var);
+  return !info || (!info->value && info->bound.min != info->bound.max);
+}
+
 Expr Context::SimplifySum(const Expr& e) {
+  if (IsSimpleSum(e)) return e;
   Linear linear = LinearOf(e);
   if (Spells(e, &linear)) return e;
   Expr result = ToExpr(&linear, e.dtype());

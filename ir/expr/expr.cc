@@ -33,6 +33,31 @@ void MatchLanes(Expr& a, Expr& b) {
   if (b.dtype().lanes() == 1) b = Broadcast(b, lanes);
 }
 
+// Small numbers of index type, the same nodes for everybody.
+constexpr int64_t kLeastShared = -16, kMostShared = 1024;
+
+const std::vector<Expr>& SharedInts() {
+  static const auto& shared = *[] {
+    auto* list = new std::vector<Expr>;
+    for (int64_t value = kLeastShared; value <= kMostShared; ++value) {
+      list->emplace_back(new IntImmNode(DType::Index(), value));
+      list->back()->LiveForever();
+    }
+    return list;
+  }();
+  return shared;
+}
+
+const Expr& SharedBool(bool value) {
+  static const auto make = [](bool b) {
+    auto* shared = new Expr(new IntImmNode(DType::Bool(), b));
+    (*shared)->LiveForever();
+    return shared;
+  };
+  static const Expr &yes = *make(true), &no = *make(false);
+  return value ? yes : no;
+}
+
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return q * b != a && ((a < 0) != (b < 0)) ? q - 1 : q;
@@ -106,7 +131,17 @@ bool FoldInt(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
   return false;
 }
 
+Contents ContentsOf(const std::vector<Expr>& list) {
+  Contents contents;
+  for (const Expr& e : list) contents = contents | e.contents();
+  return contents;
+}
+
 Expr Int(int64_t value, DType dtype) {
+  const bool is_small = kLeastShared <= value && value <= kMostShared;
+  if (is_small && dtype == DType::Index()) {
+    return SharedInts()[value - kLeastShared];
+  }
   KILN_CHECK(dtype.is_integral() && dtype.is_scalar()) << dtype.ToString();
   return Expr(new IntImmNode(dtype, value));
 }
@@ -116,7 +151,7 @@ Expr Float(double value, DType dtype) {
   return Expr(new FloatImmNode(dtype, value));
 }
 
-Expr Bool(bool value) { return Int(value, DType::Bool()); }
+Expr Bool(bool value) { return SharedBool(value); }
 
 Expr Str(std::string value) {
   return Expr(new StringImmNode(std::move(value)));
@@ -130,7 +165,7 @@ Expr Constant(double value, DType dtype) {
 Expr Binary(ExprKind kind, Expr a, Expr b) {
   const BinaryInfo* info = GetBinaryInfo(kind);
   KILN_CHECK(info && a && b) << ExprKindName(kind);
-  MatchLanes(a, b);
+  if (a.dtype() != b.dtype()) MatchLanes(a, b);
   KILN_CHECK(a.dtype() == b.dtype())
       << ExprKindName(kind) << " of " << a.dtype().ToString() << " and "
       << b.dtype().ToString();

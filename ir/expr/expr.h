@@ -24,11 +24,29 @@
 
 namespace kiln {
 
+// What occurs in an expression, to see at a glance that something does not.
+struct Contents {
+  uint32_t vars = 0;   // a bit for each variable; some share one
+  bool loads = false;  // whether anything is read
+
+  friend Contents operator|(Contents a, Contents b) {
+    return {a.vars | b.vars, a.loads || b.loads};
+  }
+};
+
 class ExprNode : public Node {
  public:
-  ExprNode(ExprKind kind, DType dtype) : kind(kind), dtype(dtype) {}
+  ExprNode(ExprKind kind, DType dtype, Contents contents)
+      : kind(kind),
+        has_loads(contents.loads),
+        dtype(dtype),
+        var_bits(contents.vars) {}
+  Contents contents() const { return {var_bits, has_loads}; }
+
   const ExprKind kind;
+  const bool has_loads;
   const DType dtype;
+  const uint32_t var_bits;
 };
 
 // A reference to an expression. Null when default-constructed.
@@ -38,6 +56,10 @@ class Expr : public Ref<ExprNode> {
   ExprKind kind() const { return get()->kind; }
   DType dtype() const { return get()->dtype; }
 
+  Contents contents() const { return get()->contents(); }
+  // False where no variable of `bits` (var_bits of variables) occurs.
+  bool MayUse(uint32_t bits) const { return (get()->var_bits & bits) != 0; }
+
   // The node as a T, or nullptr when it is of another kind.
   template <typename T>
   const T* As() const {
@@ -46,23 +68,26 @@ class Expr : public Ref<ExprNode> {
   }
 };
 
+// What occurs in any of a list.
+Contents ContentsOf(const std::vector<Expr>& list);
+
 struct IntImmNode : ExprNode {
   IntImmNode(DType dtype, int64_t value)
-      : ExprNode(ExprKind::kIntImm, dtype), value(value) {}
+      : ExprNode(ExprKind::kIntImm, dtype, {}), value(value) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kIntImm; }
   const int64_t value;  // uint64 values keep their bits
 };
 
 struct FloatImmNode : ExprNode {
   FloatImmNode(DType dtype, double value)
-      : ExprNode(ExprKind::kFloatImm, dtype), value(value) {}
+      : ExprNode(ExprKind::kFloatImm, dtype, {}), value(value) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kFloatImm; }
   const double value;
 };
 
 struct StringImmNode : ExprNode {
   explicit StringImmNode(std::string value)
-      : ExprNode(ExprKind::kStringImm, DType::Handle()),
+      : ExprNode(ExprKind::kStringImm, DType::Handle(), {}),
         value(std::move(value)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kStringImm; }
   const std::string value;
@@ -70,8 +95,12 @@ struct StringImmNode : ExprNode {
 
 struct VarNode : ExprNode {
   VarNode(std::string name, DType dtype)
-      : ExprNode(ExprKind::kVar, dtype), name(std::move(name)) {}
+      : ExprNode(ExprKind::kVar, dtype, {BitOf(this)}), name(std::move(name)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kVar; }
+  static uint32_t BitOf(const void* address) {
+    const auto bits = reinterpret_cast<uintptr_t>(address) >> 4;
+    return uint32_t{1} << (bits * 0x9E3779B97F4A7C15ull >> 59);
+  }
   const std::string name;  // a hint; the printer makes it unique
 };
 
@@ -91,7 +120,8 @@ class Var : public Expr {
 
 struct CastNode : ExprNode {
   CastNode(DType dtype, Expr value)
-      : ExprNode(ExprKind::kCast, dtype), value(std::move(value)) {}
+      : ExprNode(ExprKind::kCast, dtype, value.contents()),
+        value(std::move(value)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kCast; }
   const Expr value;
 };
@@ -101,14 +131,17 @@ struct CastNode : ExprNode {
 // towards zero; Div is for floats.
 struct BinaryNode : ExprNode {
   BinaryNode(ExprKind kind, DType dtype, Expr a, Expr b)
-      : ExprNode(kind, dtype), a(std::move(a)), b(std::move(b)) {}
+      : ExprNode(kind, dtype, a.contents() | b.contents()),
+        a(std::move(a)),
+        b(std::move(b)) {}
   static bool Holds(ExprKind kind) { return IsBinary(kind); }
   const Expr a, b;
 };
 
 struct NotNode : ExprNode {
   explicit NotNode(Expr value)
-      : ExprNode(ExprKind::kNot, value.dtype()), value(std::move(value)) {}
+      : ExprNode(ExprKind::kNot, value.dtype(), value.contents()),
+        value(std::move(value)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kNot; }
   const Expr value;
 };
@@ -116,7 +149,9 @@ struct NotNode : ExprNode {
 // Both branches are evaluated; lanes choose one by one. See also IfThenElse.
 struct SelectNode : ExprNode {
   SelectNode(Expr condition, Expr true_value, Expr false_value)
-      : ExprNode(ExprKind::kSelect, true_value.dtype()),
+      : ExprNode(ExprKind::kSelect, true_value.dtype(),
+                 condition.contents() | true_value.contents() |
+                     false_value.contents()),
         condition(std::move(condition)),
         true_value(std::move(true_value)),
         false_value(std::move(false_value)) {}
@@ -146,7 +181,8 @@ struct BufferNode : Node {
 
 struct LoadNode : ExprNode {
   LoadNode(DType dtype, Buffer buffer, std::vector<Expr> indices)
-      : ExprNode(ExprKind::kLoad, dtype),
+      : ExprNode(ExprKind::kLoad, dtype,
+                 ContentsOf(indices) | Contents{0, true}),
         buffer(std::move(buffer)),
         indices(std::move(indices)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kLoad; }
@@ -157,7 +193,8 @@ struct LoadNode : ExprNode {
 // base, base + stride, ... : `lanes` of them.
 struct RampNode : ExprNode {
   RampNode(Expr base, Expr stride, int lanes)
-      : ExprNode(ExprKind::kRamp, base.dtype().WithLanes(lanes)),
+      : ExprNode(ExprKind::kRamp, base.dtype().WithLanes(lanes),
+                 base.contents() | stride.contents()),
         base(std::move(base)),
         stride(std::move(stride)),
         lanes(lanes) {}
@@ -168,7 +205,8 @@ struct RampNode : ExprNode {
 
 struct BroadcastNode : ExprNode {
   BroadcastNode(Expr value, int lanes)
-      : ExprNode(ExprKind::kBroadcast, value.dtype().WithLanes(lanes)),
+      : ExprNode(ExprKind::kBroadcast, value.dtype().WithLanes(lanes),
+                 value.contents()),
         value(std::move(value)),
         lanes(lanes) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kBroadcast; }
@@ -178,7 +216,8 @@ struct BroadcastNode : ExprNode {
 
 struct LetNode : ExprNode {
   LetNode(Var var, Expr value, Expr body)
-      : ExprNode(ExprKind::kLet, body.dtype()),
+      : ExprNode(ExprKind::kLet, body.dtype(),
+                 value.contents() | body.contents()),
         var(std::move(var)),
         value(std::move(value)),
         body(std::move(body)) {}
@@ -189,7 +228,9 @@ struct LetNode : ExprNode {
 
 struct CallNode : ExprNode {
   CallNode(DType dtype, Intrinsic op, std::vector<Expr> args)
-      : ExprNode(ExprKind::kCall, dtype), op(op), args(std::move(args)) {}
+      : ExprNode(ExprKind::kCall, dtype, ContentsOf(args)),
+        op(op),
+        args(std::move(args)) {}
   static bool Holds(ExprKind kind) { return kind == ExprKind::kCall; }
   const Intrinsic op;
   const std::vector<Expr> args;

@@ -23,9 +23,16 @@ class Node {
   Node& operator=(const Node&) = delete;
   virtual ~Node() = default;
 
+  // Nobody counts references to this node any more, and nobody frees it: for
+  // nodes that all threads use, whose count would wander between them.
+  void LiveForever() const {
+    references_.store(kForever, std::memory_order_relaxed);
+  }
+
  private:
   template <typename T>
   friend class Ref;
+  static constexpr int32_t kForever = 1 << 30;
   mutable std::atomic<int32_t> references_{0};
 };
 
@@ -66,13 +73,18 @@ class Ref {
 
  private:
   void Acquire() const {
-    if (node_) node_->references_.fetch_add(1, std::memory_order_relaxed);
+    if (!node_) return;
+    auto& count = node_->references_;
+    if (count.load(std::memory_order_relaxed) >= Node::kForever) return;
+    count.fetch_add(1, std::memory_order_relaxed);
   }
   // The only owner needs no atomic update: nobody else can make a copy.
   void Release() const {
     if (!node_) return;
-    if (node_->references_.load(std::memory_order_acquire) == 1 ||
-        node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    auto& references = node_->references_;
+    const int32_t count = references.load(std::memory_order_acquire);
+    if (count >= Node::kForever) return;
+    if (count == 1 || references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete node_;
     }
   }

@@ -161,21 +161,23 @@ namespace {
 
 using VarValue = FunctionRef<const Expr*(const VarNode*)>;
 
-// Null where nothing changes, so that no references are counted in vain.
-Expr Replaced(const Expr& e, VarValue value_of) {
+// Null where nothing changes, so that no references are counted in vain. What
+// uses none of the variables of `bits` is not looked through.
+Expr Replaced(const Expr& e, uint32_t bits, VarValue value_of) {
+  if (!e.MayUse(bits)) return nullptr;
   if (const VarNode* var = e.As<VarNode>()) {
     const Expr* value = value_of(var);
     return value ? *value : nullptr;
   }
-  if (IsLeaf(e)) return nullptr;
   if (const auto* node = e.As<BinaryNode>()) {
-    Expr a = Replaced(node->a, value_of), b = Replaced(node->b, value_of);
+    Expr a = Replaced(node->a, bits, value_of);
+    Expr b = Replaced(node->b, bits, value_of);
     if (!a && !b) return nullptr;
     return Binary(e.kind(), a ? std::move(a) : node->a,
                   b ? std::move(b) : node->b);
   }
   Expr mapped = MapOperands(e, [&](const Expr& operand) {
-    Expr replaced = Replaced(operand, value_of);
+    Expr replaced = Replaced(operand, bits, value_of);
     return replaced ? replaced : operand;
   });
   return mapped == e ? nullptr : mapped;
@@ -184,24 +186,25 @@ Expr Replaced(const Expr& e, VarValue value_of) {
 }  // namespace
 
 Expr Substitute(const Expr& e, const VarMap& map) {
-  if (map.empty()) return e;
-  Expr replaced = Replaced(e, [&](const VarNode* var) -> const Expr* {
+  const auto value_of = [&](const VarNode* var) -> const Expr* {
     auto found = map.find(var);
     return found == map.end() ? nullptr : &found->second;
-  });
+  };
+  Expr replaced = Replaced(e, map.var_bits(), value_of);
   return replaced ? replaced : e;
 }
 
 Expr Substitute(const Expr& e, const Var& var, const Expr& value) {
-  Expr replaced = Replaced(e, [&](const VarNode* node) -> const Expr* {
+  const auto value_of = [&](const VarNode* node) -> const Expr* {
     return node == var.get() ? &value : nullptr;
-  });
+  };
+  Expr replaced = Replaced(e, var->var_bits, value_of);
   return replaced ? replaced : e;
 }
 
 bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted) {
+  if (e->var_bits == 0) return false;
   if (const VarNode* var = e.As<VarNode>()) return is_wanted(var);
-  if (IsLeaf(e)) return false;
   if (const auto* node = e.As<BinaryNode>()) {
     return UsesVar(node->a, is_wanted) || UsesVar(node->b, is_wanted);
   }
@@ -213,11 +216,19 @@ bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted) {
 }
 
 bool UsesVar(const Expr& e, const Var& var) {
-  return UsesVar(e, [&](const VarNode* node) { return node == var.get(); });
+  if (!e.MayUse(var->var_bits)) return false;
+  if (e.kind() == ExprKind::kVar) return e == var;
+  if (const auto* node = e.As<BinaryNode>()) {
+    return UsesVar(node->a, var) || UsesVar(node->b, var);
+  }
+  bool found = false;
+  ForEachOperand(
+      e, [&](const Expr& operand) { found = found || UsesVar(operand, var); });
+  return found;
 }
 
 bool LoadsFrom(const Expr& e, const Buffer& buffer) {
-  if (IsLeaf(e)) return false;
+  if (!e->has_loads) return false;
   const auto* load = e.As<LoadNode>();
   if (load && load->buffer == buffer) return true;
   bool found = false;

@@ -2,11 +2,11 @@
 #ifndef KILN_IR_EXPR_VISIT_H_
 #define KILN_IR_EXPR_VISIT_H_
 
-#include <functional>
-#include <unordered_map>
+#include <type_traits>
 #include <vector>
 
 #include "kiln/ir/expr/expr.h"
+#include "kiln/ir/expr/var_table.h"
 
 namespace kiln {
 
@@ -48,13 +48,19 @@ void Visit(const Expr& e, FunctionRef<bool(const Expr&)> visit);
 // null to go on below it. Replacements are not rewritten again.
 Expr Rewrite(const Expr& e, FunctionRef<Expr(const Expr&)> rewrite);
 
-using VarMap = std::unordered_map<const VarNode*, Expr>;
+using VarMap = VarTable<Expr>;
 // Replaces variables by expressions, all at once.
 Expr Substitute(const Expr& e, const VarMap& map);
 Expr Substitute(const Expr& e, const Var& var, const Expr& value);
 
 bool UsesVar(const Expr& e, FunctionRef<bool(const VarNode*)> is_wanted);
 bool UsesVar(const Expr& e, const Var& var);
+// Whether `e` uses a variable of the table.
+template <typename T>
+bool UsesVar(const Expr& e, const VarTable<T>& table) {
+  return e.MayUse(table.var_bits()) &&
+         UsesVar(e, [&](const VarNode* var) { return table.count(var) > 0; });
+}
 // Whether `e` reads elements of `buffer`.
 bool LoadsFrom(const Expr& e, const Buffer& buffer);
 // The variables of `e`, each once, in order of first appearance.

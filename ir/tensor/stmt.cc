@@ -1,5 +1,7 @@
 #include "kiln/ir/tensor/stmt.h"
 
+#include <algorithm>
+
 #include "kiln/base/check.h"
 
 namespace kiln {
@@ -21,19 +23,30 @@ Stmt MakeFor(ForFields fields) {
 }
 
 Stmt MakeFor(LoopId id, Var var, Expr extent, Stmt body, ForKind kind) {
-  ForFields fields;
-  fields.id = id;
-  fields.var = std::move(var);
-  fields.min = Int(0);
-  fields.extent = std::move(extent);
-  fields.for_kind = kind;
-  fields.body = std::move(body);
-  return MakeFor(std::move(fields));
+  KILN_CHECK(var && extent && body);
+  return Stmt(new ForNode({id,
+                           std::move(var),
+                           Int(0),
+                           std::move(extent),
+                           kind,
+                           "",
+                           {},
+                           std::move(body)}));
 }
 
 Block MakeBlock(BlockFields fields) {
   KILN_CHECK(fields.body) << fields.name;
   return Block(new BlockNode(std::move(fields)));
+}
+
+Stmt WithBody(const ForNode& loop, Stmt body) {
+  KILN_CHECK(body);
+  return Stmt(new ForNode(loop, std::move(body)));
+}
+
+Block WithBody(const BlockNode& block, Stmt init, Stmt body) {
+  KILN_CHECK(body) << block.name;
+  return Block(new BlockNode(block, std::move(init), std::move(body)));
 }
 
 Stmt MakeRealize(std::vector<Expr> values, Expr predicate, Block block) {
@@ -47,9 +60,16 @@ Stmt MakeRealize(std::vector<Expr> values, Expr predicate, Block block) {
 }
 
 Stmt MakeSeq(std::vector<Stmt> stmts) {
+  const bool is_flat =
+      std::none_of(stmts.begin(), stmts.end(),
+                   [](const Stmt& stmt) { return stmt.As<SeqNode>(); });
   std::vector<Stmt> flat;
-  flat.reserve(stmts.size());
-  for (Stmt& stmt : stmts) AppendFlat(std::move(stmt), &flat);
+  if (is_flat) {
+    flat = std::move(stmts);
+  } else {
+    flat.reserve(stmts.size());
+    for (Stmt& stmt : stmts) AppendFlat(std::move(stmt), &flat);
+  }
   if (flat.empty()) return MakeEvaluate(Int(0));
   if (flat.size() == 1) return flat[0];
   auto* node = new SeqNode;

@@ -101,6 +101,11 @@ struct ForNode : StmtNode, ForFields {
   static constexpr StmtKind kKind = StmtKind::kFor;
   explicit ForNode(ForFields fields)
       : StmtNode(kKind), ForFields(std::move(fields)) {}
+  ForNode(const ForFields& like, Stmt body)
+      : StmtNode(kKind),
+        ForFields{like.id,          like.var,       like.min,
+                  like.extent,      like.for_kind,  like.thread_tag,
+                  like.annotations, std::move(body)} {}
   const ForFields& fields() const { return *this; }
 };
 
@@ -141,6 +146,17 @@ struct BlockFields {
 };
 struct BlockNode : Node, BlockFields {
   explicit BlockNode(BlockFields fields) : BlockFields(std::move(fields)) {}
+  BlockNode(const BlockFields& like, Stmt init, Stmt body)
+      : BlockFields{like.id,
+                    like.name,
+                    like.iters,
+                    like.reads,
+                    like.writes,
+                    like.alloc_buffers,
+                    like.match_buffers,
+                    like.annotations,
+                    std::move(init),
+                    std::move(body)} {}
   const BlockFields& fields() const { return *this; }
 };
 using Block = Ref<BlockNode>;
@@ -221,6 +237,10 @@ Stmt MakeLet(Var var, Expr value, Stmt body);
 Stmt MakeAllocate(Buffer buffer, Stmt body, bool is_view = false,
                   Annotations annotations = {});
 Stmt MakeEvaluate(Expr value);
+
+// The same loop around another body, and the same block likewise.
+Stmt WithBody(const ForNode& loop, Stmt body);
+Block WithBody(const BlockNode& block, Stmt init, Stmt body);
 
 // The range [index, index + 1) in each dimension.
 std::vector<Range> PointRegion(const std::vector<Expr>& indices);

@@ -136,11 +136,8 @@ Stmt MapRealizeChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
   Stmt init = block.init ? map(block.init) : nullptr;
   Stmt body = map(block.body);
   if (init == block.init && body == block.body) return s;
-  BlockFields fields = block.fields();
-  fields.init = std::move(init);
-  fields.body = std::move(body);
   return MakeRealize(node->values, node->predicate,
-                     MakeBlock(std::move(fields)));
+                     WithBody(block, std::move(init), std::move(body)));
 }
 
 Stmt MapSeqChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
@@ -166,10 +163,7 @@ Stmt MapIfChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
 Stmt MapForChildren(const Stmt& s, FunctionRef<Stmt(const Stmt&)> map) {
   const auto* node = s.As<ForNode>();
   Stmt body = map(node->body);
-  if (body == node->body) return s;
-  ForFields fields = node->fields();
-  fields.body = std::move(body);
-  return MakeFor(std::move(fields));
+  return body == node->body ? s : WithBody(*node, std::move(body));
 }
 
 }  // namespace
@@ -327,12 +321,10 @@ Stmt RewriteExprs(const Stmt& s, ExprMap rewrite) {
 
 Stmt Substitute(const Stmt& s, const VarMap& map) {
   if (map.empty()) return s;
-  return RewriteExprs(s, [&](const Expr& e) -> Expr {
-    const VarNode* var = e.As<VarNode>();
-    if (!var) return nullptr;
-    auto found = map.find(var);
-    return found == map.end() ? e : found->second;
-  });
+  const Stmt mapped =
+      MapExprs(s, [&](const Expr& e) { return Substitute(e, map); });
+  return MapChildren(mapped,
+                     [&](const Stmt& child) { return Substitute(child, map); });
 }
 
 namespace {
@@ -397,6 +389,7 @@ Stmt ReplaceOwn(const Stmt& s, const BufferMap& map) {
 }  // namespace
 
 Expr ReplaceBuffers(const Expr& e, const BufferMap& map) {
+  if (!e->has_loads) return e;
   Expr below = MapOperands(
       e, [&](const Expr& operand) { return ReplaceBuffers(operand, map); });
   const auto* load = below.As<LoadNode>();

@@ -66,7 +66,8 @@ Reason WhyBlockDepends(const BlockNode& scope, const Stmt& loop_stmt,
     return absl::StrCat("every iteration of it writes the same elements in ",
                         Describe(block.block()));
   }
-  return WhyNotAffine(block);
+  // A reduction has proved to be affine as such.
+  return block.block().init ? std::nullopt : WhyNotAffine(block);
 }
 
 }  // namespace

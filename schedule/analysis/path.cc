@@ -2,6 +2,8 @@
 // reference count is touched off the path.
 #include "kiln/schedule/analysis/path.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -9,29 +11,38 @@
 namespace kiln {
 namespace {
 
-using StmtStack = std::vector<const Stmt*>;
-
-bool Descend(const Stmt& s, FunctionRef<bool(const Stmt&)> is_wanted,
-             StmtStack* stack) {
-  stack->push_back(&s);
-  if (is_wanted(s)) return true;
+// Whether `is_right` holds for a direct child of `s`; stops at the first.
+template <typename F>
+bool AnyChild(const Stmt& s, const F& is_right) {
+  if (const auto* loop = s.As<ForNode>()) return is_right(loop->body);
+  if (const auto* seq = s.As<SeqNode>()) {
+    return std::any_of(seq->stmts.begin(), seq->stmts.end(), is_right);
+  }
   bool found = false;
-  ForEachChild(s, [&](const Stmt& child) {
-    if (!found) found = Descend(child, is_wanted, stack);
-  });
-  if (!found) stack->pop_back();
+  ForEachChild(s, [&](const Stmt& child) { found = found || is_right(child); });
   return found;
 }
 
-std::optional<Path> Find(const Function& f,
-                         FunctionRef<bool(const Stmt&)> is_wanted) {
-  StmtStack stack;
-  stack.reserve(16);
-  if (!f.body || !Descend(f.body, is_wanted, &stack)) return std::nullopt;
-  Path path;
-  path.stmts.reserve(stack.size());
-  for (const Stmt* s : stack) path.stmts.push_back(*s);
-  return path;
+using Way = Path::Way;
+
+// Adds to `way` what stands between `s` and the statement that is wanted, that
+// one included.
+template <typename F>
+bool Descend(const Stmt& s, const F& is_wanted, Way* way) {
+  if (is_wanted(s)) return true;
+  return AnyChild(s, [&](const Stmt& child) {
+    way->push_back(&child);
+    if (Descend(child, is_wanted, way)) return true;
+    way->pop_back();
+    return false;
+  });
+}
+
+template <typename F>
+std::optional<Path> Find(const Function& f, const F& is_wanted) {
+  Way way;
+  if (!f.body || !Descend(f.body, is_wanted, &way)) return std::nullopt;
+  return Path(f.body, std::move(way));
 }
 
 absl::Status NoRoot(const Function& f, std::string_view primitive) {
@@ -44,19 +55,21 @@ absl::Status NoRoot(const Function& f, std::string_view primitive) {
 }  // namespace
 
 int Path::ScopeIndex() const {
-  for (int i = static_cast<int>(stmts.size()) - 2; i >= 0; --i) {
-    if (stmts[i].kind() == StmtKind::kBlockRealize) return i;
+  for (int i = static_cast<int>(size()) - 2; i >= 0; --i) {
+    if ((*this)[i].kind() == StmtKind::kBlockRealize) return i;
   }
   return -1;
 }
 
 const BlockRealizeNode* Path::scope() const {
   const int index = ScopeIndex();
-  return index < 0 ? nullptr : stmts[index].As<BlockRealizeNode>();
+  return index < 0 ? nullptr : (*this)[index].As<BlockRealizeNode>();
 }
 
-Path Path::Prefix(size_t length) const {
-  return Path{{stmts.begin(), stmts.begin() + static_cast<long>(length)}};
+Path Path::Part(size_t first, size_t length) const {
+  const auto below = below_.begin() + static_cast<long>(first);
+  return Path((*this)[first],
+              Way(below, below + static_cast<long>(length) - 1));
 }
 
 std::optional<Path> FindLoop(const Function& f, LoopId id) {
@@ -99,8 +112,9 @@ absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
 
 std::vector<const ForNode*> LoopsAbove(const Path& path) {
   std::vector<const ForNode*> loops;
+  loops.reserve(path.size());
   for (size_t i = path.ScopeIndex() + 1; i + 1 < path.size(); ++i) {
-    if (const auto* loop = path.stmts[i].As<ForNode>()) loops.push_back(loop);
+    if (const auto* loop = path[i].As<ForNode>()) loops.push_back(loop);
   }
   return loops;
 }
@@ -135,13 +149,19 @@ std::vector<BlockId> BlocksNamed(const Function& f, std::string_view name) {
 }
 
 Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
+  if (const auto* loop = stmt.As<ForNode>()) return WithBody(*loop, to);
+  if (const auto* seq = stmt.As<SeqNode>()) {
+    std::vector<Stmt> stmts = seq->stmts;
+    std::replace(stmts.begin(), stmts.end(), from, to);
+    return MakeSeq(std::move(stmts));
+  }
   return MapChildren(
       stmt, [&](const Stmt& child) { return child == from ? to : child; });
 }
 
 Stmt ReplaceAt(const Path& path, Stmt replacement) {
   for (size_t i = path.size() - 1; i > 0; --i) {
-    replacement = ReplaceChild(path.stmts[i - 1], path.stmts[i], replacement);
+    replacement = ReplaceChild(path[i - 1], path[i], replacement);
   }
   return replacement;
 }
@@ -153,13 +173,13 @@ Function ReplaceAt(Function f, const Path& path, Stmt replacement) {
 
 std::optional<Removal> RemoveAt(const Path& path) {
   for (size_t i = path.size() - 1; i > 0; --i) {
-    const Stmt& parent = path.stmts[i - 1];
+    const Stmt& parent = path[i - 1];
     if (parent.As<BlockRealizeNode>()) return std::nullopt;
     const auto* seq = parent.As<SeqNode>();
     if (!seq) continue;
     std::vector<Stmt> rest;
     for (const Stmt& s : seq->stmts) {
-      if (s != path.stmts[i]) rest.push_back(s);
+      if (s != path[i]) rest.push_back(s);
     }
     return Removal{path.Prefix(i), MakeSeq(std::move(rest))};
   }

@@ -13,8 +13,10 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
@@ -23,11 +25,20 @@ namespace kiln {
 
 // The statements from the body of a function down to one of them. Each is a
 // direct child of the one before; the first is the realization of the root.
-struct Path {
-  std::vector<Stmt> stmts;
+class Path {
+ public:
+  Path() = default;
+  // From `root`, which keeps all alive that stands below, through `below`: each
+  // the very child of the one before.
+  using Way = absl::InlinedVector<const Stmt*, 16>;
+  explicit Path(Stmt root, Way below = {})
+      : root_(std::move(root)), below_(std::move(below)) {}
 
-  const Stmt& back() const { return stmts.back(); }
-  size_t size() const { return stmts.size(); }
+  const Stmt& operator[](size_t i) const {
+    return i == 0 ? root_ : *below_[i - 1];
+  }
+  const Stmt& back() const { return (*this)[size() - 1]; }
+  size_t size() const { return root_ ? below_.size() + 1 : 0; }
   // The last statement as a loop or as a block; nullptr when it is not one.
   const ForNode* loop() const { return back().As<ForNode>(); }
   const BlockRealizeNode* realize() const {
@@ -38,8 +49,13 @@ struct Path {
   int ScopeIndex() const;
   // The realization of that block; nullptr for the root itself.
   const BlockRealizeNode* scope() const;
-  // The first `length` statements.
-  Path Prefix(size_t length) const;
+  // `length` statements, at least one, from the one at `first` on.
+  Path Part(size_t first, size_t length) const;
+  Path Prefix(size_t length) const { return Part(0, length); }
+
+ private:
+  Stmt root_;
+  Way below_;
 };
 
 std::optional<Path> FindLoop(const Function& f, LoopId id);

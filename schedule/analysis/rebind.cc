@@ -3,17 +3,45 @@
 // iterators; those are substituted in full.
 #include "kiln/schedule/analysis/rebind.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
+// The variable of which `e` is a digit, such as v // 4 % 8 or v; nullptr when
+// it is none.
+const VarNode* VarOfDigit(const Expr& e) {
+  if (const auto* var = e.As<VarNode>()) return var;
+  const auto* node = e.As<BinaryNode>();
+  const bool is_digit =
+      node && AsInt(node->b) &&
+      (node->kind == ExprKind::kFloorDiv || node->kind == ExprKind::kFloorMod);
+  return is_digit ? VarOfDigit(node->a) : nullptr;
+}
+
+// Whether the terms are digits of different variables.
+bool AreApart(const Linear& sum) {
+  absl::InlinedVector<const VarNode*, 8> vars;
+  for (const Term& term : sum.terms) {
+    const VarNode* var = VarOfDigit(term.atom);
+    if (!var || std::find(vars.begin(), vars.end(), var) != vars.end()) {
+      return false;
+    }
+    vars.push_back(var);
+  }
+  return true;
+}
+
 class Rebinder {
  public:
-  explicit Rebinder(const Rebinding& rebinding)
-      : rebinding_(rebinding), loops_(rebinding.loops) {}
+  explicit Rebinder(const Rebinding& rebinding) : rebinding_(rebinding) {
+    inside_.reserve(16);
+  }
 
   Stmt Run(const Stmt& s) {
     if (const auto* loop = s.As<ForNode>()) return RunLoop(s, *loop);
@@ -25,23 +53,16 @@ class Rebinder {
   }
 
  private:
-  bool IsOld(const VarNode* var) const {
-    return rebinding_.values.count(var) != 0;
-  }
-  bool UsesOld(const Expr& e) const {
-    return UsesVar(e, [&](const VarNode* var) { return IsOld(var); });
-  }
-  Expr Replace(const Expr& e) const {
-    return UsesOld(e) ? Substitute(e, rebinding_.values) : e;
-  }
+  bool UsesOld(const Expr& e) const { return UsesVar(e, rebinding_.values); }
+  Expr Replace(const Expr& e) const { return Substitute(e, rebinding_.values); }
 
   Stmt RunLoop(const Stmt& s, const ForNode& loop) {
     const Expr min = Replace(loop.min), extent = Replace(loop.extent);
-    loops_.push_back({loop.var, {min, extent}});
+    inside_.push_back(&loop);
     Stmt body = Run(loop.body);
-    loops_.pop_back();
-    if (min == loop.min && extent == loop.extent && body == loop.body) {
-      return s;
+    inside_.pop_back();
+    if (min == loop.min && extent == loop.extent) {
+      return body == loop.body ? s : WithBody(loop, std::move(body));
     }
     ForFields fields = loop.fields();
     fields.min = min;
@@ -57,12 +78,38 @@ class Rebinder {
     return And(replaced, rebinding_.predicate);
   }
 
-  // The simplest form where the value is an old variable alone; null otherwise.
+  // The simplest form where the value is an old variable alone or a plain sum
+  // with one in it; null otherwise.
   Expr SimpleValue(const Expr& value) const {
+    if (Expr simple = SimpleVar(value)) return simple;
+    return rebinding_.predicate ? nullptr : SimpleSum(value);
+  }
+
+  Expr SimpleVar(const Expr& value) const {
     const auto* var = value.As<VarNode>();
     if (!var) return nullptr;
     const auto found = rebinding_.simple.find(var);
     return found == rebinding_.simple.end() ? nullptr : found->second;
+  }
+
+  // A sum of multiples of different variables and digits of them is simple as
+  // it stands, but for the order of its terms.
+  Expr SimpleSum(const Expr& value) const {
+    if (!rebinding_.preserve_unit_iters || !UsesOld(value)) return nullptr;
+    Linear before, after;
+    Decompose(value, 1, &before);
+    after.constant = before.constant;
+    for (const Term& term : before.terms) {
+      if (!UsesOld(term.atom)) {
+        after.Add(term.atom, term.coefficient);
+        continue;
+      }
+      const Expr simple = SimpleVar(term.atom);
+      if (!simple) return nullptr;
+      Decompose(simple, term.coefficient, &after);
+    }
+    if (!before.ok || !after.ok || !AreApart(after)) return nullptr;
+    return ToExpr(&after, value.dtype());
   }
 
   // Bindings that do not change are in simplest form; there is something to
@@ -95,10 +142,19 @@ class Rebinder {
   // Loops of extent 1 that should stay visible are left out: the variable is
   // then a symbol like any other.
   std::vector<LoopRange> SimplifiedLoops() const {
-    if (!rebinding_.preserve_unit_iters) return loops_;
     std::vector<LoopRange> loops;
-    for (const LoopRange& loop : loops_) {
-      if (!IsOne(loop.range.extent)) loops.push_back(loop);
+    const auto add = [&](const Var& var, const Expr& min, const Expr& extent) {
+      const bool is_symbol = rebinding_.preserve_unit_iters && IsOne(extent);
+      if (!is_symbol) loops.push_back({var, {min, extent}});
+    };
+    for (const ForNode* loop : rebinding_.outside) {
+      add(loop->var, loop->min, loop->extent);
+    }
+    for (const auto& [var, range] : rebinding_.loops) {
+      add(var, range.min, range.extent);
+    }
+    for (const ForNode* loop : inside_) {
+      add(loop->var, Replace(loop->min), Replace(loop->extent));
     }
     return loops;
   }
@@ -132,7 +188,7 @@ class Rebinder {
   }
 
   const Rebinding& rebinding_;
-  std::vector<LoopRange> loops_;
+  std::vector<const ForNode*> inside_;  // loops of the statement, around here
 };
 
 }  // namespace

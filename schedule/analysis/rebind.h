@@ -16,8 +16,9 @@ struct Rebinding {
   // nothing else; may be empty.
   VarMap simple;
   Expr predicate;  // holds where the old iteration exists; null: everywhere
-  // The loops outside the rewritten statement, up to the enclosing block, new
-  // ones among them.
+  // The loops outside the rewritten statement, up to the enclosing block, and
+  // the new ones within them.
+  std::vector<const ForNode*> outside;
   std::vector<LoopRange> loops;
   // Keep variables of loops of extent 1 in bindings instead of their value.
   bool preserve_unit_iters = true;

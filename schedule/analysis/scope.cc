@@ -35,13 +35,12 @@ bool WritesBuffer(const BlockNode& block, const Buffer& buffer) {
   return Names(block.writes, buffer);
 }
 
-Scope::Scope(const BlockNode& scope) : block(&scope) {
-  std::vector<const ForNode*> loops;
-  Collect(scope.body, &loops);
-}
+Scope::Scope(const BlockNode& scope) : Scope(scope, scope.body) {}
 
 Scope::Scope(const BlockNode& scope, const Stmt& subtree) : block(&scope) {
   std::vector<const ForNode*> loops;
+  loops.reserve(16);
+  blocks.reserve(4);
   Collect(subtree, &loops);
 }
 
@@ -50,11 +49,18 @@ void Scope::Collect(const Stmt& s, std::vector<const ForNode*>* loops) {
     blocks.push_back({realize, *loops});
     return;
   }
-  const auto* loop = s.As<ForNode>();
-  if (loop) loops->push_back(loop);
-  if (!loop && !s.As<SeqNode>()) only_loops_and_blocks = false;
+  if (const auto* loop = s.As<ForNode>()) {
+    loops->push_back(loop);
+    Collect(loop->body, loops);
+    loops->pop_back();
+    return;
+  }
+  if (const auto* seq = s.As<SeqNode>()) {
+    for (const Stmt& child : seq->stmts) Collect(child, loops);
+    return;
+  }
+  only_loops_and_blocks = false;
   ForEachChild(s, [&](const Stmt& child) { Collect(child, loops); });
-  if (loop) loops->pop_back();
 }
 
 int Scope::IndexOf(BlockId id) const {

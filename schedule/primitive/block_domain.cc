@@ -157,6 +157,13 @@ Range RunOf(const IterVar& iter, const IntSet& required, Analyzer* analyzer) {
 
 // value in the domain of `iter`, as far as it is not known anyway.
 Expr Within(const IterVar& iter, const Expr& value, Analyzer* analyzer) {
+  const int64_t* min = AsInt(iter.domain.min);
+  const int64_t* extent = AsInt(iter.domain.extent);
+  int64_t past;
+  if (min && extent && FoldInt(ExprKind::kAdd, *min, *extent, &past)) {
+    const ConstBound bound = analyzer->Bound(value);
+    if (bound.min >= *min && bound.max < past) return Bool(true);
+  }
   Expr result = Bool(true);
   const Expr not_below = LE(iter.domain.min, value);
   if (!analyzer->CanProve(not_below)) result = analyzer->Simplify(not_below);

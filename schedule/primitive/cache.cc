@@ -14,6 +14,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/inlining.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
 namespace kiln {
@@ -138,6 +139,9 @@ Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
   Expr predicate = Bool(true);
   for (size_t i = 0; i < values.size(); ++i) {
     analyzer->Bind(loops[i], Range{Int(0), copy.box[i].extent});
+    const int64_t* runs = AsInt(copy.box[i].extent);
+    const int64_t* most = AsInt(block.iters[i].domain.extent);
+    if (values[i] == loops[i] && runs && most && *runs <= *most) continue;
     for (const Expr& within :
          {LE(Int(0), values[i]), LT(values[i], block.iters[i].domain.extent)}) {
       if (analyzer->CanProve(within)) continue;
@@ -315,10 +319,13 @@ class Redirect {
       : tensor_(tensor), copy_(copy), writes_(writes) {}
 
   Stmt operator()(const Stmt& s) const {
-    Stmt own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
+    Stmt own = s;
+    if (tensor_->data || HasLoads(s)) {
+      own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
+    }
     if (const auto* store = own.As<StoreNode>()) return Store(own, *store);
     if (const auto* realize = own.As<BlockRealizeNode>()) {
-      own = WithBlock(*realize, Regions(*realize->block));
+      return WithBlock(*realize, Redirected(*realize->block));
     }
     return MapChildren(own, *this);
   }
@@ -338,7 +345,7 @@ class Redirect {
     return MakeStore(copy_.cache, store.value, Shifted(copy_, store.indices));
   }
 
-  Block Regions(const BlockNode& block) const {
+  BlockFields Redirected(const BlockNode& block) const {
     BlockFields fields = block.fields();
     for (BufferRegion& region : fields.reads) {
       if (region.buffer == tensor_) region = Shifted(copy_, region);
@@ -351,7 +358,9 @@ class Redirect {
         match.source = Shifted(copy_, match.source);
       }
     }
-    return MakeBlock(std::move(fields));
+    if (block.init) fields.init = (*this)(block.init);
+    fields.body = (*this)(block.body);
+    return fields;
   }
 
   const Buffer& tensor_;
@@ -362,6 +371,7 @@ class Redirect {
 // Redirects the blocks named; blocks without accesses stay shared.
 Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
                     const Redirect& redirect) {
+  if (blocks.empty()) return body;
   return Rewrite(body, [&](const Stmt& s) -> Stmt {
     const auto* realize = s.As<BlockRealizeNode>();
     if (!realize) return nullptr;

@@ -29,7 +29,7 @@ struct Target {
 absl::Status FindLoops(const Function& f, LoopId id, Target* target) {
   const Path& path = target->access.block;
   for (size_t i = target->access.scope.size(); i + 1 < path.size(); ++i) {
-    const auto* loop = path.stmts[i].As<ForNode>();
+    const auto* loop = path[i].As<ForNode>();
     if (loop && loop->id == id) target->loop = i;
     if (target->loop && !loop) {
       return Refusal(kName, "other blocks stand below the loop too");

@@ -30,7 +30,7 @@ absl::StatusOr<Target> FindTarget(const Function& f, BlockId block,
   target.loop_index = 0;
   const int scope = target.path.ScopeIndex();
   for (size_t i = scope + 1; i < target.path.size(); ++i) {
-    const auto* node = target.path.stmts[i].As<ForNode>();
+    const auto* node = target.path[i].As<ForNode>();
     if (!node) continue;
     if (node->id == loop) target.loop_index = i;
     (target.loop_index ? target.inside : target.outside).push_back(node);
@@ -255,8 +255,7 @@ absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
   Stmt init = InitNest(target, &result.function, &result.init);
   Stmt update = UpdateRealize(target.realize());
   for (size_t i = target.path.size() - 1; i > target.loop_index; --i) {
-    update =
-        ReplaceChild(target.path.stmts[i - 1], target.path.stmts[i], update);
+    update = ReplaceChild(target.path[i - 1], target.path[i], update);
   }
   result.function = ReplaceAt(std::move(result.function),
                               target.path.Prefix(target.loop_index + 1),

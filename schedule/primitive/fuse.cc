@@ -7,7 +7,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/rebind.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/loop_shape.h"
@@ -115,7 +114,7 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
 
   Rebinding rebinding;
   rebinding.preserve_unit_iters = options.preserve_unit_iters;
-  rebinding.loops = Ranges(LoopsAbove(path));
+  rebinding.outside = LoopsAbove(path);
   rebinding.loops.push_back({fused, {Int(0, fused.dtype()), extent}});
   for (size_t i = 0; i < nest.size(); ++i) {
     const Expr position = Position(fused, steps, i);

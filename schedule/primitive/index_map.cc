@@ -367,9 +367,16 @@ std::vector<Range> MapRanges(const IndexMap& map,
 absl::StatusOr<IndexMapInverse> InvertIndexMap(const IndexMap& map,
                                                const std::vector<Expr>& shape,
                                                const std::vector<Var>& points) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Expr> extents, MapShape(map, shape));
+  return InvertIndexMap(map, shape, extents, points);
+}
+
+absl::StatusOr<IndexMapInverse> InvertIndexMap(const IndexMap& map,
+                                               const std::vector<Expr>& shape,
+                                               const std::vector<Expr>& extents,
+                                               const std::vector<Var>& points) {
   KILN_ASSIGN_OR_RETURN(IndexMapInverse inverse,
                         Inversion(map, shape, points).Run());
-  KILN_ASSIGN_OR_RETURN(const std::vector<Expr> extents, MapShape(map, shape));
   Analyzer analyzer;
   for (size_t i = 0; i < points.size(); ++i) {
     analyzer.Bind(points[i], Range{Int(0), extents[i]});

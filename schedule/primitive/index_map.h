@@ -51,6 +51,11 @@ struct IndexMapInverse {
 absl::StatusOr<IndexMapInverse> InvertIndexMap(const IndexMap& map,
                                                const std::vector<Expr>& shape,
                                                const std::vector<Var>& points);
+// The same where MapShape(map, shape) is known to be `extents`.
+absl::StatusOr<IndexMapInverse> InvertIndexMap(const IndexMap& map,
+                                               const std::vector<Expr>& shape,
+                                               const std::vector<Expr>& extents,
+                                               const std::vector<Var>& points);
 
 }  // namespace kiln
 

@@ -185,8 +185,10 @@ Reason WhyNotPlainAccess(const Stmt& s, const Buffer& buffer) {
     return !reason;
   });
   if (reason) return reason;
+  const uint32_t address = buffer->data ? buffer->data->var_bits : 0;
   VisitExprs(s, [&](const Expr& part) {
-    if (!reason) reason = WhyNotPlain(part, buffer);
+    if (reason || (!part->has_loads && !part.MayUse(address))) return false;
+    reason = WhyNotPlain(part, buffer);
     return !reason;
   });
   return reason;
@@ -263,6 +265,12 @@ BufferRegion Hull(const BufferRegion& region,
                                 : Range{Int(0), region.buffer->shape[d]});
   }
   return hull;
+}
+
+bool HasLoads(const Stmt& s) {
+  bool found = false;
+  ForEachExpr(s, [&](const Expr& e) { found = found || e->has_loads; });
+  return found;
 }
 
 Expr ReplaceLoads(const Expr& e, const Buffer& buffer,

@@ -37,6 +37,9 @@ void AddRegion(std::vector<BufferRegion>* regions, const BufferRegion& region,
 BufferRegion Hull(const BufferRegion& region,
                   const std::vector<LoopRange>& domains, Analyzer* analyzer);
 
+// Whether anything is read by what stands directly in `s`.
+bool HasLoads(const Stmt& s);
+
 // Replaces the loads of one buffer, outermost loads last.
 Expr ReplaceLoads(const Expr& e, const Buffer& buffer,
                   FunctionRef<Expr(const LoadNode&)> replace);

@@ -218,7 +218,8 @@ class NestRewriter {
     for (size_t i = 0; i < fields.iters.size(); ++i) {
       const int d = DimensionOf(realize.values[i]);
       if (d < 0) continue;
-      inner[fields.iters[i].var.get()] = inner.at(chain_[d]->var.get());
+      const Expr index = inner.at(chain_[d]->var.get());
+      inner[fields.iters[i].var.get()] = index;
     }
     const auto at_inner = [&](const Expr& e) { return Substitute(e, inner); };
     for (BufferRegion& r : fields.reads) r = MapRegion(r, at_inner);

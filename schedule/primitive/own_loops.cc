@@ -57,9 +57,9 @@ absl::StatusOr<OwnLoops> FindOwnLoops(const Function& f, BlockId block,
     return Refusal(primitive, "the root block has no iterators");
   }
   target.top = target.path.size() - 1;
-  while (target.path.stmts[target.top - 1].As<ForNode>()) --target.top;
+  while (target.path[target.top - 1].As<ForNode>()) --target.top;
   for (size_t i = target.top; i + 1 < target.path.size(); ++i) {
-    target.loops.push_back(target.path.stmts[i].As<ForNode>());
+    target.loops.push_back(target.path[i].As<ForNode>());
   }
   return target;
 }

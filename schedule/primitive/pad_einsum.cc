@@ -262,8 +262,8 @@ Stmt MainNest(const Plan& plan) {
   BlockFields fields = target.block().fields();
   for (const Padded& tensor : plan.tensors) {
     PointAccess access = tensor.access;
-    access.block.stmts.back() =
-        WithBlock(target.realize(), MakeBlock(std::move(fields)));
+    access.block =
+        Path(WithBlock(target.realize(), MakeBlock(std::move(fields))));
     fields = Redirect(access, tensor.buffer, access.indices)->fields();
   }
   for (size_t i = 0; i < fields.iters.size(); ++i) {
@@ -297,16 +297,14 @@ Function Apply(Function f, const Plan& plan) {
   before.push_back(MainNest(plan));
   before.insert(before.end(), after.begin(), after.end());
   const Path& path = plan.target.path;
-  const auto scope = static_cast<long>(path.ScopeIndex());
-  const Path inner{
-      {path.stmts.begin() + scope,
-       path.stmts.begin() + static_cast<long>(plan.target.top) + 1}};
+  const auto scope = static_cast<size_t>(path.ScopeIndex());
+  const Path inner = path.Part(scope, plan.target.top - scope + 1);
   const Stmt changed = ReplaceAt(inner, MakeSeq(std::move(before)));
   const auto* realize = changed.As<BlockRealizeNode>();
   BlockFields fields = realize->block->fields();
   fields.alloc_buffers.insert(fields.alloc_buffers.end(), buffers.begin(),
                               buffers.end());
-  return ReplaceAt(std::move(f), path.Prefix(static_cast<size_t>(scope) + 1),
+  return ReplaceAt(std::move(f), path.Prefix(scope + 1),
                    WithBlock(*realize, std::move(fields)));
 }
 

@@ -16,8 +16,8 @@ constexpr char kName[] = "reindex";
 // The outermost statement of the scope that holds the block.
 const Stmt& Outermost(const PointAccess& access) {
   const size_t first = access.scope.size();
-  const Stmt& below = access.block.stmts[first];
-  return below.As<SeqNode>() ? access.block.stmts[first + 1] : below;
+  const Stmt& below = access.block[first];
+  return below.As<SeqNode>() ? access.block[first + 1] : below;
 }
 
 // Below the outermost statement the tensor is the block's alone, but for what
@@ -102,8 +102,7 @@ absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
   Stmt copy_nest = LoopsOverDomains(std::move(copy), &result.function);
   const size_t top =
       access.scope.size() + (access.scope_node().body.As<SeqNode>() ? 1 : 0);
-  const Path below{{access.block.stmts.begin() + static_cast<long>(top),
-                    access.block.stmts.end()}};
+  const Path below = access.block.Part(top, access.block.size() - top);
   const Stmt nest = ReplaceAt(
       below,
       WithBlock(*access.block.realize(), Redirect(access, staging, order)));

@@ -41,7 +41,7 @@ absl::StatusOr<Path> FindTop(const Function& f,
                              const std::vector<LoopId>& ids) {
   KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, ids[0], kName));
   for (size_t i = path.ScopeIndex() + 1; i < path.size(); ++i) {
-    const auto* loop = path.stmts[i].As<ForNode>();
+    const auto* loop = path[i].As<ForNode>();
     if (loop && IsNamed(ids, loop->id)) return path.Prefix(i + 1);
   }
   return path;

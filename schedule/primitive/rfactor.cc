@@ -75,16 +75,16 @@ absl::StatusOr<Target> FindTarget(const Function& f, LoopId id) {
   Target target;
   KILN_ASSIGN_OR_RETURN(target.path, OnlyBlockBelow(f, loop));
   target.top = target.path.size() - 1;
-  while (target.path.stmts[target.top - 1].As<ForNode>()) --target.top;
+  while (target.path[target.top - 1].As<ForNode>()) --target.top;
   if (target.top >= loop.size()) {
     return Refusal(kName, absl::StrCat(Describe(*loop.loop()),
                                        " holds other statements than loops and "
                                        "one block"));
   }
   for (size_t i = target.top; i + 1 < target.path.size(); ++i) {
-    target.loops.push_back(target.path.stmts[i].As<ForNode>());
+    target.loops.push_back(target.path[i].As<ForNode>());
   }
-  target.loop = target.path.stmts[loop.size() - 1].As<ForNode>();
+  target.loop = target.path[loop.size() - 1].As<ForNode>();
   return target;
 }
 
@@ -491,9 +491,7 @@ Stmt FinalNest(const Target& target, Stmt nest) {
 Function WithNests(Function f, const Target& target, Stmt nests,
                    const std::vector<Buffer>& partial) {
   const int scope = target.path.ScopeIndex();
-  const Path inner{
-      {target.path.stmts.begin() + scope,
-       target.path.stmts.begin() + static_cast<long>(target.top) + 1}};
+  const Path inner = target.path.Part(scope, target.top - scope + 1);
   const Stmt changed = ReplaceAt(inner, std::move(nests));
   const auto* realize = changed.As<BlockRealizeNode>();
   BlockFields fields = realize->block->fields();

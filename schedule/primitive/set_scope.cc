@@ -18,7 +18,7 @@ constexpr char kName[] = "set_scope";
 // The index in the path of the block that allocates `buffer`; -1: none.
 int FindAllocation(const Path& path, const Buffer& buffer) {
   for (int i = static_cast<int>(path.size()) - 1; i >= 0; --i) {
-    const auto* realize = path.stmts[i].As<BlockRealizeNode>();
+    const auto* realize = path[i].As<BlockRealizeNode>();
     if (!realize) continue;
     const auto& allocated = realize->block->alloc_buffers;
     if (std::find(allocated.begin(), allocated.end(), buffer) !=

@@ -9,7 +9,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/rebind.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/loop_shape.h"
@@ -61,6 +60,7 @@ absl::StatusOr<Plan> MakePlan(
   if (factors.empty()) return BadArgument(kName, "no factors are given");
   KILN_ASSIGN_OR_RETURN(const int64_t product, ProductOfKnown(factors));
   Plan plan;
+  plan.extents.reserve(factors.size());
   Expr total = Int(product, loop.extent.dtype());
   for (const auto& factor : factors) {
     plan.extents.push_back(factor ? Int(*factor, loop.extent.dtype())
@@ -140,8 +140,10 @@ absl::StatusOr<SplitResult> Split(
 
   Rebinding rebinding;
   rebinding.preserve_unit_iters = options.preserve_unit_iters;
-  rebinding.loops = Ranges(LoopsAbove(path));
+  rebinding.outside = LoopsAbove(path);
+  rebinding.loops.reserve(factors.size());
   std::vector<Var> vars;
+  vars.reserve(factors.size());
   Expr position;
   for (size_t i = 0; i < factors.size(); ++i) {
     const DType dtype = loop.var.dtype();

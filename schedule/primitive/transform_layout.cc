@@ -44,17 +44,19 @@ class AccessMapper {
 
   Stmt Map(const Stmt& s) {
     if (const auto* loop = s.As<ForNode>()) {
-      BindVar(loop->var, {loop->min, loop->extent});
+      around_.push_back({loop->var, {loop->min, loop->extent}});
     }
     if (const auto* realize = s.As<BlockRealizeNode>()) {
       for (const IterVar& iter : realize->block->iters) {
-        BindVar(iter.var, iter.domain);
+        around_.push_back({iter.var, iter.domain});
       }
     }
-    Stmt own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
+    Stmt own = s;
+    if (HasLoads(s)) own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
     if (const auto* store = own.As<StoreNode>()) own = Store(own, *store);
-    if (const auto* realize = own.As<BlockRealizeNode>()) {
-      own = Regions(own, *realize);
+    const auto* realize = own.As<BlockRealizeNode>();
+    if (realize && Names(*realize->block)) {
+      return WithBlock(*realize, Mapped(*realize->block));
     }
     return MapChildren(own, [&](const Stmt& child) { return Map(child); });
   }
@@ -62,7 +64,7 @@ class AccessMapper {
   BufferRegion Region(const BufferRegion& region) {
     if (region.buffer != change_.before) return region;
     BufferRegion mapped{change_.after,
-                        MapRanges(change_.map, region.region, &analyzer_)};
+                        MapRanges(change_.map, region.region, Known())};
     for (size_t d = 0; d < mapped.region.size(); ++d) {
       if (mapped.region[d].min) continue;
       mapped.region[d] = {Int(0), change_.after->shape[d]};
@@ -71,36 +73,44 @@ class AccessMapper {
   }
 
  private:
-  void BindVar(const Var& var, const Range& range) {
-    if (!IsOne(range.extent)) analyzer_.Bind(var, range);
+  // What is known where the walk stands. Most statements never ask.
+  Analyzer* Known() {
+    for (const LoopRange& loop : around_) {
+      if (!IsOne(loop.range.extent)) analyzer_.Bind(loop.var, loop.range);
+    }
+    around_.clear();
+    return &analyzer_;
   }
 
   Expr Loads(const Expr& e) {
     return ReplaceLoads(e, change_.before, [&](const LoadNode& load) {
       return Load(change_.after,
-                  MapIndices(change_.map, load.indices, &analyzer_));
+                  MapIndices(change_.map, load.indices, Known()));
     });
   }
 
   Stmt Store(const Stmt& s, const StoreNode& store) {
     if (store.buffer != change_.before) return s;
     return MakeStore(change_.after, store.value,
-                     MapIndices(change_.map, store.indices, &analyzer_));
+                     MapIndices(change_.map, store.indices, Known()));
   }
 
-  Stmt Regions(const Stmt& s, const BlockRealizeNode& realize) {
-    const BlockNode& block = *realize.block;
-    if (!ReadsBuffer(block, change_.before) &&
-        !WritesBuffer(block, change_.before)) {
-      return s;
-    }
+  bool Names(const BlockNode& block) const {
+    return ReadsBuffer(block, change_.before) ||
+           WritesBuffer(block, change_.before);
+  }
+
+  BlockFields Mapped(const BlockNode& block) {
     BlockFields fields = block.fields();
     for (BufferRegion& region : fields.reads) region = Region(region);
     for (BufferRegion& region : fields.writes) region = Region(region);
-    return WithBlock(realize, std::move(fields));
+    if (block.init) fields.init = Map(block.init);
+    fields.body = Map(block.body);
+    return fields;
   }
 
   const Change& change_;
+  std::vector<LoopRange> around_;  // that the analyzer does not know yet
   Analyzer analyzer_;
 };
 
@@ -109,7 +119,7 @@ absl::Status FindHome(const Function& f, Change* change) {
   for (size_t i = 0; i < f.params.size(); ++i) {
     if (f.params[i].buffer != change->before) continue;
     change->param = static_cast<int>(i);
-    change->home.stmts = {f.body};
+    change->home = Path(f.body);
     return absl::OkStatus();
   }
   BlockId home = -1;
@@ -210,8 +220,8 @@ absl::Status Plan(Change* change) {
   for (size_t d = 0; d < shape->size(); ++d) {
     change->points.emplace_back(absl::StrCat("p", d));
   }
-  auto inverse =
-      InvertIndexMap(change->map, change->before->shape, change->points);
+  auto inverse = InvertIndexMap(change->map, change->before->shape, *shape,
+                                change->points);
   if (!inverse.ok()) return No(std::string(inverse.status().message()));
   change->inverse = *std::move(inverse);
   change->after = EditBuffer(change->before, [&](BufferNode& node) {

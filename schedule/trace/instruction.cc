@@ -214,6 +214,7 @@ BlockId ApplyContext::block(int i) { return Use(*arg(i).rv()); }
 
 std::vector<LoopId> ApplyContext::loops(int i) {
   std::vector<LoopId> ids;
+  ids.reserve(arg(i).list()->size());
   for (const Arg& item : *arg(i).list()) ids.push_back(Use(*item.rv()));
   return ids;
 }
@@ -227,6 +228,7 @@ absl::StatusOr<int64_t> ApplyContext::integer(int i) {
 absl::StatusOr<std::vector<std::optional<int64_t>>> ApplyContext::factors(
     int i) {
   std::vector<std::optional<int64_t>> values;
+  values.reserve(arg(i).list()->size());
   for (const Arg& item : *arg(i).list()) {
     if (item.is_none()) {
       values.push_back(std::nullopt);

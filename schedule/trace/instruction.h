@@ -119,6 +119,7 @@ class ApplyContext {
 
   void Output(int64_t value) { outputs_.push_back({value, Target()}); }
   void Output(const std::vector<int64_t>& values) {
+    outputs_.reserve(outputs_.size() + values.size());
     for (int64_t value : values) Output(value);
   }
 
