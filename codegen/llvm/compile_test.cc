@@ -62,6 +62,14 @@ TEST_F(CompileTest, AProductInASumMayBecomeOneOperation) {
   EXPECT_THAT(Ir(MakeStore(c_, sum, {Int(0)})), HasSubstr("fadd contract"));
 }
 
+TEST_F(CompileTest, ALoopDividesByOneNumberOnce) {
+  const Expr value = Binary(ExprKind::kDiv, Load(a_, {i_}), Load(b_, {Int(0)}));
+  const std::string ir =
+      Ir(MakeFor(1, i_, Int(64), MakeStore(c_, value, {i_})));
+  EXPECT_THAT(ir, HasSubstr("fmul"));
+  EXPECT_LT(ir.find("fdiv"), ir.find("phi"));
+}
+
 TEST_F(CompileTest, QuotientsByPowersOfTwoAreShifts) {
   const Expr index = FloorDiv(i_, Int(8));
   const Stmt body = MakeStore(c_, Load(a_, {index}), {i_});

@@ -7,6 +7,13 @@
 namespace kiln::codegen_internal {
 namespace {
 
+// What a loop divides by one number may be multiplied by its reciprocal.
+llvm::Value* Quotient(llvm::Value* value) {
+  auto* division = llvm::dyn_cast<llvm::Instruction>(value);
+  if (division) division->setHasAllowReciprocal(true);
+  return value;
+}
+
 // Whether evaluating `e` where its value is not needed can do harm.
 bool IsSpeculatable(const Expr& e) {
   bool safe = true;
@@ -170,7 +177,7 @@ llvm::Value* Emitter::EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
       return real ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, exact);
     case ExprKind::kDiv:
     case ExprKind::kTruncDiv:
-      if (real) return b_.CreateFDiv(a, b);
+      if (real) return Quotient(b_.CreateFDiv(a, b));
       return dtype.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
     case ExprKind::kTruncMod:
       if (real) return b_.CreateFRem(a, b);

@@ -72,6 +72,8 @@ llvm::Function* Emitter::MakeFunction(const std::string& name,
   const std::string width = absl::StrCat(target_.vector_bits);
   function->addFnAttr("prefer-vector-width", width);
   function->addFnAttr("min-legal-vector-width", width);
+  // Reciprocals are divisions, which know about 0 and infinity.
+  function->addFnAttr("reciprocal-estimates", "none");
   function->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::BasicBlock::Create(context_, "entry", function);
   return function;

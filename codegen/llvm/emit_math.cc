@@ -33,7 +33,9 @@ llvm::Value* Emitter::Polynomial(llvm::Value* x,
   return sum;
 }
 
-// x = n ln 2 + r, |r| <= ln 2 / 2; e^x = 2^n (1 + r + r^2 p(r)).
+// x = n ln 2 + r, |r| <= ln 2 / 2; e^x = 2^n (1 + r + r^2 p(r)). The sum of
+// 1.5 * 2^23 and a small number is rounded to an integer, which stands in its
+// low bits; from there it is added to the exponent.
 llvm::Value* Emitter::ExpF32(llvm::Value* x) {
   llvm::Type* type = x->getType();
   llvm::Type* int_type = type->getWithNewType(b_.getInt32Ty());
@@ -42,26 +44,20 @@ llvm::Value* Emitter::ExpF32(llvm::Value* x) {
   llvm::Value* high = b_.CreateFCmpOGT(x, constant(88.72283));
   llvm::Value* clamped = b_.CreateSelect(low, constant(-87.33654), x);
   clamped = b_.CreateSelect(high, constant(88.72283), clamped);
-  llvm::Value* n = b_.CreateUnaryIntrinsic(
-      llvm::Intrinsic::floor,
-      Fma(clamped, constant(1.44269504088896341), constant(0.5)));
+  const double shift = 12582912.0;
+  llvm::Value* shifted =
+      Fma(clamped, constant(1.44269504088896341), constant(shift));
+  llvm::Value* n = b_.CreateFSub(shifted, constant(shift));
   llvm::Value* r = Fma(n, constant(-0.693359375), clamped);
   r = Fma(n, constant(2.12194440e-4), r);
   llvm::Value* p =
       Polynomial(r, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3,
                      4.1665795894E-2, 1.6666665459E-1, 5.0000001201E-1});
   llvm::Value* y = b_.CreateFAdd(Fma(b_.CreateFMul(r, r), p, r), constant(1.0));
-  // 2^n in two factors, since n = 128 has no float of its own. NaN gives an
-  // arbitrary n, and stays NaN in y.
-  llvm::Value* exponent = b_.CreateFreeze(b_.CreateFPToSI(n, int_type));
-  llvm::Value* half = b_.CreateAShr(exponent, 1);
-  auto power = [&](llvm::Value* k) {
-    llvm::Value* bits = b_.CreateShl(
-        b_.CreateAdd(k, llvm::ConstantInt::get(int_type, 127)), 23);
-    return b_.CreateBitCast(bits, type);
-  };
-  y = b_.CreateFMul(y, power(half));
-  y = b_.CreateFMul(y, power(b_.CreateSub(exponent, half)));
+  // NaN has zeros in the low bits of its sum, and stays NaN.
+  llvm::Value* exponent = b_.CreateShl(b_.CreateBitCast(shifted, int_type), 23);
+  y = b_.CreateBitCast(b_.CreateAdd(b_.CreateBitCast(y, int_type), exponent),
+                       type);
   y = b_.CreateSelect(low, constant(0.0), y);
   return b_.CreateSelect(high,
                          constant(std::numeric_limits<double>::infinity()), y);

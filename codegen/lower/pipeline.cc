@@ -15,6 +15,7 @@
 #include "kiln/codegen/lower/plan_storage.h"
 #include "kiln/codegen/lower/remove_blocks.h"
 #include "kiln/codegen/lower/simplify_indices.h"
+#include "kiln/codegen/lower/skip_zeros.h"
 #include "kiln/codegen/lower/tile_registers.h"
 #include "kiln/codegen/lower/unroll_loops.h"
 #include "kiln/codegen/lower/vectorize_loops.h"
@@ -43,6 +44,7 @@ constexpr LowerPass kPasses[] = {
     {"flatten_buffers", Plain<FlattenBuffers>},  // one dimension, one index
     {"simplify_indices", Plain<SimplifyIndices>},     // while bodies are single
     {"distribute_loops", WithUnit<DistributeLoops>},  // to fill registers
+    {"skip_zeros", Plain<SkipZeros>},                 // additions of padding
     {"hoist_conditions", Plain<HoistConditions>},
     {"partition_loops", Plain<PartitionLoops>},   // interior and border apart
     {"tile_registers", WithUnit<TileRegisters>},  // where there are none
