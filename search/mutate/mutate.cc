@@ -87,21 +87,4 @@ Decisions Cross(const Decisions& a, const Decisions& b, Random* random) {
   return child;
 }
 
-absl::Status ReplayRepairing(const Trace& trace, const Decisions& open,
-                             Decisions wanted, uint64_t seed, State* state,
-                             Decisions* made) {
-  const size_t count = trace.instructions.size();
-  wanted.resize(count);
-  made->assign(count, {});
-  for (size_t i = 0; i < count; ++i) {
-    absl::Status status = Replay(trace, i, i + 1, wanted, seed, state, made);
-    if (!status.ok() && IsOpen(trace, open, i) && !wanted[i].empty()) {
-      wanted[i].clear();
-      status = Replay(trace, i, i + 1, wanted, seed, state, made);
-    }
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace kiln

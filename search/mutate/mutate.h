@@ -4,9 +4,7 @@
 
 #include <optional>
 
-#include "absl/status/status.h"
 #include "kiln/base/random.h"
-#include "kiln/schedule/trace/state.h"
 #include "kiln/schedule/trace/trace.h"
 
 namespace kiln {
@@ -21,13 +19,6 @@ std::optional<Decisions> MutateOne(const Trace& trace, const Decisions& open,
 
 // Each choice from one of two parents.
 Decisions Cross(const Decisions& a, const Decisions& b, Random* random);
-
-// Replays the whole trace like Replay; a decision that does not fit any more
-// since an earlier one changed is drawn anew, unless `open` holds it too. What
-// was decided in the end goes to `made`.
-absl::Status ReplayRepairing(const Trace& trace, const Decisions& open,
-                             Decisions wanted, uint64_t seed, State* state,
-                             Decisions* made);
 
 }  // namespace kiln
 

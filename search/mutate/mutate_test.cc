@@ -80,28 +80,5 @@ TEST_F(MutateTest, ChildrenTakeEachChoiceFromAParent) {
   EXPECT_EQ(children.size(), 16u);
 }
 
-TEST_F(MutateTest, ChoicesThatFitNoMoreAreDrawnAnew) {
-  Read(
-      "    x = sch.sample_categorical([2, 3], [0.5, 0.5])\n"
-      "    o, n = sch.split(j, [None, x])\n"
-      "    t = sch.sample_perfect_tile(o, n=2)\n"
-      "    sch.split(o, t)\n");
-  made_[2] = {1};      // j is split by 3 now
-  made_[4] = {12, 2};  // which was right for 2
-  State state(module_);
-  Decisions made;
-  KILN_EXPECT_OK(ReplayRepairing(trace_, open_, made_, 5, &state, &made));
-  EXPECT_EQ(made[2], Decision{1});
-  EXPECT_EQ(made[4][0] * made[4][1], 16);
-}
-
-TEST_F(MutateTest, WhatTheAuthorDecidedIsNotRepaired) {
-  Read("    t = sch.sample_perfect_tile(i, n=2, decision=[8, 8])\n");
-  made_[2] = {7, 7};
-  State state(module_);
-  Decisions made;
-  EXPECT_FALSE(ReplayRepairing(trace_, open_, made_, 5, &state, &made).ok());
-}
-
 }  // namespace
 }  // namespace kiln

@@ -6,9 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/random.h"
-#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
@@ -24,27 +22,27 @@ constexpr uint64_t kMutateStream = uint64_t{1} << 32;
 }  // namespace
 
 void TraceSpace::Add(Trace trace) {
-  Decisions open = OpenDecisions(trace);
-  alternatives_.push_back({std::move(trace), std::move(open)});
+  alternatives_.push_back(
+      std::make_unique<const ReplayTree>(std::move(trace), start_, function_));
 }
 
 absl::StatusOr<Candidate> TraceSpace::Make(size_t alternative, Decisions wanted,
                                            uint64_t seed) const {
-  const auto& [trace, open] = alternatives_[alternative];
-  State state = start_;
   Candidate candidate;
   candidate.point.alternative = alternative;
-  KILN_RETURN_IF_ERROR(ReplayRepairing(trace, open, std::move(wanted), seed,
-                                       &state, &candidate.point.decisions));
-  candidate.scheduled = *state.functions[function_];
-  candidate.program_hash = Sha256Hex(CanonicalForm(candidate.scheduled));
+  KILN_ASSIGN_OR_RETURN(
+      ScheduledProgram program,
+      alternatives_[alternative]->Replay(std::move(wanted), seed,
+                                         &candidate.point.decisions));
+  candidate.scheduled = *program.function;
+  candidate.program_hash = std::move(program.hash);
   return candidate;
 }
 
 absl::StatusOr<Candidate> TraceSpace::Sample(uint64_t seed,
                                              uint64_t index) const {
   const size_t alternative = index % alternatives_.size();
-  return Make(alternative, alternatives_[alternative].open,
+  return Make(alternative, alternatives_[alternative]->open(),
               RandomBits(seed, index, 0));
 }
 
@@ -54,10 +52,10 @@ absl::StatusOr<Candidate> TraceSpace::At(const Point& point) const {
 
 absl::StatusOr<Candidate> TraceSpace::Mutate(const Point& point,
                                              uint64_t seed) const {
-  const auto& [trace, open] = alternatives_[point.alternative];
+  const ReplayTree& tree = *alternatives_[point.alternative];
   Random random(seed, kMutateStream);
   std::optional<Decisions> changed =
-      MutateOne(trace, open, point.decisions, &random);
+      MutateOne(tree.trace(), tree.open(), point.decisions, &random);
   if (!changed) return absl::FailedPreconditionError("nothing is left open");
   return Make(point.alternative, *std::move(changed), seed);
 }
@@ -71,8 +69,8 @@ absl::StatusOr<Candidate> TraceSpace::Cross(const Point& a, const Point& b,
 }
 
 std::string TraceSpace::TraceText(const Point& point) const {
-  return ToText(
-      WithDecisions(alternatives_[point.alternative].trace, point.decisions));
+  return ToText(WithDecisions(alternatives_[point.alternative]->trace(),
+                              point.decisions));
 }
 
 std::string TraceSpace::DecisionText(const Point& point) const {
@@ -93,7 +91,7 @@ std::optional<Point> TraceSpace::Locate(const std::string& trace) const {
   point.decisions = GetDecisions(schedule.trace());
   for (size_t i = 0; i < alternatives_.size(); ++i) {
     point.alternative = i;
-    const size_t count = alternatives_[i].trace.instructions.size();
+    const size_t count = alternatives_[i]->trace().instructions.size();
     if (count == point.decisions.size() && TraceText(point) == trace) {
       return point;
     }

@@ -2,6 +2,7 @@
 #ifndef KILN_SEARCH_SPACE_TRACE_SPACE_H_
 #define KILN_SEARCH_SPACE_TRACE_SPACE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/schedule/trace/trace.h"
+#include "kiln/search/space/replay_tree.h"
 #include "kiln/search/space/space.h"
 
 namespace kiln {
@@ -37,11 +39,6 @@ class TraceSpace : public Space {
   std::optional<Point> Locate(const std::string& trace) const override;
 
  private:
-  struct Alternative {
-    Trace trace;
-    Decisions open;
-  };
-
   // The program of the decisions, open ones drawn with the seed.
   absl::StatusOr<Candidate> Make(size_t alternative, Decisions wanted,
                                  uint64_t seed) const;
@@ -49,7 +46,7 @@ class TraceSpace : public Space {
   Module module_;
   State start_;
   int function_;
-  std::vector<Alternative> alternatives_;
+  std::vector<std::unique_ptr<const ReplayTree>> alternatives_;
 };
 
 // What a printed trace makes of a function.
