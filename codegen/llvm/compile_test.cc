@@ -124,6 +124,17 @@ TEST_F(PrefetchTest, SmallBuffersAreNearEnough) {
   EXPECT_THAT(Ir(Rows(a_, 16, 256)), Not(HasSubstr("@llvm.prefetch")));
 }
 
+TEST_F(PrefetchTest, PassesOverAPanelAskForTheNextOne) {
+  const Var j("j");
+  const Expr row = Add(Mul(j, Int(16384)), Mul(k_, Int(16)));
+  const auto passes = [&](int64_t count) {
+    const Stmt rows = MakeFor(1, k_, Int(1024), Copy(Lanes(row, 1)));
+    return Ir(MakeFor(3, j, Int(64), MakeFor(2, i_, Int(count), rows)));
+  };
+  EXPECT_THAT(passes(8), HasSubstr("i32 0, i32 2, i32 1"));
+  EXPECT_THAT(passes(1), Not(HasSubstr("@llvm.prefetch")));
+}
+
 TEST_F(CompileTest, AVariableWithoutAValueIsNamed) {
   Function f;
   f.name = "f";

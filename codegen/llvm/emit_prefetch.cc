@@ -4,9 +4,14 @@
 //
 //   for k in 512: acc += A[k] * B[k*1024 : k*1024 + 16]
 //     +  prefetch &B[(k + 16)*1024]
+//
+// And of panels that are passed over again and again, each pass asks for its
+// share of the next one (look_ahead.h).
 #include <algorithm>
+#include <optional>
 
 #include "kiln/codegen/llvm/emitter.h"
+#include "kiln/codegen/llvm/look_ahead.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/tensor/visit.h"
 #include "llvm/IR/Intrinsics.h"
@@ -24,11 +29,23 @@ constexpr int64_t kMinBufferBytes = 256 << 10;
 constexpr int64_t kCyclesAhead = 128;
 constexpr int64_t kMaxAhead = 64;
 
-bool IsLarge(const Buffer& buffer) {
+// Localities as LLVM counts them.
+constexpr int kNearest = 3;
+constexpr int kSecondLevel = 2;
+// Buffers from this size on, and panels within these sizes per vector, are
+// asked for a panel ahead.
+constexpr int64_t kMinFarBytes = 1 << 20;
+constexpr int64_t kMinPanelBytes = 8 << 10;
+constexpr int64_t kMaxPanelBytes = 512 << 10;
+
+bool HasBytes(const Buffer& buffer, int64_t least) {
   const int64_t* size =
       buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
-  return size && *size >= kMinBufferBytes / buffer->dtype.bytes();
+  return size && *size >= least / buffer->dtype.bytes();
 }
+
+bool IsLarge(const Buffer& buffer) { return HasBytes(buffer, kMinBufferBytes); }
+bool IsFar(const Buffer& buffer) { return HasBytes(buffer, kMinFarBytes); }
 
 }  // namespace
 
@@ -50,24 +67,50 @@ Emitter::Stream Emitter::FindStream(const ForNode& loop) {
   return {&loop, std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead), {}};
 }
 
+void Emitter::EmitPrefetch(llvm::Value* address, int64_t bytes, int locality) {
+  for (int64_t line = 0; line < bytes; line += kLineBytes) {
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                       {b_.CreateConstGEP1_64(b_.getInt8Ty(), address, line),
+                        b_.getInt32(0), b_.getInt32(locality), b_.getInt32(1)});
+  }
+}
+
 void Emitter::Prefetch(const Buffer& buffer, const Expr& index, int lanes) {
   Stream& stream = frame_.stream;
   if (!stream.loop || !IsLarge(buffer)) return;
-  const int64_t bytes = buffer->dtype.Element().bytes();
-  const int64_t stride =
-      bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
-  if (stride <= kMinStrideBytes) return;
   for (const auto& [seen, seen_index] : stream.seen) {
     if (seen == buffer.get() && lower::SameStructure(seen_index, index)) return;
   }
   stream.seen.emplace_back(buffer.get(), index);
-  llvm::Value* now = Address(buffer, index);
-  for (int64_t line = 0; line < lanes * bytes; line += kLineBytes) {
-    llvm::Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), now,
-                                               stride * stream.ahead + line);
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                       {later, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
-  }
+  PrefetchRow(buffer, index, lanes);
+  PrefetchPanel(buffer, index, lanes);
+}
+
+void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
+  const int64_t bytes = buffer->dtype.Element().bytes();
+  const Stream& stream = frame_.stream;
+  const int64_t stride =
+      bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
+  if (stride <= kMinStrideBytes) return;
+  llvm::Value* later = b_.CreateConstGEP1_64(
+      b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);
+  EmitPrefetch(later, lanes * bytes, kNearest);
+}
+
+void Emitter::PrefetchPanel(const Buffer& buffer, const Expr& index,
+                            int lanes) {
+  const int64_t bytes = buffer->dtype.bytes();
+  const int64_t panel_bytes =
+      *AsInt(frame_.stream.loop->extent) * lanes * bytes;
+  const bool is_worth_it = IsFar(buffer) && panel_bytes >= kMinPanelBytes &&
+                           panel_bytes <= kMaxPanelBytes;
+  const std::optional<Expr> later =
+      is_worth_it ? NextPanelIndex(index, frame_.loops) : std::nullopt;
+  if (!later) return;
+  llvm::Value* offset = b_.CreateMul(Emit(*later), b_.getInt64(bytes));
+  llvm::Value* base = frame_.buffers[buffer.get()];
+  EmitPrefetch(b_.CreateGEP(b_.getInt8Ty(), base, offset), lanes * bytes,
+               kSecondLevel);
 }
 
 }  // namespace kiln::codegen_internal

@@ -78,9 +78,11 @@ void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
   llvm::PHINode* var = b_.CreatePHI(b_.getInt64Ty(), 2, loop.var.name());
   var->addIncoming(begin, before);
   frame_.vars[loop.var.get()] = var;
+  frame_.loops.push_back(&loop);
   frame_.stream = FindStream(loop);
   Emit(loop.body);
   frame_.stream = Stream();
+  frame_.loops.pop_back();
   frame_.vars.erase(loop.var.get());
   llvm::Value* next = b_.CreateNSWAdd(var, b_.getInt64(1));
   var->addIncoming(next, b_.GetInsertBlock());

@@ -47,6 +47,7 @@ class Emitter {
     std::unordered_map<const VarNode*, llvm::Value*> vars;
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     std::vector<llvm::Value*> workspaces;  // to be freed, oldest first
+    std::vector<const ForNode*> loops;     // around this place, outermost first
     bool in_parallel = false;
     Stream stream;
   };
@@ -142,6 +143,9 @@ class Emitter {
   // Prefetching (emit_prefetch.cc).
   static Stream FindStream(const ForNode& loop);
   void Prefetch(const Buffer& buffer, const Expr& index, int lanes);
+  void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
+  void PrefetchPanel(const Buffer& buffer, const Expr& index, int lanes);
+  void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
 
   llvm::Type* TypeOf(DType dtype);
   // The type of a value of `dtype` in memory: bools take a byte.

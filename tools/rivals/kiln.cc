@@ -19,7 +19,8 @@
 namespace kiln::bench {
 namespace {
 
-constexpr int64_t kLanes = 48;  // columns of a panel
+// Columns of a panel, to be tried when the layout of B is ours to choose.
+constexpr int64_t kPanelColumns[] = {48, 64, 32};
 
 // Shows nothing.
 class QuietView : public TuneView {
@@ -30,22 +31,24 @@ class QuietView : public TuneView {
   void Done(const TuneState&) override {}
 };
 
-int64_t Panels(const GemmShape& s) { return (s.n + kLanes - 1) / kLanes; }
+int64_t Panels(const GemmShape& s, int64_t columns) {
+  return (s.n + columns - 1) / columns;
+}
 
 // The product with Y[panel, k, lane] in place of Y[k, column].
-absl::StatusOr<Module> PackedAheadModule(const GemmShape& s) {
+absl::StatusOr<Module> PackedAheadModule(const GemmShape& s, int64_t columns) {
   const DType f32 = DType::Float(32);
   te::Tensor x = te::Placeholder({Int(1), Int(s.m), Int(s.k)}, f32, "X");
-  te::Tensor y =
-      te::Placeholder({Int(Panels(s)), Int(s.k), Int(kLanes)}, f32, "Y");
+  te::Tensor y = te::Placeholder(
+      {Int(Panels(s, columns)), Int(s.k), Int(columns)}, f32, "Y");
   te::IterVar k = te::ReduceAxis(0, s.k, "k");
   te::ComputeOptions options;
   options.axes = {"b", "i", "j"};
   te::Tensor z = te::Compute(
       {Int(1), Int(s.m), Int(s.n)},
       [&](const std::vector<Expr>& at) {
-        const Expr panel = FloorDiv(at[2], Int(kLanes));
-        const Expr lane = FloorMod(at[2], Int(kLanes));
+        const Expr panel = FloorDiv(at[2], Int(columns));
+        const Expr lane = FloorMod(at[2], Int(columns));
         return te::Sum(Mul(x(at[0], at[1], k), y(panel, k, lane)), {k});
       },
       "Z", options);
@@ -55,14 +58,15 @@ absl::StatusOr<Module> PackedAheadModule(const GemmShape& s) {
   return module;
 }
 
-absl::StatusOr<NDArray> PackPanels(const GemmCase& g) {
+absl::StatusOr<NDArray> PackPanels(const GemmCase& g, int64_t columns) {
   const GemmShape& s = g.shape;
-  KILN_ASSIGN_OR_RETURN(NDArray packed, NDArray::Zeros({Panels(s), s.k, kLanes},
-                                                       DType::Float(32)));
+  KILN_ASSIGN_OR_RETURN(
+      NDArray packed,
+      NDArray::Zeros({Panels(s, columns), s.k, columns}, DType::Float(32)));
   float* out = packed.data_as<float>();
   for (int64_t k = 0; k < s.k; ++k) {
     for (int64_t j = 0; j < s.n; ++j) {
-      out[(j / kLanes * s.k + k) * kLanes + j % kLanes] = g.b[k * s.n + j];
+      out[(j / columns * s.k + k) * columns + j % columns] = g.b[k * s.n + j];
     }
   }
   return packed;
@@ -91,17 +95,19 @@ class KilnContender : public Contender {
   bool packs_ahead() const override { return pack_ahead_; }
 
   absl::StatusOr<std::function<void()>> Prepare(const GemmCase& g) override {
-    KILN_ASSIGN_OR_RETURN(Function best, Tune(g));
+    KILN_ASSIGN_OR_RETURN(Tuned best,
+                          pack_ahead_ ? TunePanels(g) : TuneRows(g));
     Target target = HostTarget();
     target.num_cores = g.threads;
-    KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(best, target));
+    KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
+                          CompileKernel(best.function, target));
     auto run = std::make_shared<Running>();
     KILN_ASSIGN_OR_RETURN(run->object, LoadedObject::Load(kernel.object));
     KILN_ASSIGN_OR_RETURN(run->entry, run->object->Kernel(kernel.symbol));
     run->host = std::make_shared<KernelHost>(pool_.get(), g.threads);
     const float* b = g.b;
     if (pack_ahead_) {
-      KILN_ASSIGN_OR_RETURN(run->packed, PackPanels(g));
+      KILN_ASSIGN_OR_RETURN(run->packed, PackPanels(g, best.columns));
       b = run->packed.data_as<float>();
     }
     run->data = {const_cast<float*>(g.a), const_cast<float*>(b), g.c};
@@ -111,21 +117,46 @@ class KilnContender : public Contender {
   }
 
  private:
-  absl::StatusOr<Module> MakeModule(const GemmShape& s) const {
-    if (pack_ahead_) return PackedAheadModule(s);
-    return MakeWorkload(absl::StrCat("gmm:", s.m, ",", s.n, ",", s.k));
+  // A kernel, and the columns of the panels that it reads.
+  struct Tuned {
+    Function function;
+    int64_t columns = 0;
+    double us = 0;
+  };
+
+  absl::StatusOr<Tuned> TuneRows(const GemmCase& g) const {
+    const GemmShape& s = g.shape;
+    KILN_ASSIGN_OR_RETURN(Module module, MakeWorkload(absl::StrCat(
+                                             "gmm:", s.m, ",", s.n, ",", s.k)));
+    return Tune(g, "gmm", std::move(module), BuiltinSpace("gmm"));
   }
 
-  absl::StatusOr<Function> Tune(const GemmCase& g) const {
-    const char* space = pack_ahead_ ? "gmm_ahead" : "gmm";
-    KILN_ASSIGN_OR_RETURN(Module module, MakeModule(g.shape));
+  // The layout is part of what is tuned.
+  absl::StatusOr<Tuned> TunePanels(const GemmCase& g) const {
+    Tuned best;
+    for (int64_t columns : kPanelColumns) {
+      KILN_ASSIGN_OR_RETURN(Module module, PackedAheadModule(g.shape, columns));
+      const std::string space =
+          absl::StrCat(BuiltinSpace("gmm_ahead"), "\n\ndef ahead(sch):\n",
+                       "    _ahead_", columns, "(sch)\n");
+      KILN_ASSIGN_OR_RETURN(Tuned tuned,
+                            Tune(g, absl::StrCat("gmm_ahead_", columns),
+                                 std::move(module), space));
+      tuned.columns = columns;
+      if (best.us == 0 || tuned.us < best.us) best = std::move(tuned);
+    }
+    return best;
+  }
+
+  absl::StatusOr<Tuned> Tune(const GemmCase& g, const std::string& name,
+                             Module module, const std::string& space) const {
     Target target = HostTarget();
     target.num_cores = g.threads;
     TuneRequest request{
-        .name = absl::StrCat(space, "_", g.shape.ToString(), "_", g.threads),
+        .name = absl::StrCat(name, "_", g.shape.ToString(), "_", g.threads),
         .module = std::move(module),
         .function = "main",
-        .space = python::Source(space, BuiltinSpace(space)),
+        .space = python::Source(name, space),
         .target = std::move(target),
         .trials = options_.trials,
         .work_dir = options_.work_dir,
@@ -137,7 +168,7 @@ class KilnContender : public Contender {
                                               "; see ", outcome.task_dir,
                                               "/tune.log"));
     }
-    return outcome.best;
+    return Tuned{std::move(outcome.best), 0, outcome.state.best_us()};
   }
 
   const KilnOptions options_;
