@@ -46,7 +46,7 @@ TEST_F(KernelHostTest, SplitsLoopsOverThePool) {
   Count count{host_.abi()};
   EXPECT_EQ(host_.abi()->parallel_for(host_.abi(), 9, &CountBody, &count), 0);
   EXPECT_EQ(count.iterations, 9);
-  EXPECT_EQ(count.parts, 2);
+  EXPECT_GE(count.parts, 2);
 }
 
 TEST_F(KernelHostTest, HonoursItsOwnThreadLimit) {
