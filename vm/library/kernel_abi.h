@@ -38,10 +38,10 @@ typedef int32_t (*KilnParallelBody)(void* env, int64_t begin, int64_t end);
 
 /* Services that a kernel may call. */
 typedef struct KilnHost {
-  /* Splits [0, n) into at most as many contiguous parts as there are threads,
-   * whose sizes differ by one at most, and runs `body` once on each part; the
-   * calling thread takes one itself. Returns when all parts have ended: the
-   * status of the first part (by position) that did not return 0, else 0.
+  /* Runs each of [0, n) once, in ranges that threads of the host take; the
+   * calling thread is one of them. `body` may be called with several ranges by
+   * one thread. Returns when all have ended: the status of the first range (by
+   * position) that did not return 0, else 0.
    * Runs nothing and returns 0 for n <= 0. Returns KILN_KERNEL_NESTED_PARALLEL
    * without running anything where the caller is inside a parallel body. */
   int32_t (*parallel_for)(const struct KilnHost* host, int64_t n,
