@@ -2,27 +2,38 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "kiln/base/file.h"
 #include "kiln/base/interrupt.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/search/space/builtin.h"
+#include "kiln/ir/serial/serial.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/search/task/allocation.h"
+#include "kiln/search/task/objective.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/guide.h"
+#include "kiln/tools/tuning/job.h"
 #include "kiln/tools/tuning/tune.h"
+#include "kiln/tools/tuning/view.h"
 
 ABSL_FLAG(std::string, module, "", "module to tune: a path, or - for stdin");
 ABSL_FLAG(std::string, func, "", "which function; not needed for a single one");
 ABSL_FLAG(std::string, workload, "",
-          "named workload to tune, such as gmm:1024,1024,1024");
+          "named workload to tune, such as gmm:1024,1024,1024; may stand "
+          "several times");
+ABSL_FLAG(std::string, suite, "",
+          "all workloads of a suite: ansor (13 operators, 4 shapes each) or "
+          "gemm");
 ABSL_FLAG(std::string, einsum, "",
           "index notation to tune, such as \"C[i,j] += A[i,k] * B[k,j]\"");
 ABSL_FLAG(std::string, shape, "", "extents for --einsum: i=512,j=512,k=512");
@@ -31,7 +42,23 @@ ABSL_FLAG(std::string, space, "",
           "Kiln makes a space of its own");
 ABSL_FLAG(bool, rules, false,
           "search Kiln's own space beside the one that --space gives");
-ABSL_FLAG(int64_t, trials, 64, "programs to measure, earlier runs included");
+ABSL_FLAG(int64_t, trials, 0,
+          "programs to measure: of one task earlier runs included, of several "
+          "together; 0: as many as --trials-per-task says");
+ABSL_FLAG(int64_t, trials_per_task, 64,
+          "programs to measure for each task, earlier runs included");
+ABSL_FLAG(int64_t, early_stopping, 0,
+          "a task is finished after so many trials without a better one; 0: "
+          "never");
+ABSL_FLAG(std::string, allocation, "gradient",
+          "which task is next: gradient (where most is to be gained) or "
+          "round-robin");
+ABSL_FLAG(std::string, objective, "weighted-sum",
+          "what gradient makes small: weighted-sum, max or geomean of the "
+          "tasks' times");
+ABSL_FLAG(std::string, weights, "",
+          "calls of each task, in order: 3,1,2; otherwise calls in the module "
+          "count, or how often a workload is named");
 ABSL_FLAG(uint64_t, seed, 0, "of all random choices");
 ABSL_FLAG(std::string, search, "evolutionary",
           "how candidates are found: evolutionary or random");
@@ -51,37 +78,111 @@ ABSL_FLAG(bool, inject_faults, false,
 namespace kiln {
 namespace {
 
+std::vector<std::string> workloads;
+
 constexpr char kUsage[] =
-    "Finds the fastest schedule of a tensor function on this machine.\n"
+    "Finds the fastest schedule of tensor functions on this machine.\n"
     "  tune --workload gmm:1024,1024,1024 --trials 64\n"
     "  tune --module m.py --func mm_relu [--space space.py] --seed 7\n"
+    "  tune --module m.py --trials-per-task 64 --minutes 5\n"
+    "  tune --suite ansor --work-dir suite\n"
     "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape "
     "i=512,j=512,k=512\n"
     "The same command again resumes and measures no program twice.";
 
-// "gmm" of "gmm:1024,1024,1024".
-std::string WorkloadName(const std::string& spec) {
-  return spec.substr(0, spec.find(':'));
+bool ManyWorkloads() {
+  return !absl::GetFlag(FLAGS_suite).empty() || workloads.size() > 1;
 }
 
-// The space that was asked for, or the one built in for a named workload.
-absl::StatusOr<std::optional<python::Source>> LoadSpace() {
+// Several workloads, or a suite.
+absl::StatusOr<std::vector<TuneJob>> WorkloadJobs() {
+  std::vector<std::string> names = workloads;
+  if (!absl::GetFlag(FLAGS_suite).empty()) {
+    KILN_ASSIGN_OR_RETURN(std::vector<std::string> suite,
+                          SuiteWorkloads(absl::GetFlag(FLAGS_suite)));
+    names.insert(names.end(), suite.begin(), suite.end());
+  }
+  std::vector<TuneJob> jobs;
+  for (const std::string& name : names) {
+    absl::StatusOr<TuneJob> job = JobOfWorkload(name);
+    if (!job.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--workload: ", job.status().message()));
+    }
+    jobs.push_back(*std::move(job));
+  }
+  return jobs;
+}
+
+// What one module holds, or one function of it. The module goes to `module`.
+absl::StatusOr<std::vector<TuneJob>> ModuleJobs(Module* module) {
+  const std::string func = absl::GetFlag(FLAGS_func);
+  const std::string workload = workloads.empty() ? "" : workloads[0];
+  KILN_ASSIGN_OR_RETURN(*module,
+                        LoadProgram({absl::GetFlag(FLAGS_module), workload,
+                                     absl::GetFlag(FLAGS_einsum),
+                                     absl::GetFlag(FLAGS_shape), func}));
+  if (!workload.empty()) {
+    KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
+    return std::vector<TuneJob>{std::move(job)};
+  }
+  if (module->functions.empty()) {
+    return ChooseFunction(*module, func).status();
+  }
+  std::vector<TuneJob> jobs;
+  for (TuneJob& job : JobsOf(*module)) {
+    if (!func.empty() && job.function != func) continue;
+    if (!absl::GetFlag(FLAGS_einsum).empty()) job.name = "einsum";
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+absl::Status TakeSpace(std::vector<TuneJob>* jobs) {
   const std::string path = absl::GetFlag(FLAGS_space);
-  if (!path.empty()) {
-    KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
-    return python::Source(path, std::move(text));
+  if (path.empty()) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
+  for (TuneJob& job : *jobs) {
+    job.space = python::Source(path, text);
+    job.use_rules = absl::GetFlag(FLAGS_rules);
   }
-  const std::string name = WorkloadName(absl::GetFlag(FLAGS_workload));
-  if (const char* text = BuiltinSpace(name)) {
-    return python::Source(absl::StrCat("<space of ", name, ">"), text);
-  }
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
-std::string TaskName(const std::string& func) {
-  const std::string workload = absl::GetFlag(FLAGS_workload);
-  if (!workload.empty()) return workload;
-  return absl::GetFlag(FLAGS_einsum).empty() ? func : "einsum";
+absl::Status TakeWeights(std::vector<TuneJob>* jobs) {
+  const std::string list = absl::GetFlag(FLAGS_weights);
+  if (list.empty()) return absl::OkStatus();
+  const std::vector<std::string> weights = absl::StrSplit(list, ',');
+  if (weights.size() != jobs->size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--weights has ", weights.size(), " numbers for ",
+                     jobs->size(), " tasks"));
+  }
+  for (size_t i = 0; i < weights.size(); ++i) {
+    double& weight = (*jobs)[i].weight;
+    if (!absl::SimpleAtod(weights[i], &weight) || !(weight > 0) ||
+        weight > 1e12) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--weights: \"", weights[i], "\" is no positive number"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Leaves `module` empty where the jobs are not of one module.
+absl::StatusOr<std::vector<TuneJob>> LoadJobs(Module* module) {
+  const bool other = !absl::GetFlag(FLAGS_module).empty() ||
+                     !absl::GetFlag(FLAGS_einsum).empty();
+  if (ManyWorkloads() && other) {
+    return absl::InvalidArgumentError(
+        "--suite and several --workload go with neither --module nor "
+        "--einsum; tune those in a run of their own");
+  }
+  KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs,
+                        ManyWorkloads() ? WorkloadJobs() : ModuleJobs(module));
+  KILN_RETURN_IF_ERROR(TakeSpace(&jobs));
+  KILN_RETURN_IF_ERROR(TakeWeights(&jobs));
+  return Merge(std::move(jobs));
 }
 
 GuideOptions GuideFlags() {
@@ -91,44 +192,53 @@ GuideOptions GuideFlags() {
 }
 
 absl::Status CheckFlags() {
-  if (absl::GetFlag(FLAGS_trials) < 1) {
-    return absl::InvalidArgumentError("--trials has to be at least 1");
+  if (absl::GetFlag(FLAGS_trials) < 0 ||
+      absl::GetFlag(FLAGS_trials_per_task) < 1) {
+    return absl::InvalidArgumentError(
+        "--trials and --trials-per-task have to be at least 1");
+  }
+  if (absl::GetFlag(FLAGS_early_stopping) < 0) {
+    return absl::InvalidArgumentError(
+        "--early-stopping has to be a number of trials, or 0");
   }
   if (!(absl::GetFlag(FLAGS_minutes) >= 0)) {
     return absl::InvalidArgumentError("--minutes has to be a number from 0 on");
   }
+  KILN_RETURN_IF_ERROR(
+      MakeAllocation(absl::GetFlag(FLAGS_allocation)).status());
+  KILN_RETURN_IF_ERROR(MakeObjective(absl::GetFlag(FLAGS_objective)).status());
   return CheckGuide(GuideFlags());
 }
 
-absl::StatusOr<TuneRequest> MakeRequest() {
+// --trials is of the task where there is one, and of all where there are more.
+void SetTrials(TuneAllRequest* request) {
+  request->trials_per_task = absl::GetFlag(FLAGS_trials_per_task);
+  const int64_t trials = absl::GetFlag(FLAGS_trials);
+  if (trials == 0) return;
+  if (request->jobs.size() == 1) {
+    request->trials_per_task = trials;
+  } else {
+    request->trials = trials;
+  }
+}
+
+absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   KILN_RETURN_IF_ERROR(CheckFlags());
-  KILN_ASSIGN_OR_RETURN(
-      Module module,
-      LoadProgram({absl::GetFlag(FLAGS_module), absl::GetFlag(FLAGS_workload),
-                   absl::GetFlag(FLAGS_einsum), absl::GetFlag(FLAGS_shape),
-                   absl::GetFlag(FLAGS_func)}));
-  KILN_ASSIGN_OR_RETURN(const Function* f,
-                        ChooseFunction(module, absl::GetFlag(FLAGS_func)));
-  KILN_ASSIGN_OR_RETURN(std::optional<python::Source> space, LoadSpace());
-  KILN_ASSIGN_OR_RETURN(Target target,
+  TuneAllRequest request;
+  KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(module));
+  KILN_ASSIGN_OR_RETURN(request.target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
+  SetTrials(&request);
+  request.early_stopping = absl::GetFlag(FLAGS_early_stopping);
+  request.allocation = absl::GetFlag(FLAGS_allocation);
+  request.objective = absl::GetFlag(FLAGS_objective);
+  request.guide = GuideFlags();
   const double minutes = absl::GetFlag(FLAGS_minutes);
-  const std::string func = f->name;
-  return TuneRequest{
-      .name = TaskName(func),
-      .module = std::move(module),
-      .function = func,
-      .space = std::move(space),
-      .use_rules =
-          absl::GetFlag(FLAGS_space).empty() || absl::GetFlag(FLAGS_rules),
-      .target = std::move(target),
-      .trials = absl::GetFlag(FLAGS_trials),
-      .guide = GuideFlags(),
-      .max_seconds =
-          minutes > 0 ? minutes * 60 : std::numeric_limits<double>::infinity(),
-      .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),
-      .stop = Interrupted,
-      .inject_faults = absl::GetFlag(FLAGS_inject_faults)};
+  if (minutes > 0) request.max_seconds = minutes * 60;
+  request.work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir));
+  request.stop = Interrupted;
+  request.inject_faults = absl::GetFlag(FLAGS_inject_faults);
+  return request;
 }
 
 void PrintOutcome(const TuneOutcome& outcome) {
@@ -141,24 +251,53 @@ void PrintOutcome(const TuneOutcome& outcome) {
   std::printf("log          %s/tune.log\n", outcome.task_dir.c_str());
 }
 
+// Of several tasks: where things are. The module with all that was tuned is
+// written where the tasks are its functions.
+absl::Status FinishMany(const Module& module, const TuneAllRequest& request,
+                        const std::vector<TuneOutcome>& outcomes, bool print) {
+  if (!module.functions.empty()) {
+    const Module best = Assemble(module, request.jobs, outcomes);
+    KILN_RETURN_IF_ERROR(
+        WriteFileAtomically(request.work_dir + "/best.py", PrintModule(best)));
+    KILN_RETURN_IF_ERROR(WriteFileAtomically(request.work_dir + "/best.pb",
+                                             SerializeModule(best)));
+  }
+  if (!print) return absl::OkStatus();
+  if (!module.functions.empty()) {
+    std::printf("best module  %s/best.py, best.pb\n", request.work_dir.c_str());
+  }
+  std::printf("each task    %s/TASK/best.py, trace.py, kernel.o, tune.log\n",
+              request.work_dir.c_str());
+  std::printf("all trials   %s\n", outcomes[0].database.c_str());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Tune() {
   InstallInterruptHandler();
-  KILN_ASSIGN_OR_RETURN(TuneRequest request, MakeRequest());
+  Module module;
+  KILN_ASSIGN_OR_RETURN(const TuneAllRequest request, MakeRequest(&module));
   const bool json = absl::GetFlag(FLAGS_json);
   std::unique_ptr<TuneView> view =
       json ? JsonView() : TextView(isatty(STDOUT_FILENO));
-  KILN_ASSIGN_OR_RETURN(TuneOutcome outcome, RunTune(request, view.get()));
-  view->Done(outcome.state);
-  if (!json) PrintOutcome(outcome);
-  if (outcome.state.best || outcome.state.interrupted) return kExitOk;
+  KILN_ASSIGN_OR_RETURN(const std::vector<TuneOutcome> outcomes,
+                        RunTuneAll(request, view.get()));
+  if (outcomes.size() > 1) {
+    KILN_RETURN_IF_ERROR(FinishMany(module, request, outcomes, !json));
+  } else if (!json) {
+    PrintOutcome(outcomes[0]);
+  }
+  for (const TuneOutcome& outcome : outcomes) {
+    if (outcome.state.best || outcome.state.interrupted) return kExitOk;
+  }
   return absl::NotFoundError(
-      absl::StrCat("no trial succeeded; the reasons are in ", outcome.task_dir,
-                   "/tune.log"));
+      absl::StrCat("no trial succeeded; the reasons are in ",
+                   outcomes[0].task_dir, "/tune.log"));
 }
 
 }  // namespace
 }  // namespace kiln
 
 int main(int argc, char** argv) {
+  kiln::workloads = kiln::TakeRepeatedFlag(&argc, argv, "workload");
   return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Tune);
 }

@@ -6,7 +6,6 @@
 #include "kiln/search/strategy/evolutionary_search.h"
 #include "kiln/search/strategy/model_scorer.h"
 #include "kiln/search/strategy/random_search.h"
-#include "kiln/vm/profile/machine_constants.h"
 
 namespace kiln {
 
@@ -20,7 +19,8 @@ absl::Status CheckGuide(const GuideOptions& options) {
 }
 
 absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
-                                const TuneTask& task, ThreadPool* pool) {
+                                const TuneTask& task, const Machine& machine,
+                                ThreadPool* pool) {
   KILN_RETURN_IF_ERROR(CheckGuide(options));
   Guide guide;
   if (options.search == "random") {
@@ -30,8 +30,6 @@ absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
   }
   KILN_ASSIGN_OR_RETURN(guide.model,
                         MakeCostModel(options.model, options.seed));
-  KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(*pool, DefaultMachinePath()));
   guide.scorer = std::make_unique<ModelScorer>(
       guide.model.get(), task.workload.key, machine, task.num_threads, pool);
   guide.strategy = std::make_unique<EvolutionarySearch>(

@@ -7,17 +7,18 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/cost/cost_model.h"
 #include "kiln/search/strategy/scorer.h"
 #include "kiln/search/strategy/strategy.h"
-#include "kiln/search/task/tuner.h"
+#include "kiln/search/task/task.h"
 
 namespace kiln {
 
 struct GuideOptions {
-  std::string search = "evolutionary";  // or random
-  std::string model = "boosted";        // or analytic, random
+  std::string search = "evolutionary";
+  std::string model = "boosted";  // or analytic, random
   uint64_t seed = 0;
 };
 
@@ -28,13 +29,13 @@ struct Guide {
   std::unique_ptr<Strategy> strategy;
 };
 
-// The task's space and the pool outlive the guide. The machine's constants are
-// measured where they are not stored yet. kInvalidArgument for a name that is
-// not known.
+// The task's space and the pool outlive the guide. kInvalidArgument for a name
+// that is not known.
 absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
-                                const TuneTask& task, ThreadPool* pool);
+                                const TuneTask& task, const Machine& machine,
+                                ThreadPool* pool);
 
-// OK for names that MakeGuide knows.
+// OK for names that MakeGuide knows; the error lists them.
 absl::Status CheckGuide(const GuideOptions& options);
 
 }  // namespace kiln

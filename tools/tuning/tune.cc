@@ -1,49 +1,33 @@
 #include "kiln/tools/tuning/tune.h"
 
 #include <memory>
-#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/serial/serial.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/type/dtype.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/measure/fault.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
-#include "kiln/search/space/rule/rule.h"
-#include "kiln/search/space/rule_space.h"
-#include "kiln/search/space/script_space.h"
 #include "kiln/search/space/trace_space.h"
+#include "kiln/search/task/flight_log.h"
+#include "kiln/search/task/measurer.h"
+#include "kiln/search/task/scheduler.h"
+#include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/work_dir.h"
+#include "kiln/vm/profile/machine_constants.h"
 #include "kiln/vm/profile/machine_peak.h"
 
 namespace kiln {
 namespace {
-
-absl::StatusOr<int> FunctionIndex(const Module& module,
-                                  const std::string& name) {
-  for (size_t i = 0; i < module.functions.size(); ++i) {
-    if (module.functions[i].name == name) return static_cast<int>(i);
-  }
-  return absl::NotFoundError(
-      absl::StrCat("the module has no function \"", name, "\""));
-}
-
-Workload MakeWorkload(const Module& module, const std::string& function) {
-  Workload workload;
-  workload.text = PrintModule(module);
-  workload.func_name = function;
-  workload.key = Sha256Hex(absl::StrCat(function, "\n", workload.text));
-  return workload;
-}
 
 double PeakGflops(ThreadPool& pool, int threads) {
   return MeasurePeakGflops(pool, threads, DType::Float(32),
@@ -58,12 +42,15 @@ struct Bench {
   std::unique_ptr<LocalRunner> local;
   std::unique_ptr<FaultInjectingRunner> faulty;
   std::unique_ptr<Database> database;
+  std::unique_ptr<FlightLog> flight;
   std::unique_ptr<LlvmBuilder> builder;
   std::unique_ptr<ThreadPool> pool;
+  Machine machine;
+  double peak_gflops = 0;
   Runner* runner = nullptr;
 };
 
-absl::StatusOr<Bench> MakeBench(const TuneRequest& request,
+absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
                                 const WorkDir& dir) {
   Bench bench;
   KILN_ASSIGN_OR_RETURN(bench.local, LocalRunner::Create());
@@ -74,46 +61,32 @@ absl::StatusOr<Bench> MakeBench(const TuneRequest& request,
     bench.runner = bench.faulty.get();
   }
   KILN_ASSIGN_OR_RETURN(bench.database, Database::Open(dir.database()));
+  KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(dir.flight_log()));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
   bench.pool = std::make_unique<ThreadPool>();
+  KILN_ASSIGN_OR_RETURN(
+      bench.machine, LoadOrMeasureMachine(*bench.pool, DefaultMachinePath()));
+  bench.peak_gflops = PeakGflops(*bench.pool, request.target.num_cores);
   return bench;
 }
 
-absl::StatusOr<TuneTask> MakeTask(const TuneRequest& request, const Function& f,
-                                  const Space* space, Bench& bench) {
-  TuneTask task;
-  task.name = request.name;
-  task.workload = MakeWorkload(request.module, request.function);
-  task.num_threads = request.target.num_cores;
-  task.target = absl::StrCat(request.target.Fingerprint(),
-                             " threads=", request.target.num_cores);
-  task.flop = EstimateFlops(f).value_or(0);
-  task.peak_gflops = PeakGflops(*bench.pool, task.num_threads);
-  task.space = space;
-  KILN_ASSIGN_OR_RETURN(task.data, MakeReferenceTask(f, *bench.builder));
-  return task;
-}
+using PreparedTasks = std::vector<std::unique_ptr<PreparedTask>>;
 
-// The registers of a target, for tiles of float32.
-RegisterFile RegistersOf(const Target& target) {
-  RegisterFile file;
-  file.lanes = target.vector_bits / 32;
-  file.registers = target.vector_bits == 512 ? 32 : 16;
-  return file;
-}
-
-absl::Status FillSpace(const TuneRequest& request, int function,
-                       TraceSpace* space) {
-  if (request.space) {
-    KILN_RETURN_IF_ERROR(AddScript(*request.space, space));
+absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
+                                         Bench& bench) {
+  PreparedTasks all;
+  for (const TuneJob& job : request.jobs) {
+    KILN_ASSIGN_OR_RETURN(std::unique_ptr<PreparedTask> one,
+                          Prepare(job, request.target, request.guide,
+                                  bench.machine, bench.pool.get()));
+    one->task.peak_gflops = bench.peak_gflops;
+    one->task.make_data = [prepared = one.get(),
+                           builder = bench.builder.get()] {
+      return MakeReferenceTask(prepared->function(), *builder);
+    };
+    all.push_back(std::move(one));
   }
-  if (!request.space || request.use_rules) {
-    AddRuleSchedules(
-        CpuRules(),
-        {.registers = RegistersOf(request.target), .function = function},
-        space);
-  }
-  return absl::OkStatus();
+  return all;
 }
 
 // One line of the log for a trial.
@@ -134,89 +107,222 @@ std::string LogLine(const TuneState& state, const TuningRecord& record) {
   return line;
 }
 
-absl::Status WriteBest(const TuneRequest& request, int function,
-                       const WorkDir& dir, Bench& bench, TuneOutcome* outcome) {
-  outcome->best_trace = outcome->state.best->trace;
-  KILN_ASSIGN_OR_RETURN(outcome->best, ReplayTrace(request.module, function,
-                                                   outcome->best_trace));
-  Module best = request.module;
-  best.functions[function] = outcome->best;
-  KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
-
-  KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(best)));
-  KILN_RETURN_IF_ERROR(dir.Write("trace.py", outcome->best_trace));
-  KILN_ASSIGN_OR_RETURN(BuildResult build, bench.builder->Build(outcome->best));
-  return dir.Write("kernel.o", build.object);
-}
-
 // Shows what happens, and writes it down.
 class Progress {
  public:
-  Progress(const TuneTask& task, const TuneRequest& request, const WorkDir& dir,
-           TuneView* view)
-      : task_(task), request_(request), dir_(dir), view_(view) {}
+  Progress(const PreparedTasks& tasks, const std::vector<WorkDir>& dirs,
+           const TuneAllRequest& request, TuneView* view)
+      : tasks_(tasks), dirs_(dirs), request_(request), view_(view) {}
 
   void operator()(const TuneState& state, const TuningRecord* record) {
-    if (!started_) {
-      started_ = true;
-      view_->Start(task_, request_.target.ToString(), dir_.database(), state);
+    const WorkDir& dir = dirs_[state.id];
+    if (started_.insert(state.id).second) {
+      view_->Start(tasks_[state.id]->task, request_.target.ToString(),
+                   dir.database(), state);
     }
     if (!record) return;
     view_->Trial(state, *record);
-    if (log_status_.ok()) log_status_ = dir_.Log(LogLine(state, *record));
+    if (log_status_.ok()) log_status_ = dir.Log(LogLine(state, *record));
   }
 
   const absl::Status& log_status() const { return log_status_; }
 
  private:
-  const TuneTask& task_;
-  const TuneRequest& request_;
-  const WorkDir& dir_;
+  const PreparedTasks& tasks_;
+  const std::vector<WorkDir>& dirs_;
+  const TuneAllRequest& request_;
   TuneView* view_;
-  bool started_ = false;
+  std::set<int> started_;
   absl::Status log_status_;
 };
 
+flight::Event RunEvent(const TuneAllRequest& request,
+                       const SessionOptions& session, const Bench& bench) {
+  flight::Event event;
+  flight::Run& run = *event.mutable_run();
+  run.set_version(kFlightVersion);
+  run.set_target(request.target.ToString());
+  run.set_machine(MachineToJson(bench.machine));
+  run.set_compiler(bench.builder->CompilerVersion());
+  run.set_seed(request.guide.seed);
+  run.set_search(request.guide.search);
+  run.set_model(request.guide.model);
+  run.set_allocation(request.allocation);
+  run.set_objective(request.objective);
+  run.set_trials_per_task(session.trials);
+  run.set_trials(request.trials);
+  run.set_early_stopping(session.early_stopping);
+  run.set_batch(session.batch);
+  run.set_finalists(session.finalists);
+  return event;
+}
+
+flight::Event TaskEvent(int id, const TuneJob& job, const TuneTask& task) {
+  flight::Event event;
+  flight::Task& log = *event.mutable_task();
+  log.set_id(id);
+  log.set_name(job.name);
+  log.set_module(task.workload.text);
+  log.set_function(job.function);
+  log.set_weight(job.weight);
+  if (job.space) {
+    log.set_space_name(job.space->name());
+    log.set_space(job.space->text());
+  }
+  log.set_rules(!job.space || job.use_rules);
+  log.set_key(task.workload.key);
+  log.set_target(task.target);
+  return event;
+}
+
+absl::Status LogBegin(const TuneAllRequest& request,
+                      const SessionOptions& session, const PreparedTasks& tasks,
+                      Bench& bench) {
+  KILN_RETURN_IF_ERROR(bench.flight->Write(RunEvent(request, session, bench)));
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    KILN_RETURN_IF_ERROR(bench.flight->Write(
+        TaskEvent(static_cast<int>(i), request.jobs[i], tasks[i]->task)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
+                                              const PreparedTasks& tasks,
+                                              Progress& progress,
+                                              TuneView* view, Bench& bench) {
+  KILN_ASSIGN_OR_RETURN(std::unique_ptr<Allocation> allocation,
+                        MakeAllocation(request.allocation));
+  KILN_ASSIGN_OR_RETURN(std::unique_ptr<Objective> objective,
+                        MakeObjective(request.objective));
+  TuneAllOptions options;
+  options.session.trials = request.trials_per_task;
+  options.session.seed = request.guide.seed;
+  options.session.early_stopping = request.early_stopping;
+  options.session.stop = request.stop;
+  options.session.progress = [&](const TuneState& state,
+                                 const TuningRecord* record) {
+    progress(state, record);
+  };
+  options.trials = request.trials;
+  options.max_seconds = request.max_seconds;
+  options.allocation = allocation.get();
+  options.objective = objective.get();
+  options.picked = [&](const std::vector<TuneState>& states, int picked) {
+    view->Picked(states, picked);
+  };
+  KILN_RETURN_IF_ERROR(LogBegin(request, options.session, tasks, bench));
+  std::vector<ScheduledTask> scheduled;
+  for (const auto& one : tasks) {
+    scheduled.push_back({&one->task, one->guide.strategy.get()});
+  }
+  LiveMeasurer measurer(bench.builder.get(), bench.runner);
+  return TuneAll(scheduled, options, bench.database.get(), &measurer,
+                 bench.flight.get());
+}
+
+absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
+                       Bench& bench, TuneOutcome* tuned) {
+  const Module& module = task.space->module();
+  int index = 0;
+  while (&module.functions[index] != &task.function()) ++index;
+  tuned->best_trace = tuned->state.best->trace;
+  KILN_ASSIGN_OR_RETURN(tuned->best,
+                        ReplayTrace(module, index, tuned->best_trace));
+  Module best = module;
+  best.functions[index] = tuned->best;
+  KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
+  KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(best)));
+  KILN_RETURN_IF_ERROR(dir.Write("trace.py", tuned->best_trace));
+  KILN_ASSIGN_OR_RETURN(BuildResult build, bench.builder->Build(tuned->best));
+  return dir.Write("kernel.o", build.object);
+}
+
+// Writes what the run found for a task.
+absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
+                  TuneOutcome* outcome) {
+  outcome->database = dir.database();
+  outcome->task_dir = dir.task_dir();
+  if (const CostModel* model = task.guide.model.get()) {
+    KILN_RETURN_IF_ERROR(model->Save(dir.File("model")));
+  }
+  if (!outcome->state.best) return absl::OkStatus();
+  return WriteBest(task, dir, bench, outcome);
+}
+
+absl::StatusOr<std::vector<WorkDir>> OpenDirs(const TuneAllRequest& request) {
+  if (request.jobs.empty()) {
+    return absl::InvalidArgumentError("there is no function to tune");
+  }
+  std::vector<WorkDir> dirs;
+  for (const TuneJob& job : request.jobs) {
+    KILN_ASSIGN_OR_RETURN(WorkDir dir,
+                          WorkDir::Open(request.work_dir, job.name));
+    dirs.push_back(std::move(dir));
+  }
+  return dirs;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
+    const TuneAllRequest& request, TuneView* view) {
+  KILN_ASSIGN_OR_RETURN(std::vector<WorkDir> dirs, OpenDirs(request));
+  KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dirs[0]));
+  KILN_ASSIGN_OR_RETURN(PreparedTasks tasks, PrepareAll(request, bench));
+  Progress progress(tasks, dirs, request, view);
+  KILN_ASSIGN_OR_RETURN(std::vector<TuneState> states,
+                        Search(request, tasks, progress, view, bench));
+  KILN_RETURN_IF_ERROR(progress.log_status());
+  if (states.size() == 1 && !states[0].gave_up.empty()) {
+    return absl::FailedPreconditionError(states[0].gave_up);
+  }
+  std::vector<TuneOutcome> outcomes(tasks.size());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    outcomes[i].state = states[i];
+    KILN_RETURN_IF_ERROR(Save(*tasks[i], dirs[i], bench, &outcomes[i]));
+    view->Done(states[i]);
+  }
+  view->End(states);
+  return outcomes;
+}
 
 absl::StatusOr<TuneOutcome> RunTune(const TuneRequest& request,
                                     TuneView* view) {
-  KILN_ASSIGN_OR_RETURN(int function,
-                        FunctionIndex(request.module, request.function));
-  const Function& f = request.module.functions[function];
-  TraceSpace space(request.module, function);
-  KILN_RETURN_IF_ERROR(FillSpace(request, function, &space));
-  KILN_ASSIGN_OR_RETURN(WorkDir dir,
-                        WorkDir::Open(request.work_dir, request.name));
-  KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dir));
-  KILN_ASSIGN_OR_RETURN(TuneTask task, MakeTask(request, f, &space, bench));
+  TuneAllRequest all;
+  all.jobs = {{.name = request.name,
+               .module = request.module,
+               .function = request.function,
+               .space = request.space,
+               .use_rules = request.use_rules}};
+  all.target = request.target;
+  all.trials_per_task = request.trials;
+  all.guide = request.guide;
+  all.max_seconds = request.max_seconds;
+  all.work_dir = request.work_dir;
+  all.stop = request.stop;
+  all.inject_faults = request.inject_faults;
+  KILN_ASSIGN_OR_RETURN(std::vector<TuneOutcome> outcomes,
+                        RunTuneAll(all, view));
+  return std::move(outcomes[0]);
+}
 
-  KILN_ASSIGN_OR_RETURN(Guide guide,
-                        MakeGuide(request.guide, task, bench.pool.get()));
-  Progress progress(task, request, dir, view);
-  TuneOptions options;
-  options.trials = request.trials;
-  options.seed = request.guide.seed;
-  options.strategy = guide.strategy.get();
-  options.max_seconds = request.max_seconds;
-  options.stop = request.stop;
-  options.progress = [&](const TuneState& state, const TuningRecord* record) {
-    progress(state, record);
-  };
-  Tuner tuner(bench.builder.get(), bench.runner, bench.database.get(),
-              bench.pool.get());
-  TuneOutcome outcome;
-  KILN_ASSIGN_OR_RETURN(outcome.state, tuner.Run(task, options));
-  KILN_RETURN_IF_ERROR(progress.log_status());
-  if (guide.model) {
-    KILN_RETURN_IF_ERROR(guide.model->Save(dir.File("model")));
+Module Assemble(const Module& module, const std::vector<TuneJob>& jobs,
+                const std::vector<TuneOutcome>& outcomes) {
+  Module best = module;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (outcomes[i].best_trace.empty()) continue;
+    std::vector<std::string> names = jobs[i].same;
+    names.push_back(jobs[i].function);
+    for (const std::string& name : names) {
+      Function* function = best.Find(name);
+      if (!function) continue;
+      const AttrMap attrs = function->attrs;
+      *function = outcomes[i].best;
+      function->name = name;
+      function->attrs = attrs;
+    }
   }
-  outcome.database = dir.database();
-  outcome.task_dir = dir.task_dir();
-  if (outcome.state.best) {
-    KILN_RETURN_IF_ERROR(WriteBest(request, function, dir, bench, &outcome));
-  }
-  return outcome;
+  return best;
 }
 
 }  // namespace kiln

@@ -4,19 +4,26 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "kiln/search/task/tuner.h"
+#include "kiln/search/task/task.h"
 
 namespace kiln {
 
 class TuneView {
  public:
   virtual ~TuneView() = default;
+  // Once for each task, before its first trial.
   virtual void Start(const TuneTask& task, const std::string& target,
                      const std::string& database, const TuneState& state) = 0;
+  // A task gets the next batch; the states are of all tasks.
+  virtual void Picked(const std::vector<TuneState>&, int /*task*/) {}
   // After each trial.
   virtual void Trial(const TuneState& state, const TuningRecord& record) = 0;
+  // A task has named its best.
   virtual void Done(const TuneState& state) = 0;
+  // The run is over.
+  virtual void End(const std::vector<TuneState>&) {}
 };
 
 // On a terminal one line that is written over again and again, elsewhere a
@@ -27,8 +34,9 @@ std::unique_ptr<TuneView> JsonView();
 
 // "trials 12/64, 1 crash, best 105.2 GFLOP/s (89.5 % of peak), 3 s left".
 std::string ProgressLine(const TuneState& state);
-// ID | name | FLOP | GFLOP/s | latency | trials | done
-std::string ResultTable(const TuneState& state);
+// ID | Name | FLOP | Weight | Speed (GFLOPS) | Latency (us) | Weighted Latency
+// (us) | Trials | Done, a row for each task, and the sums.
+std::string ResultTable(const std::vector<TuneState>& states);
 
 }  // namespace kiln
 

@@ -18,6 +18,7 @@ class WorkDir {
                                       std::string_view task);
 
   std::string database() const { return path_ + "/database.sqlite"; }
+  std::string flight_log() const { return path_ + "/flight.jsonl"; }
   const std::string& task_dir() const { return task_dir_; }
   std::string File(std::string_view name) const {
     return task_dir_ + "/" + std::string(name);

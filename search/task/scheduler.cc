@@ -1,0 +1,152 @@
+#include "kiln/search/task/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "kiln/base/status_macros.h"
+
+namespace kiln {
+namespace {
+
+class Run {
+ public:
+  Run(absl::Span<const ScheduledTask> tasks, const TuneAllOptions& options,
+      const Allocation& allocation, const Objective& objective,
+      SessionParts parts)
+      : options_(options),
+        session_options_(options.session),
+        allocation_(allocation),
+        objective_(objective),
+        parts_(std::move(parts)) {
+    session_options_.stop = [this] { return Stopped() || TimeUp(); };
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      sessions_.push_back(std::make_unique<Session>(
+          static_cast<int>(i), *tasks[i].task, *tasks[i].strategy,
+          session_options_, parts_));
+      progress_.push_back({tasks[i].task->weight});
+      over_.push_back(false);
+    }
+  }
+
+  absl::StatusOr<std::vector<TuneState>> Go() {
+    for (size_t i = 0; i < sessions_.size(); ++i) {
+      KILN_RETURN_IF_ERROR(sessions_[i]->Resume());
+      Look(i);
+    }
+    std::string why;
+    while (why = WhyStop(), why.empty()) {
+      const int next = allocation_.Next(progress_, objective_);
+      KILN_RETURN_IF_ERROR(Step(next));
+    }
+    flight::Event event;
+    event.mutable_stop()->set_why(why);
+    KILN_RETURN_IF_ERROR(parts_.Log(std::move(event)));
+    KILN_RETURN_IF_ERROR(End(why == "interrupt"));
+    return States();
+  }
+
+ private:
+  bool Stopped() {
+    interrupted_ =
+        interrupted_ || (options_.session.stop && options_.session.stop());
+    return interrupted_;
+  }
+
+  bool TimeUp() const {
+    if (options_.time_up) return options_.time_up();
+    return parts_.Seconds() + Reserve() > options_.max_seconds;
+  }
+
+  // What comparing the best of the unfinished tasks will take, where there are
+  // several: a stage for each halving. A part of the time at most.
+  double Reserve() const {
+    double seconds = 0;
+    for (size_t i = 0; i < sessions_.size(); ++i) {
+      if (sessions_.size() < 2 || over_[i]) continue;
+      for (int64_t n = sessions_[i]->num_finalists(); n > 1; n /= 2) {
+        seconds += options_.session.turns.stage_seconds;
+      }
+    }
+    return std::min(seconds, 0.2 * options_.max_seconds);
+  }
+
+  // Empty: go on.
+  std::string WhyStop() {
+    if (Stopped()) return "interrupt";
+    if (allocation_.Next(progress_, objective_) < 0) return "done";
+    if (measured_ >= options_.trials) return "trials";
+    return TimeUp() ? "time" : "";
+  }
+
+  absl::Status Step(int next) {
+    flight::Event event;
+    event.mutable_pick()->set_task(next);
+    KILN_RETURN_IF_ERROR(parts_.Log(std::move(event)));
+    if (options_.picked) options_.picked(States(), next);
+    Session& session = *sessions_[next];
+    const int64_t before = session.state().trials_done;
+    KILN_RETURN_IF_ERROR(session.Step(options_.trials - measured_));
+    measured_ += session.state().trials_done - before;
+    ++progress_[next].batches;
+    Look(next);
+    if (!session.state().finished || Stopped()) return absl::OkStatus();
+    over_[next] = true;
+    return session.Finish();
+  }
+
+  // Brings what the allocation sees of a task up to date.
+  void Look(size_t i) {
+    progress_[i].finished = sessions_[i]->state().finished;
+    progress_[i].best.clear();
+    for (double ns : sessions_[i]->history()) {
+      progress_[i].best.push_back(ns * 1e-9);
+    }
+  }
+
+  absl::Status End(bool interrupted) {
+    for (size_t i = 0; i < sessions_.size(); ++i) {
+      if (over_[i]) continue;
+      if (interrupted) sessions_[i]->Interrupt();
+      KILN_RETURN_IF_ERROR(interrupted ? sessions_[i]->Abandon()
+                                       : sessions_[i]->Finish());
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<TuneState> States() const {
+    std::vector<TuneState> states;
+    for (const auto& session : sessions_) states.push_back(session->state());
+    return states;
+  }
+
+  const TuneAllOptions& options_;
+  SessionOptions session_options_;
+  const Allocation& allocation_;
+  const Objective& objective_;
+  const SessionParts parts_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<TaskProgress> progress_;
+  std::vector<bool> over_;  // finished, and its best compared
+  int64_t measured_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<TuneState>> TuneAll(
+    absl::Span<const ScheduledTask> tasks, const TuneAllOptions& options,
+    Database* database, Measurer* measurer, FlightSink* flight) {
+  KILN_ASSIGN_OR_RETURN(std::unique_ptr<Allocation> allocation,
+                        MakeAllocation("gradient"));
+  KILN_ASSIGN_OR_RETURN(std::unique_ptr<Objective> objective,
+                        MakeObjective("weighted-sum"));
+  Run run(tasks, options,
+          options.allocation ? *options.allocation : *allocation,
+          options.objective ? *options.objective : *objective,
+          {database, measurer, flight, std::chrono::steady_clock::now()});
+  return run.Go();
+}
+
+}  // namespace kiln

@@ -1,0 +1,313 @@
+#include "kiln/search/task/session.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "kiln/base/status_macros.h"
+#include "kiln/search/database/utf8.h"
+
+namespace kiln {
+
+// Candidates and their seconds; 0 for what failed.
+struct Session::Lesson {
+  std::vector<Candidate> candidates;
+  std::vector<double> seconds;
+
+  void Add(Candidate candidate, const TuningRecord& record) {
+    candidates.push_back(std::move(candidate));
+    const bool ok = record.verdict == Verdict::kOk;
+    seconds.push_back(ok ? record.latency_min_ns * 1e-9 : 0);
+  }
+};
+
+double SessionParts::Seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+absl::Status SessionParts::Log(flight::Event event) const {
+  if (!flight) return absl::OkStatus();
+  event.set_at(Seconds());
+  return flight->Write(event);
+}
+
+Session::Session(int id, const TuneTask& task, Strategy& strategy,
+                 const SessionOptions& options, const SessionParts& parts)
+    : id_(id),
+      task_(task),
+      strategy_(strategy),
+      options_(options),
+      parts_(parts) {
+  state_.id = id;
+  state_.task = task.name;
+  state_.flop = task.flop;
+  state_.weight = task.weight;
+  state_.peak_gflops = task.peak_gflops;
+  state_.trials_total = options.trials;
+}
+
+void Session::Report(const TuningRecord* record) {
+  state_.seconds = parts_.Seconds();
+  if (options_.progress) options_.progress(state_, record);
+}
+
+absl::Status Session::Resume() {
+  Database& database = *parts_.database;
+  KILN_RETURN_IF_ERROR(database.AddWorkload(task_.workload));
+  RecordFilter filter;
+  filter.workload_key = task_.workload.key;
+  filter.target = task_.target;
+  Lesson earlier;
+  KILN_RETURN_IF_ERROR(
+      database.ForEachRecord(filter, [&](const TuningRecord& record) {
+        if (!record.program_hash.empty()) {
+          strategy_.Exclude(record.program_hash);
+        }
+        flight::Event event;
+        *event.mutable_earlier() = ToFlight(id_, record);
+        event.mutable_earlier()->set_trace(ValidUtf8(record.trace));
+        event.mutable_earlier()->set_decisions(record.decisions);
+        Count(record);
+        Remember(record, &earlier);
+        return parts_.Log(std::move(event));
+      }));
+  state_.trials_resumed = state_.trials_done;
+  state_.trials_in_vain = 0;
+  if (state_.best) history_.push_back(state_.best->latency_min_ns);
+  UpdateFinished();
+  Report(nullptr);
+  return Teach(earlier);
+}
+
+// An earlier trial that the space still holds, for the strategy.
+void Session::Remember(const TuningRecord& record, Lesson* lesson) {
+  if (record.verdict == Verdict::kScheduleRefused) return;
+  std::optional<Point> point = task_.space->Locate(record.trace);
+  if (!point) return;
+  absl::StatusOr<Candidate> candidate = task_.space->At(*point);
+  if (candidate.ok()) lesson->Add(*std::move(candidate), record);
+}
+
+absl::Status Session::Teach(const Lesson& lesson) {
+  if (lesson.candidates.empty()) return absl::OkStatus();
+  return strategy_.Observe(lesson.candidates, lesson.seconds);
+}
+
+void Session::Count(const TuningRecord& record) {
+  ++state_.counts[static_cast<int>(record.verdict)];
+  if (record.verdict == Verdict::kScheduleRefused) return;
+  ++state_.trials_done;
+  ++state_.trials_in_vain;
+  if (record.verdict != Verdict::kOk) return;
+  if (!state_.best || record.latency_min_ns < state_.best->latency_min_ns) {
+    state_.best = record;
+    state_.trials_in_vain = 0;
+  }
+}
+
+TuningRecord Session::NewRecord(uint64_t index) const {
+  TuningRecord record;
+  record.workload_key = task_.workload.key;
+  record.target = task_.target;
+  record.compiler_version = parts_.measurer->CompilerVersion();
+  record.seed = options_.seed;
+  record.trial = static_cast<int64_t>(index);
+  return record;
+}
+
+TuningRecord Session::NewRecord(const Candidate& candidate,
+                                uint64_t index) const {
+  TuningRecord record = NewRecord(index);
+  record.program_hash = candidate.program_hash;
+  record.trace = task_.space->TraceText(candidate.point);
+  record.decisions = task_.space->DecisionText(candidate.point);
+  return record;
+}
+
+absl::Status Session::Commit(const TuningRecord& record) {
+  absl::StatusOr<int64_t> id = parts_.database->CommitTrial(record);
+  if (absl::IsAlreadyExists(id.status())) return absl::OkStatus();
+  KILN_RETURN_IF_ERROR(id.status());
+  Count(record);
+  Report(&record);
+  return absl::OkStatus();
+}
+
+absl::Status Session::CommitRefused(const SearchBatch& batch) {
+  for (const RefusedSample& refused : batch.refused) {
+    TuningRecord record = NewRecord(refused.index);
+    record.verdict = Verdict::kScheduleRefused;
+    record.reason = refused.reason;
+    record.trace = refused.reason;
+    KILN_RETURN_IF_ERROR(Commit(record));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::LogBatch(const SearchBatch& batch) {
+  flight::Event event;
+  flight::Batch& log = *event.mutable_batch();
+  log.set_task(id_);
+  log.set_exhausted(batch.exhausted);
+  for (size_t i = 0; i < batch.candidates.size(); ++i) {
+    flight::Proposal& proposal = *log.add_proposals();
+    proposal.set_program(batch.candidates[i].program_hash);
+    proposal.set_index(batch.indices[i]);
+    proposal.set_decisions(
+        task_.space->DecisionText(batch.candidates[i].point));
+  }
+  for (const RefusedSample& sample : batch.refused) {
+    flight::Refused& refused = *log.add_refused();
+    refused.set_index(sample.index);
+    refused.set_reason(ValidUtf8(sample.reason));
+  }
+  return parts_.Log(std::move(event));
+}
+
+absl::Status Session::Prepare() {
+  if (prepared_) return absl::OkStatus();
+  const absl::Status status = parts_.measurer->Prepare(task_);
+  prepared_ = status.ok();
+  if (prepared_) return absl::OkStatus();
+  state_.gave_up = std::string(status.message());
+  state_.finished = true;
+  flight::Event event;
+  event.mutable_give_up()->set_task(id_);
+  event.mutable_give_up()->set_reason(ValidUtf8(state_.gave_up));
+  return parts_.Log(std::move(event));
+}
+
+absl::Status Session::Step(int64_t most) {
+  KILN_RETURN_IF_ERROR(Prepare());
+  if (state_.finished) return absl::OkStatus();
+  const int64_t left = state_.trials_total - state_.trials_done;
+  const SearchBatch batch = strategy_.Next(static_cast<int>(
+      std::min({left, most, static_cast<int64_t>(options_.batch)})));
+  state_.exhausted = batch.exhausted;
+  KILN_RETURN_IF_ERROR(LogBatch(batch));
+  KILN_RETURN_IF_ERROR(CommitRefused(batch));
+  Lesson lesson;
+  KILN_RETURN_IF_ERROR(MeasureBatch(batch, &lesson));
+  KILN_RETURN_IF_ERROR(Teach(lesson));
+  if (state_.best) history_.push_back(state_.best->latency_min_ns);
+  UpdateFinished();
+  return absl::OkStatus();
+}
+
+absl::Status Session::MeasureBatch(const SearchBatch& batch, Lesson* lesson) {
+  absl::Status status;
+  KILN_RETURN_IF_ERROR(parts_.measurer->Measure(
+      task_, batch.candidates, MeasureNow(), [&](const Measured& measured) {
+        const Candidate& candidate = batch.candidates[measured.index];
+        TuningRecord record =
+            NewRecord(candidate, batch.indices[measured.index]);
+        Fill(measured.result, &record);
+        flight::Event event;
+        *event.mutable_result() = ToFlight(id_, record);
+        status = parts_.Log(std::move(event));
+        if (status.ok()) status = Commit(record);
+        lesson->Add(candidate, record);
+        if (record.verdict == Verdict::kOk) Keep(record, measured.kernel);
+        return status.ok() && !(options_.stop && options_.stop());
+      }));
+  return status;
+}
+
+void Session::UpdateFinished() {
+  const bool in_vain = options_.early_stopping > 0 &&
+                       state_.trials_in_vain >= options_.early_stopping;
+  state_.finished =
+      state_.exhausted || in_vain || state_.trials_done >= state_.trials_total;
+}
+
+MeasureOptions Session::MeasureNow() const {
+  MeasureOptions options = options_.measure;
+  options.num_threads = task_.num_threads;
+  if (state_.best) options.best_ns = state_.best->latency_min_ns;
+  return options;
+}
+
+// Takes the result into the record, and its cost into the state.
+void Session::Fill(const MeasureResult& result, TuningRecord* record) {
+  state_.check_seconds += result.check_seconds;
+  record->verdict = result.verdict;
+  record->reason = result.reason;
+  record->latency_min_ns = result.min_ns;
+  record->latency_median_ns = result.median_ns;
+  record->latency_spread_ns = result.spread_ns;
+  record->samples = result.samples;
+}
+
+// Remembers the kernels of the fastest few.
+void Session::Keep(const TuningRecord& record, const BuildResult* build) {
+  const auto slower =
+      std::upper_bound(finalists_.begin(), finalists_.end(),
+                       record.latency_min_ns, [](double ns, const Finalist& f) {
+                         return ns < f.record.latency_min_ns;
+                       });
+  finalists_.insert(slower, {record, build ? *build : BuildResult()});
+  if (static_cast<int>(finalists_.size()) > options_.finalists) {
+    finalists_.pop_back();
+  }
+}
+
+absl::Status Session::Finish() {
+  if (prepared_ && finalists_.size() >= 2) {
+    std::vector<Measurer::Again> programs;
+    for (const Finalist& f : finalists_) {
+      programs.push_back({f.record.program_hash, &f.build});
+    }
+    std::vector<MeasureResult> results;
+    KILN_ASSIGN_OR_RETURN(
+        results, parts_.measurer->MeasureAgain(task_, programs, options_.turns,
+                                               MeasureNow()));
+    for (size_t i = 0; i < results.size(); ++i) {
+      KILN_RETURN_IF_ERROR(Revise(&finalists_[i], results[i]));
+    }
+    KILN_RETURN_IF_ERROR(FindBest());
+  }
+  return Abandon();
+}
+
+absl::Status Session::Abandon() {
+  finalists_.clear();
+  parts_.measurer->Release(task_);
+  KILN_RETURN_IF_ERROR(NameBest());
+  Report(nullptr);
+  return absl::OkStatus();
+}
+
+absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result) {
+  TuningRecord& record = finalist->record;
+  const double first_ns = record.latency_min_ns;
+  --state_.counts[static_cast<int>(record.verdict)];
+  Fill(result, &record);
+  ++state_.counts[static_cast<int>(record.verdict)];
+  flight::Event event;
+  *event.mutable_again() = ToFlight(id_, record);
+  KILN_RETURN_IF_ERROR(parts_.Log(std::move(event)));
+  if (record.verdict == Verdict::kOk) {
+    record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
+  }
+  return parts_.database->ReviseTrial(record);
+}
+
+// The best of all, earlier runs included.
+absl::Status Session::FindBest() {
+  absl::StatusOr<TuningRecord> best =
+      parts_.database->Best(task_.workload.key, task_.target);
+  state_.best.reset();
+  if (absl::IsNotFound(best.status())) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(state_.best, std::move(best));
+  return absl::OkStatus();
+}
+
+absl::Status Session::NameBest() {
+  if (!state_.best) return absl::OkStatus();
+  flight::Event event;
+  *event.mutable_best() = ToFlight(id_, *state_.best);
+  return parts_.Log(std::move(event));
+}
+
+}  // namespace kiln

@@ -1,0 +1,87 @@
+#include "kiln/tools/tuning/prepare.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/sha256.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/te/flops.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule_space.h"
+#include "kiln/search/space/script_space.h"
+
+namespace kiln {
+namespace {
+
+absl::StatusOr<int> FunctionIndex(const Module& module,
+                                  const std::string& name) {
+  for (size_t i = 0; i < module.functions.size(); ++i) {
+    if (module.functions[i].name == name) return static_cast<int>(i);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("the module has no function \"", name, "\""));
+}
+
+Workload MakeWorkload(const Module& module, const std::string& function) {
+  Workload workload;
+  workload.text = PrintModule(module);
+  workload.func_name = function;
+  workload.key = Sha256Hex(absl::StrCat(function, "\n", workload.text));
+  return workload;
+}
+
+// The registers of a target, for tiles of float32.
+RegisterFile RegistersOf(const Target& target) {
+  RegisterFile file;
+  file.lanes = target.vector_bits / 32;
+  file.registers = target.vector_bits == 512 ? 32 : 16;
+  return file;
+}
+
+absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
+                       TraceSpace* space) {
+  if (job.space) {
+    KILN_RETURN_IF_ERROR(AddScript(*job.space, space));
+  }
+  if (!job.space || job.use_rules) {
+    AddRuleSchedules(CpuRules(),
+                     {.registers = RegistersOf(target), .function = function},
+                     space);
+  }
+  if (space->size() > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "no schedule is known for ", job.name, "; give one with --space FILE"));
+}
+
+}  // namespace
+
+const Function& PreparedTask::function() const {
+  return *space->module().Find(task.workload.func_name);
+}
+
+absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
+                                                      const Target& target,
+                                                      const GuideOptions& guide,
+                                                      const Machine& machine,
+                                                      ThreadPool* pool) {
+  KILN_ASSIGN_OR_RETURN(const int function,
+                        FunctionIndex(job.module, job.function));
+  auto prepared = std::make_unique<PreparedTask>();
+  prepared->space = std::make_unique<TraceSpace>(job.module, function);
+  KILN_RETURN_IF_ERROR(FillSpace(job, target, function, prepared->space.get()));
+  TuneTask& task = prepared->task;
+  task.name = job.name;
+  task.workload = MakeWorkload(job.module, job.function);
+  task.num_threads = target.num_cores;
+  task.target =
+      absl::StrCat(target.Fingerprint(), " threads=", target.num_cores);
+  task.flop = EstimateFlops(job.module.functions[function]).value_or(0);
+  task.weight = job.weight;
+  task.space = prepared->space.get();
+  KILN_ASSIGN_OR_RETURN(prepared->guide, MakeGuide(guide, task, machine, pool));
+  return prepared;
+}
+
+}  // namespace kiln
