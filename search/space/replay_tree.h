@@ -36,8 +36,9 @@ struct ScheduledProgram {
 
 class ReplayTree {
  public:
-  // Keeps at most `capacity` places; a full tree starts anew.
-  static constexpr size_t kCapacity = 8192;
+  // Keeps at most `capacity` places, of some kilobytes each; a full tree starts
+  // anew.
+  static constexpr size_t kCapacity = 2048;
 
   // For schedules of one function of the start. The choices of the trace that
   // its author did not make are open.
