@@ -15,7 +15,7 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 struct Term {
   int64_t step;    // how far one iteration moves the value, positive
-  int64_t extent;  // iterations; kMax: not known
+  int64_t extent;  // iterations; kMax: not known, at least one
 };
 
 using Loops = std::vector<const ForNode*>;
@@ -41,6 +41,7 @@ bool AddTerms(const Expr& e, int64_t factor, const Loops& loops,
   if (IsFixed(e, loops)) return true;
   if (const ForNode* loop = LoopOf(e, loops)) {
     const int64_t* extent = AsInt(loop->extent);
+    if (!extent && !IsFixed(loop->extent, loops)) return false;
     terms->push_back({std::abs(factor), extent ? *extent : kMax});
     return true;
   }
@@ -73,12 +74,12 @@ bool IsDense(const Expr& e, int64_t width, const Loops& loops) {
   for (const Term& term : terms) {
     if (term.extent == 1 || term.step == 0) continue;
     if (term.step > filled) return false;
+    if (term.extent == kMax) continue;
     int64_t more = 0;
-    const bool known =
-        term.extent != kMax &&
+    const bool fits =
         FoldInt(ExprKind::kMul, term.step, term.extent - 1, &more) &&
         FoldInt(ExprKind::kAdd, filled, more, &filled);
-    if (!known) filled = kMax;
+    if (!fits) filled = kMax;
   }
   return true;
 }

@@ -12,7 +12,9 @@ namespace kiln {
 // True when `e` is a sum of multiples of the variables of `loops` (and of what
 // stands still), and leaves no gap while the loops run: in order of size, no
 // multiple is larger than the stretch that the smaller ones fill. Overlap does
-// not matter: i*4 + j is dense for j in [0, 6). False also means "cannot tell".
+// not matter: i*4 + j is dense for j in [0, 6). Loops of unknown extent count
+// as one iteration. False also means "cannot tell", and is the answer where how
+// far one of the loops runs depends on another.
 bool IsDense(const Expr& e, const std::vector<const ForNode*>& loops);
 
 // The same for the values in [e, e + width).

@@ -11,7 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -63,30 +65,6 @@ absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
   return move;
 }
 
-// A block whose loops leave out iterations of its own (its consumers did not
-// want them) would run those as well under loops made anew.
-absl::Status CheckAllRun(const Move& move, const ScopeBlock& block) {
-  Analyzer analyzer;
-  Domains domains;
-  for (const ForNode* loop : block.loops) {
-    domains[loop->var.get()] = {loop->min, loop->extent};
-  }
-  for (size_t i = 0; i < block.realize->values.size(); ++i) {
-    const IterVar& iter = block.block().iters[i];
-    const IntSet set = EvalSet(block.realize->values[i], domains, &analyzer);
-    const int64_t* extent = AsInt(iter.domain.extent);
-    if (!set.IsBounded() || !extent) continue;
-    const Expr span = analyzer.Simplify(Sub(set.max, set.min));
-    const int64_t* width = AsInt(span);
-    if (!width || *width + 1 >= *extent) continue;
-    return Refusal(
-        move.primitive,
-        absl::StrCat("only ", *width + 1, " of ", *extent, " values of `",
-                     iter.var.name(), "` of ", move.name(), " run"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   if (!scope.only_loops_and_blocks) {
     return Refusal(move.primitive,
@@ -99,8 +77,11 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
         absl::StrCat(move.name(),
                      " is neither complete nor a reduction: ", *reason));
   }
+  // Loops made anew would run those that its own loops leave out.
   if (move.is_reverse) {
-    KILN_RETURN_IF_ERROR(CheckAllRun(move, scope.blocks[block]));
+    if (Reason reason = WhyNotAllRun(scope.blocks[block])) {
+      return Refusal(move.primitive, *reason);
+    }
   }
   if (!move.is_reverse && scope.IsOutput(block)) {
     return Refusal(move.primitive,
@@ -229,19 +210,47 @@ std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
   return box;
 }
 
-IterDomains DomainsOf(const Move& move, const Scope& scope,
-                      const std::vector<int>& partners, Analyzer* analyzer) {
+// What to run of the moved block.
+struct Narrowed {
+  IterDomains domains;
+  // Whether one of its regions asks for just these, so that they hold all that
+  // touches what the partners touch of that one.
+  bool by_one = false;
+};
+
+bool IsSame(const IterDomains& a, const IterDomains& b) {
+  const auto same = [](const Expr& x, const Expr& y) {
+    return x.get() == y.get() || (x && y && SameExpr(x, y));
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const IntSet& x, const IntSet& y) {
+                      return same(x.min, y.min) && same(x.max, y.max);
+                    });
+}
+
+Narrowed DomainsOf(const Move& move, const Scope& scope,
+                   const std::vector<int>& partners, Analyzer* analyzer) {
   const BlockNode& block = move.moved();
-  IterDomains domains(block.iters.size());
+  Narrowed result{IterDomains(block.iters.size())};
+  std::vector<IterDomains> single;
   for (const BufferRegion& region :
        move.is_reverse ? block.reads : block.writes) {
     const std::vector<IntSet> box =
         RequiredBox(move, scope, partners, region.buffer, analyzer);
-    if (!box.empty()) {
-      NarrowDomains(block, region, box, &domains, analyzer);
+    if (box.empty()) continue;
+    IterDomains domains(block.iters.size());
+    NarrowDomains(block, region, box, &domains, analyzer);
+    if (!single.empty()) {
+      NarrowDomains(block, region, box, &result.domains, analyzer);
+    } else {
+      result.domains = domains;
     }
+    single.push_back(std::move(domains));
   }
-  return domains;
+  result.by_one = std::any_of(
+      single.begin(), single.end(),
+      [&](const IterDomains& one) { return IsSame(one, result.domains); });
+  return result;
 }
 
 // A predicate that only keeps iterators in their domains holds by itself in
@@ -370,66 +379,41 @@ absl::Status CheckComplete(const Move& move, const Scope& scope, int producer,
       "choose a loop outside of the reduction");
 }
 
-// Whether the loops have as many iterations as the block has instances; true
-// where that is not known.
-bool EnoughIterations(const ScopeBlock& block, Analyzer* analyzer) {
-  double instances = 1, iterations = 1;
-  for (const IterVar& iter : block.block().iters) {
-    const int64_t* extent = AsInt(iter.domain.extent);
-    if (!extent) return true;
-    instances *= static_cast<double>(*extent);
-  }
-  for (const ForNode* loop : block.loops) {
-    const bool moves = std::any_of(
-        block.realize->values.begin(), block.realize->values.end(),
-        [&](const Expr& value) { return UsesVar(value, loop->var); });
-    const int64_t most = analyzer->Bound(loop->extent).max;
-    analyzer->Bind(loop->var, {loop->min, loop->extent});
-    if (moves) iterations *= static_cast<double>(most);
-  }
-  return iterations >= instances;
+// The loops of a moved consumer reach every instance that it had. They do where
+// an instance cannot but read what the producers make; one that reads nothing
+// of them (the zeros of a padding, say) may be lost.
+absl::Status CheckWhole(const Move& move, const Scope& before, bool by_one,
+                        const ScopeBlock& after) {
+  const int block = before.IndexOf(move.moved().id);
+  if (by_one && !WhyNotCovered(before, block)) return absl::OkStatus();
+  if (!WhyNotAllRun(after)) return absl::OkStatus();
+  return Refusal(
+      move.primitive,
+      absl::StrCat(move.name(),
+                   " has instances that touch nothing of its "
+                   "producers, or not what one iteration of ",
+                   Describe(*move.loop.loop()), " makes, and would lose them"));
 }
 
-// The loops of a moved consumer reach every iteration that it had, also those
-// that read nothing of the producers (the zeros of a padding, say).
-absl::Status CheckWhole(const Move& move, const ScopeBlock& block) {
-  Analyzer analyzer;
-  Domains domains;
-  for (const ForNode* loop : block.loops) {
-    domains[loop->var.get()] = {loop->min, loop->extent};
-  }
-  for (size_t i = 0; i < block.realize->values.size(); ++i) {
-    const Range& domain = block.block().iters[i].domain;
-    const IntSet run = EvalSet(block.realize->values[i], domains, &analyzer);
-    const Expr last = Sub(Add(domain.min, domain.extent), Int(1));
-    const bool whole = run.IsBounded() &&
-                       analyzer.CanProveLessEqual(run.min, domain.min) &&
-                       analyzer.CanProveLessEqual(last, run.max);
-    if (whole) continue;
-    return Refusal(move.primitive,
-                   absl::StrCat("iterator ", block.block().iters[i].var.name(),
-                                " of ", move.name(),
-                                " would run through a "
-                                "part of its domain only, since the producers "
-                                "write no more than that"));
-  }
-  Analyzer outer;
-  if (!EnoughIterations(block, &outer)) {
-    return Refusal(move.primitive,
-                   absl::StrCat(move.name(),
-                                " has instances that touch nothing "
-                                "of its producers, and would lose them"));
-  }
-  return absl::OkStatus();
+absl::Status CheckSums(const Move& move, const ScopeBlock& block) {
+  const Reason reason =
+      WhyNotSummedOnce(block, DepthBelow(block, move.loop.loop()->id));
+  if (!reason) return absl::OkStatus();
+  return Refusal(
+      move.primitive,
+      absl::StrCat(move.name(), " would not sum up as it did: ", *reason));
 }
 
 // Everything that the moved block and its consumers read is there and final.
-absl::Status CheckResult(const Move& move, const Function& f, BlockId id) {
+absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
+                         const Function& f) {
+  const BlockId id = move.moved().id;
   KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
   const Scope scope(*path.scope()->block);
   const int block = scope.IndexOf(id);
   if (move.is_reverse) {
-    KILN_RETURN_IF_ERROR(CheckWhole(move, scope.blocks[block]));
+    KILN_RETURN_IF_ERROR(CheckWhole(move, before, by_one, scope.blocks[block]));
+    KILN_RETURN_IF_ERROR(CheckSums(move, scope.blocks[block]));
   }
   std::vector<int> readers = scope.Consumers(block);
   for (int consumer : readers) {
@@ -493,16 +477,16 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   KILN_RETURN_IF_ERROR(CheckPredicate(move));
 
   Analyzer analyzer = BindLoopsTo(move.loop);
-  const IterDomains domains = DomainsOf(move, scope, partners, &analyzer);
+  const Narrowed narrowed = DomainsOf(move, scope, partners, &analyzer);
   Function result = f;
-  const Stmt loops = LoopsOver(move.block.realize()->block, domains,
+  const Stmt loops = LoopsOver(move.block.realize()->block, narrowed.domains,
                                options.preserve_unit_loops, &analyzer,
                                [&] { return result.NewId(); });
   KILN_ASSIGN_OR_RETURN(result, TakeAway(move, result));
   KILN_ASSIGN_OR_RETURN(
       result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
                      IdsOf(scope, consumers)));
-  KILN_RETURN_IF_ERROR(CheckResult(move, result, block_id));
+  KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, result));
   KILN_RETURN_IF_ERROR(CheckLoopKinds(move, result, block_id));
   return result;
 }

@@ -1,0 +1,69 @@
+#include "kiln/schedule/analysis/instances.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+bool IsReduced(const ScopeBlock& block, const ForNode& loop) {
+  const std::vector<IterVar>& iters = block.block().iters;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (iters[i].type != IterType::kSpatial &&
+        UsesVar(block.realize->values[i], loop.var)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsUsed(const ScopeBlock& block, const ForNode& loop) {
+  const std::vector<Expr>& values = block.realize->values;
+  return std::any_of(values.begin(), values.end(), [&](const Expr& value) {
+    return UsesVar(value, loop.var);
+  });
+}
+
+}  // namespace
+
+Reason WhyNotAllRun(const ScopeBlock& block) {
+  Analyzer analyzer;
+  BufferRegion points;  // of the space of the iterators
+  std::vector<IntSet> domain;
+  for (const IterVar& iter : block.block().iters) {
+    points.region.push_back({iter.var, Int(1)});
+    const Expr end = Add(iter.domain.min, iter.domain.extent);
+    domain.push_back({iter.domain.min, analyzer.Simplify(Sub(end, Int(1)))});
+  }
+  const std::vector<IntSet> run = TouchedBox(block, points, 0, &analyzer);
+  if (!Contains(run, domain, &analyzer)) {
+    return absl::StrCat("only a part of the instances of ",
+                        Describe(block.block()), " run");
+  }
+  for (const IntSet& set : run) {
+    if (!set.IsBounded()) return "iterators without bounds";
+  }
+  if (FillsBox(block, points, 0, run, &analyzer)) return std::nullopt;
+  return absl::StrCat("not all instances of ", Describe(block.block()),
+                      " run for sure");
+}
+
+Reason WhyNotSummedOnce(const ScopeBlock& block, size_t shared) {
+  const auto begin = block.loops.begin();
+  const auto first = std::find_if(
+      begin, begin + static_cast<long>(shared),
+      [&](const ForNode* loop) { return IsReduced(block, *loop); });
+  if (first == begin + static_cast<long>(shared)) return std::nullopt;
+  for (auto loop = first; loop != block.loops.end(); ++loop) {
+    if (IsOne((*loop)->extent) || IsUsed(block, **loop)) continue;
+    return absl::StrCat(Describe(**loop), " would add up the same again");
+  }
+  if (Reason reason = WhyNotAffine(block)) return reason;
+  return WhyInitNotFirst(*block.realize, block.loops);
+}
+
+}  // namespace kiln
