@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -50,8 +51,25 @@ bool WritesOnlyPrivate(const BlockNode& scope, const Stmt& subtree,
                      });
 }
 
-Reason WhyBlockDepends(const BlockNode& scope, const Stmt& loop_stmt,
+// Whether the block's predicate leaves one iteration of the loop at most, with
+// the loops around it where they are.
+bool RunsInOneIteration(const Path& path, const ScopeBlock& block) {
+  const ForNode& loop = *path.loop();
+  if (IsOne(block.realize->predicate)) return false;
+  Analyzer analyzer;
+  for (const ForNode* outer : LoopsAbove(path)) {
+    analyzer.Bind(outer->var, {outer->min, outer->extent});
+  }
+  for (const ForNode* inner : block.loops) {
+    analyzer.Bind(inner->var, {inner->min, inner->extent});
+  }
+  const auto held = analyzer.Assume(block.realize->predicate);
+  return analyzer.CanProveLessEqual(loop.var, loop.min);
+}
+
+Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
                        const ScopeBlock& block, IndependenceOptions options) {
+  const Stmt& loop_stmt = path.back();
   const ForNode& loop = *loop_stmt.As<ForNode>();
   bool moves = false;
   if (Reason reason =
@@ -62,7 +80,7 @@ Reason WhyBlockDepends(const BlockNode& scope, const Stmt& loop_stmt,
   if (runs_once || WritesOnlyPrivate(scope, loop_stmt, block.block())) {
     return std::nullopt;
   }
-  if (!moves) {
+  if (!moves && !RunsInOneIteration(path, block)) {
     return absl::StrCat("every iteration of it writes the same elements in ",
                         Describe(block.block()));
   }
@@ -113,7 +131,7 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
       return absl::StrCat(Describe(block.block()),
                           " is neither complete nor a reduction: ", *reason);
     }
-    if (Reason reason = WhyBlockDepends(scope, path.back(), block, options)) {
+    if (Reason reason = WhyBlockDepends(scope, path, block, options)) {
       return reason;
     }
   }

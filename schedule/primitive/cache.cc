@@ -14,7 +14,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/inlining.h"
+#include "kiln/schedule/primitive/cache_copy.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
 namespace kiln {
@@ -108,14 +108,6 @@ Buffer MakeCache(const Buffer& buffer, const std::string& scope,
   });
 }
 
-// What a copy moves: a box of the tensor, and the buffer for it.
-struct Copy {
-  std::vector<Range> box;  // of the tensor
-  Buffer cache;
-  bool is_whole = true;  // the cache has the tensor's shape and indices
-  Expr writer_runs = Bool(true);  // as far as loops around the copy decide it
-};
-
 // The parts of the writer's predicate that the first `depth` loops decide.
 Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
   const auto* node = e.As<BinaryNode>();
@@ -133,7 +125,7 @@ Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
 
 // What keeps the copy's iterators in their domains where the box may reach
 // beyond the tensor.
-Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
+Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
                    const std::vector<Var>& loops, const BlockFields& block,
                    Analyzer* analyzer) {
   Expr predicate = Bool(true);
@@ -155,7 +147,7 @@ Expr CopyPredicate(const Copy& copy, const std::vector<Expr>& values,
 
 // for ax0...: with block: cache[v] = source[v], or the other way round.
 // `analyzer` knows the loops around the copy.
-Stmt MakeCopy(const Staging& staging, const Copy& copy, bool into_cache,
+Stmt MakeCopy(const Staging& staging, const CacheCopy& copy, bool into_cache,
               Analyzer* analyzer, Function* f, BlockId* copy_id) {
   std::vector<Var> loops;
   std::vector<Expr> values, cache_indices, tensor_indices;
@@ -191,9 +183,13 @@ Stmt MakeCopy(const Staging& staging, const Copy& copy, bool into_cache,
   return stmt;
 }
 
-// Knows the loops of block `index` (-1: none).
+// Knows the iterators of the enclosing block and the loops of block `index`
+// (-1: none).
 Analyzer BindLoops(const Scope& scope, int index) {
   Analyzer analyzer;
+  for (const IterVar& iter : scope.block->iters) {
+    analyzer.Bind(iter.var, iter.domain);
+  }
   if (index < 0) return analyzer;
   for (const ForNode* loop : scope.blocks[index].loops) {
     analyzer.Bind(loop->var, {loop->min, loop->extent});
@@ -251,11 +247,13 @@ bool IsWhole(const Buffer& buffer, const std::vector<Range>& box) {
 }
 
 // A box at the level of the enclosing block gets a buffer of its own size when
-// nobody outside of it looks; inside of loops indices stay as they are.
-Copy MakePlan(const Staging& staging, const Place& place,
-              std::vector<Range> box, const std::string& scope) {
-  Copy copy;
-  copy.is_whole = place.depth > 0 || IsWhole(staging.buffer, box);
+// nobody outside of it looks; inside of loops, and where the box may reach
+// beyond the tensor (halos do), indices stay as they are.
+CacheCopy MakePlan(const Staging& staging, const Place& place,
+                   std::vector<Range> box, const std::string& scope) {
+  CacheCopy copy;
+  copy.is_whole = place.depth > 0 || IsWhole(staging.buffer, box) ||
+                  !IsWithinTensor(staging.scope_block(), staging.buffer, box);
   std::vector<Expr> shape = staging.buffer->shape;
   if (!copy.is_whole) {
     for (size_t i = 0; i < box.size(); ++i) shape[i] = box[i].extent;
@@ -287,98 +285,6 @@ Block InsertCopy(const BlockNode& scope, const Place& place, const Stmt& copy,
   }
   fields.alloc_buffers.push_back(cache);
   return MakeBlock(std::move(fields));
-}
-
-// Indices into the cache for indices into the tensor.
-std::vector<Expr> Shifted(const Copy& copy, std::vector<Expr> indices) {
-  if (copy.is_whole) return indices;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    if (!IsZero(copy.box[i].min)) {
-      indices[i] = Sub(indices[i], copy.box[i].min);
-    }
-  }
-  return indices;
-}
-
-BufferRegion Shifted(const Copy& copy, BufferRegion region) {
-  region.buffer = copy.cache;
-  if (copy.is_whole) return region;
-  for (size_t i = 0; i < region.region.size(); ++i) {
-    if (!IsZero(copy.box[i].min)) {
-      region.region[i].min = Sub(region.region[i].min, copy.box[i].min);
-    }
-  }
-  return region;
-}
-
-// Redirects accesses of the tensor to the cache: loads and read regions, and
-// with `writes` also stores and written regions.
-class Redirect {
- public:
-  Redirect(const Buffer& tensor, const Copy& copy, bool writes)
-      : tensor_(tensor), copy_(copy), writes_(writes) {}
-
-  Stmt operator()(const Stmt& s) const {
-    Stmt own = s;
-    if (tensor_->data || HasLoads(s)) {
-      own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
-    }
-    if (const auto* store = own.As<StoreNode>()) return Store(own, *store);
-    if (const auto* realize = own.As<BlockRealizeNode>()) {
-      return WithBlock(*realize, Redirected(*realize->block));
-    }
-    return MapChildren(own, *this);
-  }
-
- private:
-  Expr Loads(const Expr& e) const {
-    if (tensor_->data && e == tensor_->data) return copy_.cache->data;
-    if (!tensor_->data && !LoadsFrom(e, tensor_)) return e;
-    Expr below = MapOperands(e, [&](const Expr& x) { return Loads(x); });
-    const auto* load = below.As<LoadNode>();
-    if (!load || load->buffer != tensor_) return below;
-    return Load(copy_.cache, Shifted(copy_, load->indices));
-  }
-
-  Stmt Store(const Stmt& s, const StoreNode& store) const {
-    if (!writes_ || store.buffer != tensor_) return s;
-    return MakeStore(copy_.cache, store.value, Shifted(copy_, store.indices));
-  }
-
-  BlockFields Redirected(const BlockNode& block) const {
-    BlockFields fields = block.fields();
-    for (BufferRegion& region : fields.reads) {
-      if (region.buffer == tensor_) region = Shifted(copy_, region);
-    }
-    for (BufferRegion& region : fields.writes) {
-      if (writes_ && region.buffer == tensor_) region = Shifted(copy_, region);
-    }
-    for (MatchBufferRegion& match : fields.match_buffers) {
-      if (match.source.buffer == tensor_) {
-        match.source = Shifted(copy_, match.source);
-      }
-    }
-    if (block.init) fields.init = (*this)(block.init);
-    fields.body = (*this)(block.body);
-    return fields;
-  }
-
-  const Buffer& tensor_;
-  const Copy& copy_;
-  bool writes_;
-};
-
-// Redirects the blocks named; blocks without accesses stay shared.
-Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
-                    const Redirect& redirect) {
-  if (blocks.empty()) return body;
-  return Rewrite(body, [&](const Stmt& s) -> Stmt {
-    const auto* realize = s.As<BlockRealizeNode>();
-    if (!realize) return nullptr;
-    const bool named =
-        std::count(blocks.begin(), blocks.end(), realize->block->id) > 0;
-    return named ? redirect(s) : nullptr;
-  });
 }
 
 absl::Status CheckOneWriter(const Staging& staging, const Scope& scope,
@@ -436,7 +342,7 @@ CacheResult Finish(const Staging& staging, Function f, Block scope,
 
 // The place of the copy and what it moves, for a tensor that `writer` (-1: no
 // block of the scope) writes.
-absl::StatusOr<std::pair<Place, Copy>> PlanRead(
+absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
     const Staging& staging, const Scope& scope, int writer,
     const std::vector<BlockId>& readers, const std::string& memory) {
   Place place{staging.scope.back()};
@@ -445,14 +351,14 @@ absl::StatusOr<std::pair<Place, Copy>> PlanRead(
     for (const BufferRegion& region : staging.scope_block().reads) {
       if (region.buffer == staging.buffer) box = region.region;
     }
-    Copy copy = MakePlan(staging, place, std::move(box), memory);
+    CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
     return std::make_pair(place, std::move(copy));
   }
   place = FindPlace(place.parent, staging.scope_block().body, 0,
                     scope.blocks[writer].block().id, readers);
   KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
-  Copy copy = MakePlan(staging, place, std::move(box), memory);
+  CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
   const ScopeBlock& source = scope.blocks[writer];
   copy.writer_runs =
       OuterCondition(source, place.depth, source.realize->predicate);
@@ -533,7 +439,7 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const std::vector<BlockId> readers =
       consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
                         : consumers;
-  std::pair<Place, Copy> plan;
+  std::pair<Place, CacheCopy> plan;
   KILN_ASSIGN_OR_RETURN(plan,
                         PlanRead(staging, scope, writer, readers, memory));
   Function result = f;
@@ -544,8 +450,8 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   Block with_copy =
       InsertCopy(staging.scope_block(), plan.first, copy, plan.second.cache);
   BlockFields fields = with_copy->fields();
-  fields.body = RedirectBlocks(fields.body, readers,
-                               Redirect(staging.buffer, plan.second, false));
+  fields.body =
+      RedirectBlocks(fields.body, readers, staging.buffer, plan.second, false);
   return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
                 copy_id);
 }
@@ -576,7 +482,7 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
   KILN_RETURN_IF_ERROR(
       CheckNoGaps(staging, scope.blocks[writer], place.depth, box));
-  Copy plan = MakePlan(staging, place, std::move(box), memory);
+  CacheCopy plan = MakePlan(staging, place, std::move(box), memory);
   const ScopeBlock& source = scope.blocks[writer];
   plan.writer_runs =
       OuterCondition(source, place.depth, source.realize->predicate);
@@ -586,10 +492,10 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   Stmt copy = MakeCopy(staging, plan, false, &analyzer, &result, &copy_id);
   BlockFields fields =
       InsertCopy(staging.scope_block(), place, copy, plan.cache)->fields();
-  fields.body = RedirectBlocks(fields.body, consumers,
-                               Redirect(staging.buffer, plan, false));
-  fields.body = RedirectBlocks(fields.body, {block},
-                               Redirect(staging.buffer, plan, true));
+  fields.body =
+      RedirectBlocks(fields.body, consumers, staging.buffer, plan, false);
+  fields.body =
+      RedirectBlocks(fields.body, {block}, staging.buffer, plan, true);
   return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
                 copy_id);
 }

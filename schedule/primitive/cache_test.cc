@@ -49,6 +49,29 @@ const BlockNode& BlockOf(const Function& f, const char* name) {
   return *FindBlock(f, Named(f, name))->realize()->block;
 }
 
+// Rows with a halo, of which a part lies beyond the tensor and is not read.
+TEST(CacheReadTest, CopiesNothingBeyondTheTensor) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    for io in range(2):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, io)
+            T.reads(A[vo * 4 - 1:vo * 4 + 5])
+            T.writes(C[vo * 4:vo * 4 + 4])
+            for ii in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, ii)
+                    T.reads(A[vo * 4 + vi - 1:vo * 4 + vi + 2])
+                    T.writes(C[vo * 4 + vi])
+                    C[vo * 4 + vi] = T.if_then_else(1 <= vo * 4 + vi, A[vo * 4 + vi - 1], T.float32(0)) + T.if_then_else(vo * 4 + vi < 7, A[vo * 4 + vi + 1], T.float32(0))
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "C"), 0, "global", {}));
+  EXPECT_EQ(ExtentsOf(r.function, "A_global").back(), 6);
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 21));
+}
+
 TEST(CacheReadTest, CopiesAnInputAtTheStart) {
   Function f = Parse(kChain);
   KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,

@@ -159,15 +159,14 @@ void UnionInto(std::vector<IntSet>* box, const std::vector<IntSet>& other,
 }
 
 // Whether threads of `loop` share memory of this scope, so that they work on
-// one box together: blocks of threads share global memory, threads of a block
-// shared memory, the lanes of a warp its registers.
+// one box together: threads of a block share its shared memory, the lanes of a
+// warp its registers. What lies in global memory each makes for itself, as it
+// would with registers.
 bool ShareMemory(const ForNode& loop, std::string_view scope) {
   if (loop.for_kind != ForKind::kThreadBinding) return false;
   const std::string_view tag = loop.thread_tag;
-  const bool is_block = tag.substr(0, 9) == "blockIdx.";
   const bool is_thread =
       tag.substr(0, 10) == "threadIdx." || tag.substr(0, 7) == "vthread";
-  if (scope == "global") return is_block || is_thread;
   if (scope == "shared" || scope == "shared.dyn") return is_thread;
   return scope == "warp" && tag == "threadIdx.x";
 }

@@ -5,10 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/scope.h"
 
 namespace kiln {
 namespace {
@@ -91,6 +94,59 @@ absl::Status CheckRanges(const Target& target, IsDropped dropped) {
   return absl::OkStatus();
 }
 
+// The parts of a conjunction that mention none of `dropped`.
+Expr KeepConjuncts(const Expr& predicate, IsDropped dropped) {
+  const auto* node = predicate.As<BinaryNode>();
+  if (node && node->kind == ExprKind::kAnd) {
+    const Expr a = KeepConjuncts(node->a, dropped);
+    const Expr b = KeepConjuncts(node->b, dropped);
+    if (IsOne(a)) return b;
+    return IsOne(b) ? a : And(a, b);
+  }
+  return UsesVar(predicate, dropped) ? Bool(true) : predicate;
+}
+
+std::vector<const ForNode*> KeptLoops(const Target& target, IsDropped dropped) {
+  std::vector<const ForNode*> kept = target.outside;
+  for (const ForNode* loop : target.inside) {
+    if (!dropped(loop->var.get())) kept.push_back(loop);
+  }
+  return kept;
+}
+
+// Whether the init may run where conditions that it drops keep the update from
+// running: what it writes there is the scope's own, is in range, and belongs
+// to no other iteration.
+bool MayInitMore(const Target& target, IsDropped dropped) {
+  const Scope scope(*target.path.scope()->block);
+  const BlockRealizeNode& realize = target.realize();
+  if (scope.IsOutput(scope.IndexOf(realize.block->id))) return false;
+  const Expr left = KeepConjuncts(realize.predicate, dropped);
+  const auto loops = KeptLoops(target, dropped);
+  Analyzer analyzer;
+  for (const ForNode* loop : loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  const auto held = analyzer.Assume(left);
+  std::vector<Expr> values;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.type != IterType::kSpatial) continue;
+    const Expr& value = values.emplace_back(realize.values[i]);
+    const Expr end = Add(iter.domain.min, iter.domain.extent);
+    if (!analyzer.CanProveLessEqual(iter.domain.min, value) ||
+        !analyzer.CanProveLess(value, end)) {
+      return false;
+    }
+  }
+  std::vector<const ForNode*> used;
+  for (const ForNode* loop : loops) {
+    if (MovesAny(*loop, realize)) used.push_back(loop);
+  }
+  return CheckIterMap(values, Ranges(used), left, IterMapLevel::kInjective)
+      .ok();
+}
+
 absl::Status CheckCondition(const Target& target, const Expr& condition,
                             IsDropped dropped) {
   const auto* node = condition.As<BinaryNode>();
@@ -104,7 +160,8 @@ absl::Status CheckCondition(const Target& target, const Expr& condition,
            (std::any_of(target.inside.begin(), target.inside.end(), is_loop) ||
             std::any_of(target.outside.begin(), target.outside.end(), is_loop));
   };
-  if (!UsesVar(condition, dropped) || !UsesVar(condition, is_kept)) {
+  if (!UsesVar(condition, dropped) || !UsesVar(condition, is_kept) ||
+      MayInitMore(target, dropped)) {
     return absl::OkStatus();
   }
   return Refusal(
@@ -150,19 +207,6 @@ absl::Status Check(const Target& target) {
     }
   }
   return CheckInitNest(target);
-}
-
-// The parts of a conjunction that mention none of `dropped`.
-Expr KeepConjuncts(const Expr& predicate,
-                   FunctionRef<bool(const VarNode*)> dropped) {
-  const auto* node = predicate.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    const Expr a = KeepConjuncts(node->a, dropped);
-    const Expr b = KeepConjuncts(node->b, dropped);
-    if (IsOne(a)) return b;
-    return IsOne(b) ? a : And(a, b);
-  }
-  return UsesVar(predicate, dropped) ? Bool(true) : predicate;
 }
 
 // The block of the initialization, with iterators of its own.

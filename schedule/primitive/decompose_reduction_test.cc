@@ -99,6 +99,74 @@ TEST(DecomposeReduction, OfALoopFusedFromSpatialAndReduce) {
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 4));
 }
 
+// Four partial sums of n elements, of which there may be less.
+constexpr char kPartialSums[] = R"(
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((4,))
+    for k_1, k_0 in T.grid(4, 2):
+        with T.block("B"):
+            vk_1, vk_0 = T.axis.remap("SR", [k_1, k_0])
+            T.where(k_0 * 4 + k_1 < 3)
+            with T.init():
+                B[vk_1] = T.float32(0)
+            B[vk_1] = B[vk_1] + A[vk_0 * 4 + vk_1]
+    for i, k in T.grid(1, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + B[vk]
+)";
+
+TEST(DecomposeReduction, MayInitPartialSumsThatNothingIsAddedTo) {
+  const Function f = ParseProgram(kPartialSums);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[1]));
+  EXPECT_TRUE(IsOne(RealizeNamed(result.function, "B_init").predicate));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 7));
+}
+
+TEST(DecomposeReduction, RefusesToInitMoreOfAnOutput) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), B: T.Buffer((4,), "float32")):
+    for k_1, k_0 in T.grid(4, 2):
+        with T.block("B"):
+            vk_1, vk_0 = T.axis.remap("SR", [k_1, k_0])
+            T.where(k_0 * 4 + k_1 < 3)
+            with T.init():
+                B[vk_1] = T.float32(0)
+            B[vk_1] = B[vk_1] + A[vk_0 * 4 + vk_1]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[1]),
+              StatusIs(kRefused, HasSubstr("ties loops")));
+}
+
+// The condition keeps i from 4 on out, whose init would wipe out sums.
+TEST(DecomposeReduction, RefusesToInitAgainWhatOtherIterationsSum) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+    B = T.alloc_buffer((4,))
+    for i, k in T.grid(8, 8):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i % 4)
+            vk = T.axis.reduce(8, k)
+            T.where(i * 8 + k < 32)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = B[vi]
+)");
+  EXPECT_FALSE(
+      DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[0]).ok());
+}
+
 TEST(DecomposeReduction, RefusesBelowAReduceLoop) {
   const Function f = ParseProgram(kMatmul);
   const auto loops = LoopsOf(f, "C");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
@@ -117,6 +118,28 @@ def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
             B[vi] = A[vi]
 )");
   ExpectDependent(f, LoopsOf(f, "B")[0], "writes the same elements");
+}
+
+TEST(ForKind, OneIterationThatWritesIsIndependent) {
+  const auto program = [](const char* condition) {
+    return ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i, j, k in T.grid(4, 1, 32):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.where()",
+                                     condition, R"()
+            B[vi] = A[vi]
+)"));
+  };
+  const Function one = program("j * 32 + k < 1");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            Parallel(one, LoopsOf(one, "B")[2]));
+  KILN_EXPECT_OK(CheckSameResults(one, g, 5));
+  const Function two = program("j * 32 + k < 2");
+  EXPECT_THAT(Parallel(two, LoopsOf(two, "B")[2]),
+              StatusIs(kRefused, HasSubstr("writes the same elements")));
 }
 
 TEST(ForKind, BindingsHaveToBeAffine) {

@@ -15,6 +15,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -190,48 +191,9 @@ bool HasPlainPredicate(const ScopeBlock& block) {
   return plain;
 }
 
-// a * b; nullopt when either is unknown or too large.
-std::optional<int64_t> Times(std::optional<int64_t> a, const Expr& b) {
-  const int64_t* factor = AsInt(b);
-  int64_t product = 0;
-  if (!a || !factor || !FoldInt(ExprKind::kMul, *a, *factor, &product)) {
-    return std::nullopt;
-  }
-  return product;
-}
-
-// Whether the loops of a block with affine bindings run through all of its
-// iterators' domains: as many rounds as the hull of the values has points.
+// Whether the loops of a block run through all of its iterators' domains.
 bool RunsInFull(const ScopeBlock& block) {
-  if (WhyNotAffine(block) || !HasPlainPredicate(block)) return false;
-  Analyzer analyzer;
-  BindLoops(block, &analyzer);
-  Domains domains;
-  std::optional<int64_t> rounds = 1, points = 1;
-  for (const ForNode* loop : block.loops) {
-    domains[loop->var.get()] = {loop->min, loop->extent};
-    const auto& values = block.realize->values;
-    const bool used = std::any_of(
-        values.begin(), values.end(),
-        [&](const Expr& value) { return UsesVar(value, loop->var); });
-    if (used) rounds = Times(rounds, loop->extent);
-  }
-  bool plain = true;
-  for (size_t i = 0; i < block.realize->values.size(); ++i) {
-    const IterVar& iter = block.block().iters[i];
-    const Expr& value = block.realize->values[i];
-    const IntSet set = EvalSet(value, domains, &analyzer);
-    const auto range = ToRange(set, &analyzer);
-    if (!range) return false;
-    const Expr last = Sub(Add(iter.domain.min, iter.domain.extent), Int(1));
-    if (!analyzer.CanProveLessEqual(set.min, iter.domain.min) ||
-        !analyzer.CanProveLessEqual(last, set.max)) {
-      return false;
-    }
-    points = Times(points, analyzer.Simplify(range->extent));
-    plain = plain && (value.As<VarNode>() || AsInt(value));
-  }
-  return plain || (rounds && points && *rounds >= *points);
+  return HasPlainPredicate(block) && !WhyNotAllRun(block);
 }
 
 size_t SharedLoops(const Pair& pair) {

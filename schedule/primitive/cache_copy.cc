@@ -1,0 +1,152 @@
+#include "kiln/schedule/primitive/cache_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/primitive/inlining.h"
+
+namespace kiln {
+namespace {
+
+bool DependsOnLoads(const Expr& e) {
+  bool found = false;
+  Visit(e, [&](const Expr& x) {
+    found = found || x.As<LoadNode>();
+    return !found;
+  });
+  return found;
+}
+
+// Whether the body takes elements of `buffer` only where a condition holds.
+bool AccessesByCondition(const Stmt& body, const Buffer& buffer) {
+  bool found = false;
+  VisitExprs(body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    const bool chooses =
+        e.As<SelectNode>() || (call && call->op == Intrinsic::kIfThenElse);
+    found = found || (chooses && LoadsFrom(e, buffer));
+    return !found;
+  });
+  Visit(body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    found = found || s.As<IfNode>() ||
+            (realize && DependsOnLoads(realize->predicate));
+    return !found;
+  });
+  return found;
+}
+
+// Indices into the cache for indices into the tensor.
+std::vector<Expr> Shifted(const CacheCopy& copy, std::vector<Expr> indices) {
+  if (copy.is_whole) return indices;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!IsZero(copy.box[i].min)) {
+      indices[i] = Sub(indices[i], copy.box[i].min);
+    }
+  }
+  return indices;
+}
+
+BufferRegion Shifted(const CacheCopy& copy, BufferRegion region) {
+  region.buffer = copy.cache;
+  if (copy.is_whole) return region;
+  for (size_t i = 0; i < region.region.size(); ++i) {
+    if (!IsZero(copy.box[i].min)) {
+      region.region[i].min = Sub(region.region[i].min, copy.box[i].min);
+    }
+  }
+  return region;
+}
+
+// Redirects accesses of the tensor to the cache: loads and read regions, and
+// with `writes` also stores and written regions.
+class Redirect {
+ public:
+  Redirect(const Buffer& tensor, const CacheCopy& copy, bool writes)
+      : tensor_(tensor), copy_(copy), writes_(writes) {}
+
+  Stmt operator()(const Stmt& s) const {
+    Stmt own = s;
+    if (tensor_->data || HasLoads(s)) {
+      own = MapExprs(s, [&](const Expr& e) { return Loads(e); });
+    }
+    if (const auto* store = own.As<StoreNode>()) return Store(own, *store);
+    if (const auto* realize = own.As<BlockRealizeNode>()) {
+      return WithBlock(*realize, Redirected(*realize->block));
+    }
+    return MapChildren(own, *this);
+  }
+
+ private:
+  Expr Loads(const Expr& e) const {
+    if (tensor_->data && e == tensor_->data) return copy_.cache->data;
+    if (!tensor_->data && !LoadsFrom(e, tensor_)) return e;
+    Expr below = MapOperands(e, [&](const Expr& x) { return Loads(x); });
+    const auto* load = below.As<LoadNode>();
+    if (!load || load->buffer != tensor_) return below;
+    return Load(copy_.cache, Shifted(copy_, load->indices));
+  }
+
+  Stmt Store(const Stmt& s, const StoreNode& store) const {
+    if (!writes_ || store.buffer != tensor_) return s;
+    return MakeStore(copy_.cache, store.value, Shifted(copy_, store.indices));
+  }
+
+  BlockFields Redirected(const BlockNode& block) const {
+    BlockFields fields = block.fields();
+    for (BufferRegion& region : fields.reads) {
+      if (region.buffer == tensor_) region = Shifted(copy_, region);
+    }
+    for (BufferRegion& region : fields.writes) {
+      if (writes_ && region.buffer == tensor_) region = Shifted(copy_, region);
+    }
+    for (MatchBufferRegion& match : fields.match_buffers) {
+      if (match.source.buffer == tensor_) {
+        match.source = Shifted(copy_, match.source);
+      }
+    }
+    if (block.init) fields.init = (*this)(block.init);
+    fields.body = (*this)(block.body);
+    return fields;
+  }
+
+  const Buffer& tensor_;
+  const CacheCopy& copy_;
+  bool writes_;
+};
+
+}  // namespace
+
+bool IsWithinTensor(const BlockNode& scope, const Buffer& buffer,
+                    const std::vector<Range>& box) {
+  Analyzer analyzer;
+  for (const IterVar& iter : scope.iters) analyzer.Bind(iter.var, iter.domain);
+  const bool uses_all = !AccessesByCondition(scope.body, buffer);
+  for (size_t i = 0; i < box.size(); ++i) {
+    if (uses_all && IsOne(box[i].extent)) continue;
+    const Expr end = Add(box[i].min, box[i].extent);
+    if (!analyzer.CanProveLessEqual(Int(0), box[i].min) ||
+        !analyzer.CanProveLessEqual(end, buffer->shape[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
+                    const Buffer& tensor, const CacheCopy& copy, bool writes) {
+  const Redirect redirect(tensor, copy, writes);
+  return Rewrite(body, [&](const Stmt& s) -> Stmt {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (!realize) return nullptr;
+    const bool named =
+        std::count(blocks.begin(), blocks.end(), realize->block->id) > 0;
+    return named ? redirect(s) : nullptr;
+  });
+}
+
+}  // namespace kiln

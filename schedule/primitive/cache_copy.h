@@ -1,0 +1,33 @@
+// What a copy between a tensor and its cache moves, and blocks that use the
+// cache instead of the tensor.
+#ifndef KILN_SCHEDULE_PRIMITIVE_CACHE_COPY_H_
+#define KILN_SCHEDULE_PRIMITIVE_CACHE_COPY_H_
+
+#include <vector>
+
+#include "kiln/ir/tensor/stmt.h"
+
+namespace kiln {
+
+// What a copy moves: a box of the tensor, and the buffer for it.
+struct CacheCopy {
+  std::vector<Range> box;  // of the tensor
+  Buffer cache;
+  bool is_whole = true;  // the cache has the tensor's shape and indices
+  Expr writer_runs = Bool(true);  // as far as loops around the copy decide it
+};
+
+// Whether the box lies within the tensor in each instance of the block around.
+// A single index does where the block cannot but use it.
+bool IsWithinTensor(const BlockNode& scope, const Buffer& tensor,
+                    const std::vector<Range>& box);
+
+// `body` with the accesses of the tensor in the named blocks redirected to the
+// cache: loads and read regions, and with `writes` also stores and written
+// regions. Blocks without accesses stay shared.
+Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
+                    const Buffer& tensor, const CacheCopy& copy, bool writes);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_PRIMITIVE_CACHE_COPY_H_
