@@ -15,6 +15,7 @@
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/schedule/trace/script.h"
+#include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
@@ -33,10 +34,13 @@ ABSL_FLAG(std::string, func, "",
           "llvm and asm need one where there are several.");
 ABSL_FLAG(std::string, trace, "",
           "A file with a schedule function or a printed trace, to apply.");
+ABSL_FLAG(std::string, schedule, "",
+          "default: apply to each function (or that of --func) the schedule "
+          "that Kiln takes for the best without measuring.");
 ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
 ABSL_FLAG(std::string, stage, "",
           "What to print: parsed, scheduled, lowered, llvm or asm. Default: "
-          "scheduled with --trace, else parsed.");
+          "scheduled with --trace or --schedule, else parsed.");
 ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
@@ -50,8 +54,8 @@ namespace {
 
 constexpr char kUsage[] =
     "Prints a program at a stage of compilation:\n"
-    "  opt --module m.py [--func f] [--trace t.py] --stage "
-    "parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
+    "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
+    "--stage parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
     "      [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
     "Exit status: 0; 1 for an error or a difference; 3 where a step of the "
     "trace is refused.";
@@ -60,8 +64,9 @@ enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };
 
 absl::StatusOr<Stage> ParseStage() {
   const std::string name = absl::GetFlag(FLAGS_stage);
-  const bool has_trace = !absl::GetFlag(FLAGS_trace).empty();
-  if (name.empty()) return has_trace ? Stage::kScheduled : Stage::kParsed;
+  const bool is_scheduled = !absl::GetFlag(FLAGS_trace).empty() ||
+                            !absl::GetFlag(FLAGS_schedule).empty();
+  if (name.empty()) return is_scheduled ? Stage::kScheduled : Stage::kParsed;
   if (name == "parsed") return Stage::kParsed;
   if (name == "scheduled") return Stage::kScheduled;
   if (name == "lowered") return Stage::kLowered;
@@ -103,6 +108,19 @@ absl::StatusOr<Module> KeepChosen(Module module) {
   Function function = *chosen;
   module.functions = {std::move(function)};
   module.graph_functions.clear();
+  return module;
+}
+
+absl::StatusOr<Module> ScheduleAll(Module module) {
+  KILN_ASSIGN_OR_RETURN(Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  const std::string chosen = absl::GetFlag(FLAGS_func);
+  for (Function& f : module.functions) {
+    if (!chosen.empty() && f.name != chosen) continue;
+    KILN_ASSIGN_OR_RETURN(DefaultSchedule best,
+                          DefaultScheduleFor(module, f.name, target));
+    f = std::move(best.scheduled);
+  }
   return module;
 }
 
@@ -148,6 +166,12 @@ absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(const bool proto, WantsProto(stage));
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   const std::string trace = absl::GetFlag(FLAGS_trace);
+  KILN_ASSIGN_OR_RETURN(
+      const bool by_default,
+      WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule), trace));
+  if (by_default && stage != Stage::kParsed) {
+    KILN_ASSIGN_OR_RETURN(module, ScheduleAll(std::move(module)));
+  }
   if (!trace.empty() && stage != Stage::kParsed) {
     absl::StatusOr<Module> scheduled =
         ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));

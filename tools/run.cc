@@ -16,6 +16,7 @@
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/schedule/trace/script.h"
+#include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
@@ -42,6 +43,9 @@ ABSL_FLAG(std::string, func, "", "The function to run, if there are several.");
 ABSL_FLAG(
     std::string, trace, "",
     "A file with a schedule function or a printed trace, to apply first.");
+ABSL_FLAG(std::string, schedule, "",
+          "default: apply the schedule that Kiln takes for the best without "
+          "measuring.");
 ABSL_FLAG(uint64_t, seed, 0, "Of random inputs and of open samples.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
 ABSL_FLAG(int, threads, 0, "Threads of parallel loops; 0: the target's cores.");
@@ -63,6 +67,7 @@ constexpr char kUsage[] =
     "Compiles and runs a function:\n"
     "  run --module m.py --func main --input @a.npy --input "
     "random:1024x1024xf32 [--expect @c.npy] [--output @o.npy]\n"
+    "  run --workload gmm:512,512,512 --schedule default --time\n"
     "--input (repeated) goes by the order of the parameters: one for each, or "
     "one for each that is only read; it is @FILE.npy,\n"
     "random:2x3xf32, zeros:2x3xf32 or value:3. --expect and --output "
@@ -302,11 +307,22 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
   return ok ? kExitOk : kExitError;
 }
 
+absl::StatusOr<int> RunByDefault(const Module& module, const Function& f) {
+  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
+  KILN_ASSIGN_OR_RETURN(const DefaultSchedule best,
+                        DefaultScheduleFor(module, f.name, target));
+  return RunFunction(f, best.scheduled);
+}
+
 absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   KILN_ASSIGN_OR_RETURN(const Function* original,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));
   const std::string trace = absl::GetFlag(FLAGS_trace);
+  KILN_ASSIGN_OR_RETURN(
+      const bool by_default,
+      WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule), trace));
+  if (by_default) return RunByDefault(module, *original);
   if (trace.empty()) return RunFunction(*original, *original);
   absl::StatusOr<Module> scheduled =
       ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));

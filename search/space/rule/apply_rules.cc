@@ -5,6 +5,24 @@
 #include "kiln/search/space/rule/rule.h"
 
 namespace kiln {
+namespace {
+
+// What the rule makes of the design; the design itself where it does nothing.
+std::vector<Design> Apply(const ScheduleRule& rule, const std::string& block,
+                          const RuleContext& context, Design design) {
+  std::vector<Design> made;
+  const size_t first = design.schedule.trace().instructions.size();
+  for (Schedule& schedule : rule.apply(design.schedule, block, context)) {
+    Design one{std::move(schedule), design.uses};
+    const size_t last = one.schedule.trace().instructions.size();
+    if (last > first) one.uses.push_back({rule.name, block, first, last});
+    made.push_back(std::move(one));
+  }
+  if (made.empty()) made.push_back(std::move(design));
+  return made;
+}
+
+}  // namespace
 
 const std::vector<ScheduleRule>& CpuRules() {
   static const auto* rules = new std::vector<ScheduleRule>{
@@ -15,21 +33,19 @@ const std::vector<ScheduleRule>& CpuRules() {
   return *rules;
 }
 
-std::vector<Schedule> ApplyRules(const Module& module,
-                                 const std::vector<ScheduleRule>& rules,
-                                 const RuleContext& context, int limit) {
-  std::vector<Schedule> designs = {Schedule(module)};
+std::vector<Design> MakeDesigns(const Module& module,
+                                const std::vector<ScheduleRule>& rules,
+                                const RuleContext& context, int limit) {
+  std::vector<Design> designs = {{Schedule(module), {}}};
   const std::vector<std::string> blocks =
-      RootBlocks(FunctionOf(designs[0], context));
+      RootBlocks(FunctionOf(designs[0].schedule, context));
   for (const ScheduleRule& rule : rules) {
     for (const std::string& block : blocks) {
-      std::vector<Schedule> next;
-      for (Schedule& design : designs) {
-        std::vector<Schedule> made = rule.apply(design, block, context);
-        if (made.empty()) made.push_back(std::move(design));
-        for (Schedule& one : made) {
+      std::vector<Design> next;
+      for (Design& design : designs) {
+        for (Design& made : Apply(rule, block, context, std::move(design))) {
           if (static_cast<int>(next.size()) < limit) {
-            next.push_back(std::move(one));
+            next.push_back(std::move(made));
           }
         }
       }
@@ -37,6 +53,16 @@ std::vector<Schedule> ApplyRules(const Module& module,
     }
   }
   return designs;
+}
+
+std::vector<Schedule> ApplyRules(const Module& module,
+                                 const std::vector<ScheduleRule>& rules,
+                                 const RuleContext& context, int limit) {
+  std::vector<Schedule> schedules;
+  for (Design& design : MakeDesigns(module, rules, context, limit)) {
+    schedules.push_back(std::move(design.schedule));
+  }
+  return schedules;
 }
 
 }  // namespace kiln

@@ -51,8 +51,25 @@ std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
 
 const std::vector<ScheduleRule>& CpuRules();
 
+// What one rule did to one block: steps [first, last) of the trace.
+struct RuleUse {
+  std::string_view rule;
+  std::string block;
+  size_t first = 0, last = 0;
+};
+
+// A schedule and how it came to be.
+struct Design {
+  Schedule schedule;
+  std::vector<RuleUse> uses;
+};
+
 // The schedules that the rules make of a module, each rule asked for each block
 // of the root scope in program order. At most `limit`.
+std::vector<Design> MakeDesigns(const Module& module,
+                                const std::vector<ScheduleRule>& rules,
+                                const RuleContext& context, int limit = 64);
+// The schedules alone.
 std::vector<Schedule> ApplyRules(const Module& module,
                                  const std::vector<ScheduleRule>& rules,
                                  const RuleContext& context, int limit = 64);

@@ -1,0 +1,54 @@
+#include "kiln/tools/support/default_schedule.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/vm/profile/machine_constants.h"
+
+namespace kiln {
+
+RegisterFile RegistersOf(const Target& target) {
+  RegisterFile file;
+  file.lanes = target.vector_bits / 32;
+  file.registers = target.vector_bits == 512 ? 32 : 16;
+  return file;
+}
+
+absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
+                                                   const std::string& function,
+                                                   const Target& target) {
+  const auto found =
+      std::find_if(module.functions.begin(), module.functions.end(),
+                   [&](const Function& f) { return f.name == function; });
+  if (found == module.functions.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("the module has no function \"", function, "\""));
+  }
+  ThreadPool pool;
+  KILN_ASSIGN_OR_RETURN(const Machine machine,
+                        LoadOrMeasureMachine(pool, DefaultMachinePath()));
+  return ScheduleByDefault(
+      module, static_cast<int>(found - module.functions.begin()),
+      RegistersOf(target), machine, target.num_cores, &pool);
+}
+
+absl::StatusOr<bool> WantsDefaultSchedule(const std::string& schedule,
+                                          const std::string& trace) {
+  if (schedule.empty()) return false;
+  if (schedule != "default") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--schedule ", schedule,
+                     " is unknown; there is default, and --trace reads a "
+                     "schedule from a file"));
+  }
+  if (!trace.empty()) {
+    return absl::InvalidArgumentError(
+        "--schedule and --trace both say how to schedule; use one");
+  }
+  return true;
+}
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+// Default schedules for tools: those of search/task for a target of codegen.
+#ifndef KILN_TOOLS_SUPPORT_DEFAULT_SCHEDULE_H_
+#define KILN_TOOLS_SUPPORT_DEFAULT_SCHEDULE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/search/space/rule/register_tiles.h"
+#include "kiln/search/task/default_schedule.h"
+
+namespace kiln {
+
+// The registers of a target, for tiles of float32.
+RegisterFile RegistersOf(const Target& target);
+
+// The default schedule of the function called `function`, estimated with the
+// stored constants of this machine (measured and stored where there are none)
+// and the target's number of cores.
+absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
+                                                   const std::string& function,
+                                                   const Target& target);
+
+// What the value of a flag --schedule says beside that of --trace: whether the
+// default schedule is wanted. Refuses other names than "" and "default", and
+// both flags together.
+absl::StatusOr<bool> WantsDefaultSchedule(const std::string& schedule,
+                                          const std::string& trace);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_SUPPORT_DEFAULT_SCHEDULE_H_

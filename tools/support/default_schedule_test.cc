@@ -1,0 +1,48 @@
+#include "kiln/tools/support/default_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/te/workloads.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DefaultScheduleForTest, TilesForTheRegistersOfTheTarget) {
+  Target target;
+  target.vector_bits = 512;
+  EXPECT_EQ(RegistersOf(target).lanes, 16);
+  EXPECT_EQ(RegistersOf(target).registers, 32);
+  target.vector_bits = 256;
+  EXPECT_EQ(RegistersOf(target).lanes, 8);
+  EXPECT_EQ(RegistersOf(target).registers, 16);
+}
+
+TEST(DefaultScheduleForTest, NamesTheFunctionThatThereIsNot) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, MakeWorkload("nrm:8,8"));
+  EXPECT_THAT(DefaultScheduleFor(module, "other", HostTarget()).status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"other\"")));
+}
+
+TEST(WantsDefaultScheduleTest, UnderstandsNothingAndDefault) {
+  KILN_ASSERT_OK_AND_ASSIGN(bool wanted, WantsDefaultSchedule("", "t.py"));
+  EXPECT_FALSE(wanted);
+  KILN_ASSERT_OK_AND_ASSIGN(wanted, WantsDefaultSchedule("default", ""));
+  EXPECT_TRUE(wanted);
+}
+
+TEST(WantsDefaultScheduleTest, RefusesOtherNamesAndTwoSchedules) {
+  EXPECT_THAT(WantsDefaultSchedule("best", "").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--schedule best is unknown")));
+  EXPECT_THAT(
+      WantsDefaultSchedule("default", "t.py").status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("use one")));
+}
+
+}  // namespace
+}  // namespace kiln
