@@ -6,55 +6,54 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
+#include "kiln/tools/rivals/op_case.h"
 
 namespace kiln::bench {
 
-// C[m, n] = A[m, k] * B[k, n], float32, row-major.
-struct GemmShape {
-  int64_t m, n, k;
-  double flop() const { return 2.0 * m * n * k; }
-  std::string ToString() const;
-};
-
-// One multiplication on given data, and how many threads it may use.
-struct GemmCase {
-  GemmShape shape;
-  int threads = 1;
-  const float* a = nullptr;
-  const float* b = nullptr;
-  float* c = nullptr;
+enum class Role {
+  kLibrary,
+  kKiln,    // tuned
+  kUntuned  // Kiln's own as well, made without a measurement
 };
 
 class Contender {
  public:
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
-  // Not Kiln.
-  virtual bool is_library() const { return true; }
-  // B is in a layout of its own before the clock starts.
+  virtual Role role() const { return Role::kLibrary; }
+  // Constant operands (the second matrix of a product, the weights of a
+  // convolution) are in a layout of its own before the clock starts.
   virtual bool packs_ahead() const { return false; }
   // Does everything that happens once, such as planning or packing weights
-  // ahead, and gives the call that is timed. The call sets the thread count
-  // of its library first, since contenders take turns.
-  virtual absl::StatusOr<std::function<void()>> Prepare(
-      const GemmCase& gemm) = 0;
+  // ahead, and gives the call that is timed; an empty one where the contender
+  // does not have the operator. The call sets the thread count of its library
+  // first, since contenders take turns. The case outlives the call.
+  virtual absl::StatusOr<std::function<void()>> Prepare(const OpCase& op) = 0;
 };
 
+// Matrix products, convolutions that are such, the 2-norm.
 std::unique_ptr<Contender> OpenBlas();
-// With `pack_ahead`, B is in oneDNN's own layout before the clock starts.
+// All but capsules. With `pack_ahead`, weights are in oneDNN's own layout
+// before the clock starts; without, they are brought there in every call.
 std::unique_ptr<Contender> OneDnn(bool pack_ahead);
 
 struct KilnOptions {
-  int64_t trials = 64;   // of tuning, for a shape that is not known yet
+  int64_t trials = 64;   // of tuning, for a case that is not known yet
   std::string work_dir;  // with the database of earlier runs
   std::function<bool()> stop;
 };
-// Tunes before it is timed. With `pack_ahead`, B is in panels of 48 columns
-// before the clock starts.
-std::unique_ptr<Contender> Kiln(const KilnOptions& options, bool pack_ahead);
+// Tunes before it is timed.
+std::unique_ptr<Contender> Kiln(const KilnOptions& options);
+// The same for products of two matrices, the second of which is in panels of
+// some columns before the clock starts.
+std::unique_ptr<Contender> KilnPackedAhead(const KilnOptions& options);
+// The schedule that the analytic model chooses; nothing is measured.
+std::unique_ptr<Contender> KilnByDefault(const Machine& machine);
+// The program as it is written, where `workloads` names it.
+std::unique_ptr<Contender> Naive(const std::string& workloads);
 
 }  // namespace kiln::bench
 

@@ -1,0 +1,29 @@
+// Kiln's kernels as calls on the data of a case.
+#ifndef KILN_TOOLS_RIVALS_KILN_KERNEL_H_
+#define KILN_TOOLS_RIVALS_KILN_KERNEL_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/vm/ndarray/ndarray.h"
+
+namespace kiln::bench {
+
+// This machine with `threads` threads for a kernel.
+Target TargetWith(int threads);
+
+// Compiles `f` and gives the call that runs it on `args`, one array for each
+// parameter, with at most `threads` threads of the pool.
+absl::StatusOr<std::function<void()>> CallOf(const Function& f,
+                                             std::vector<NDArray> args,
+                                             int threads,
+                                             std::shared_ptr<ThreadPool> pool);
+
+}  // namespace kiln::bench
+
+#endif  // KILN_TOOLS_RIVALS_KILN_KERNEL_H_

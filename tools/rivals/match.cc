@@ -1,0 +1,111 @@
+#include "kiln/tools/rivals/match.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/profile/machine_peak.h"
+
+namespace kiln::bench {
+namespace {
+
+// Each contender takes about this long at most, but for a few repetitions.
+constexpr double kMostSeconds = 2;
+constexpr int kFewRepetitions = 5;
+
+double SecondsOf(const std::function<void()>& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - start;
+  return took.count();
+}
+
+double RootMeanSquare(const NDArray& array) {
+  double sum = 0;
+  for (float value : array.elements<float>()) sum += double{value} * value;
+  return std::sqrt(sum / static_cast<double>(array.num_elements()));
+}
+
+// Sums in other orders differ by a few roundings more the longer they are.
+absl::Status CheckSame(const OpCase& op, const NDArray& expected,
+                       const std::string& who, const std::string& than) {
+  const double scale = RootMeanSquare(expected);
+  if (!std::isfinite(scale)) {
+    return absl::InternalError(
+        absl::StrCat(than, " leaves elements of ", op.spec(), " unwritten"));
+  }
+  CompareOptions options;
+  options.rtol =
+      1e-5 + 5e-7 * std::sqrt(static_cast<double>(ReductionLength(op)));
+  options.atol = options.rtol * scale;
+  KILN_ASSIGN_OR_RETURN(const CompareReport report,
+                        Compare(op.output(), expected, options));
+  if (report.ok()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      who, " and ", than, " compute different results of ", op.spec(), " on ",
+      op.threads, " threads: ", report.ToString()));
+}
+
+// The calls, and the time of the slowest.
+struct Prepared {
+  std::vector<NamedCall> calls;
+  std::vector<Score> scores;
+  double slowest = 0;
+};
+
+absl::StatusOr<Prepared> PrepareAll(const OpCase& op,
+                                    const Contenders& contenders) {
+  Prepared all;
+  NDArray expected;
+  for (const std::unique_ptr<Contender>& contender : contenders) {
+    KILN_ASSIGN_OR_RETURN(std::function<void()> call, contender->Prepare(op));
+    if (!call) continue;
+    std::fill_n(op.out(), op.output().num_elements(),
+                std::numeric_limits<float>::quiet_NaN());
+    all.slowest = std::max(all.slowest, SecondsOf(call));
+    if (expected.is_null()) {
+      KILN_ASSIGN_OR_RETURN(expected, op.output().Clone());
+    }
+    all.calls.push_back({contender->name(), std::move(call)});
+    KILN_RETURN_IF_ERROR(
+        CheckSame(op, expected, contender->name(), all.calls[0].name));
+    all.scores.push_back(
+        {contender->name(), contender->role(), contender->packs_ahead(), 0});
+  }
+  return all;
+}
+
+}  // namespace
+
+absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
+                                    const Contenders& contenders,
+                                    const Machine& machine, ThreadPool& pool,
+                                    const RoundOptions& options) {
+  KILN_ASSIGN_OR_RETURN(Prepared all, PrepareAll(op, contenders));
+  CaseScores found{op.workload, op.shape(), op.threads, NominalFlop(op)};
+  const PeakOptions once = {.runs = 1, .run_us = options.seconds * 1e6};
+  all.calls.push_back(
+      {"peak", [&] {
+         found.peak_gflops = std::max(
+             found.peak_gflops,
+             MeasurePeakGflops(pool, op.threads, DType::Float(32), once));
+       }});
+  RoundOptions rounds = options;
+  const int affordable = static_cast<int>(kMostSeconds / all.slowest);
+  rounds.repetitions =
+      std::min(options.repetitions, std::max(kFewRepetitions, affordable));
+  const std::vector<double> times = BestTimes(all.calls, rounds);
+  for (size_t i = 0; i < all.scores.size(); ++i) all.scores[i].us = times[i];
+  found.roofline = RooflineOf(op, machine, found.peak_gflops);
+  found.scores = std::move(all.scores);
+  return found;
+}
+
+}  // namespace kiln::bench

@@ -1,0 +1,70 @@
+#include "kiln/tools/rivals/rounds.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace kiln::bench {
+namespace {
+
+// Keeps the best time of each benchmark instead of printing.
+class BestOnly : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration) continue;
+      const double us = run.real_accumulated_time / run.iterations * 1e6;
+      auto [best, is_new] = best_us_.emplace(run.run_name.function_name, us);
+      if (!is_new) best->second = std::min(best->second, us);
+    }
+  }
+  double Get(const std::string& name) const {
+    auto found = best_us_.find(name);
+    return found == best_us_.end() ? std::numeric_limits<double>::quiet_NaN()
+                                   : found->second;
+  }
+
+ private:
+  std::map<std::string, double> best_us_;
+};
+
+void Register(const NamedCall& named, const RoundOptions& options) {
+  benchmark::RegisterBenchmark(named.name.c_str(),
+                               [&named](benchmark::State& state) {
+                                 for (auto _ : state) named.call();
+                               })
+      ->UseRealTime()
+      ->MinTime(options.seconds)
+      ->Repetitions(options.repetitions);
+}
+
+void InitializeOnce() {
+  static const bool done = [] {
+    static char name[] = "bench";
+    static char interleave[] = "--benchmark_enable_random_interleaving=true";
+    char* argv[] = {name, interleave, nullptr};
+    int argc = 2;
+    benchmark::Initialize(&argc, argv);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+}  // namespace
+
+std::vector<double> BestTimes(const std::vector<NamedCall>& calls,
+                              const RoundOptions& options) {
+  InitializeOnce();
+  for (const NamedCall& named : calls) Register(named, options);
+  BestOnly best;
+  benchmark::RunSpecifiedBenchmarks(&best);
+  benchmark::ClearRegisteredBenchmarks();
+  std::vector<double> times;
+  for (const NamedCall& named : calls) times.push_back(best.Get(named.name));
+  return times;
+}
+
+}  // namespace kiln::bench

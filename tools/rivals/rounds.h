@@ -1,0 +1,27 @@
+// Times of calls that take turns, so that a moment of noise meets all alike.
+#ifndef KILN_TOOLS_RIVALS_ROUNDS_H_
+#define KILN_TOOLS_RIVALS_ROUNDS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kiln::bench {
+
+struct NamedCall {
+  std::string name;  // differs from those of the others
+  std::function<void()> call;
+};
+
+struct RoundOptions {
+  int repetitions = 30;   // of each, in random order among all
+  double seconds = 0.01;  // that one repetition takes at least
+};
+
+// Microseconds of one call of each, the best repetition.
+std::vector<double> BestTimes(const std::vector<NamedCall>& calls,
+                              const RoundOptions& options);
+
+}  // namespace kiln::bench
+
+#endif  // KILN_TOOLS_RIVALS_ROUNDS_H_

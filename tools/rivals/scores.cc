@@ -1,0 +1,185 @@
+#include "kiln/tools/rivals/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace kiln::bench {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+// A ratio, or what stands for none.
+std::string RatioText(double value, const char* none) {
+  return std::isfinite(value) ? absl::StrFormat("%.4f", value) : none;
+}
+
+double Gflops(const CaseScores& found, const Score& score) {
+  return found.flop / score.us * 1e-3;
+}
+
+double RooflineShare(const CaseScores& found, const Score& score) {
+  return found.roofline.seconds * 1e6 / score.us;
+}
+
+double OverLibrary(const CaseScores& found, const Score& score) {
+  return BestLibraryUs(found, score.packs_ahead) / score.us;
+}
+
+// The best time of scores with a property; infinite where there is none.
+template <typename Wanted>
+double BestUs(const CaseScores& found, Wanted wanted) {
+  double best = kNone;
+  for (const Score& score : found.scores) {
+    if (wanted(score)) best = std::min(best, score.us);
+  }
+  return best;
+}
+
+double KilnUs(const CaseScores& found, bool packs_ahead) {
+  return BestUs(found, [&](const Score& s) {
+    return s.role == Role::kKiln && s.packs_ahead == packs_ahead;
+  });
+}
+
+double UsOf(const CaseScores& found, const std::string& contender) {
+  return BestUs(found,
+                [&](const Score& s) { return s.contender == contender; });
+}
+
+struct Ratio {
+  const char* what;
+  // Above 1: the first of the two is faster. Not finite: there is none.
+  double (*of)(const CaseScores& found);
+};
+
+constexpr Ratio kRatios[] = {
+    {"Kiln over the best library",
+     [](const CaseScores& f) {
+       return BestLibraryUs(f, false) / KilnUs(f, false);
+     }},
+    {"Kiln over the best library, packed ahead both",
+     [](const CaseScores& f) {
+       return BestLibraryUs(f, true) / KilnUs(f, true);
+     }},
+    {"Kiln over the best library that may pack ahead",
+     [](const CaseScores& f) {
+       return BestLibraryUs(f, true) / KilnUs(f, false);
+     }},
+    {"Kiln over the naive program",
+     [](const CaseScores& f) { return UsOf(f, "naive") / KilnUs(f, false); }},
+    {"Kiln tuned over Kiln not tuned",
+     [](const CaseScores& f) {
+       return UsOf(f, "Kiln, not tuned") / KilnUs(f, false);
+     }},
+};
+
+// Of `worst`: the least ratio, but for untuned schedules the largest.
+Mean MeanOf(const Ratio& ratio, bool largest, int threads,
+            const std::vector<CaseScores>& all) {
+  Mean mean{ratio.what, threads};
+  double logs = 0;
+  for (const CaseScores& found : all) {
+    const double value = ratio.of(found);
+    if (found.threads != threads || !std::isfinite(value) || value <= 0) {
+      continue;
+    }
+    logs += std::log(value);
+    const bool worse = largest ? value > mean.worst : value < mean.worst;
+    if (++mean.cases == 1 || worse) {
+      mean.worst = value;
+      mean.worst_case = absl::StrCat(found.workload, ":", found.shape);
+    }
+  }
+  mean.geomean = mean.cases > 0 ? std::exp(logs / mean.cases) : 0;
+  return mean;
+}
+
+}  // namespace
+
+double BestLibraryUs(const CaseScores& found, bool packs_ahead) {
+  return BestUs(found, [&](const Score& s) {
+    return s.role == Role::kLibrary && (packs_ahead || !s.packs_ahead);
+  });
+}
+
+std::string TableHeader() {
+  return absl::StrFormat("%-28s %7s  %-22s %11s %9s %8s %14s %9s\n", "case",
+                         "threads", "contender", "us", "GFLOP/s", "of peak",
+                         "of roofline", "x library");
+}
+
+std::string TableRows(const CaseScores& found) {
+  std::string rows;
+  for (const Score& score : found.scores) {
+    absl::StrAppendFormat(
+        &rows, "%-28s %7d  %-22s %11.2f %9.2f %8.4f %7.4f %-6s %9s\n",
+        absl::StrCat(found.workload, ":", found.shape), found.threads,
+        score.contender, score.us, Gflops(found, score),
+        Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
+        found.roofline.by_bandwidth ? found.roofline.level : "FMA",
+        RatioText(OverLibrary(found, score), "-"));
+  }
+  return rows;
+}
+
+std::string JsonRows(const CaseScores& found) {
+  std::string rows;
+  for (const Score& score : found.scores) {
+    absl::StrAppendFormat(
+        &rows,
+        "{\"workload\":\"%s\",\"shape\":\"%s\",\"threads\":%d,"
+        "\"contender\":\"%s\",\"packs_ahead\":%s,\"us\":%.3f,\"gflops\":%.2f,"
+        "\"peak_gflops\":%.2f,\"peak_share\":%.4f,\"roofline_share\":%.4f,"
+        "\"roofline_by\":\"%s\",\"speedup_over_best_library\":%s}\n",
+        found.workload, found.shape, found.threads, score.contender,
+        score.packs_ahead ? "true" : "false", score.us, Gflops(found, score),
+        found.peak_gflops, Gflops(found, score) / found.peak_gflops,
+        RooflineShare(found, score),
+        found.roofline.by_bandwidth ? found.roofline.level : "FMA",
+        RatioText(OverLibrary(found, score), "null"));
+  }
+  return rows;
+}
+
+std::vector<Mean> Means(const std::vector<CaseScores>& all) {
+  std::set<int> threads;
+  for (const CaseScores& found : all) threads.insert(found.threads);
+  std::vector<Mean> means;
+  for (int count : threads) {
+    for (const Ratio& ratio : kRatios) {
+      const bool largest = &ratio == std::end(kRatios) - 1;
+      Mean mean = MeanOf(ratio, largest, count, all);
+      if (mean.cases > 0) means.push_back(std::move(mean));
+    }
+  }
+  return means;
+}
+
+std::string MeanLines(const std::vector<Mean>& means) {
+  std::string lines;
+  for (const Mean& m : means) {
+    absl::StrAppendFormat(
+        &lines, "%-47s %d threads, %2d cases: geomean %.3f, worst %.3f (%s)\n",
+        m.what, m.threads, m.cases, m.geomean, m.worst, m.worst_case);
+  }
+  return lines;
+}
+
+std::string JsonMeans(const std::vector<Mean>& means) {
+  std::string lines;
+  for (const Mean& m : means) {
+    absl::StrAppendFormat(
+        &lines,
+        "{\"mean\":\"%s\",\"threads\":%d,\"cases\":%d,\"geomean\":%.4f,"
+        "\"worst\":%.4f,\"worst_case\":\"%s\"}\n",
+        m.what, m.threads, m.cases, m.geomean, m.worst, m.worst_case);
+  }
+  return lines;
+}
+
+}  // namespace kiln::bench
