@@ -1,0 +1,186 @@
+#include "kiln/tools/reporting/page.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "kiln/base/check.h"
+#include "kiln/search/cost/quality.h"
+#include "kiln/tools/reporting/html.h"
+#include "kiln/tools/reporting/insight.h"
+#include "kiln/tools/reporting/panels.h"
+#include "kiln/tools/reporting/templates.h"
+
+namespace kiln::report {
+namespace {
+
+std::string_view Template(std::string_view name) {
+  const char* text = ReportTemplate(name);
+  KILN_CHECK(text != nullptr) << "no template " << std::string(name);
+  return text;
+}
+
+std::vector<PeerTime> PeersOf(const TaskData& task,
+                              const std::vector<PeerTime>& all) {
+  std::vector<PeerTime> peers;
+  for (const PeerTime& peer : all) {
+    if (peer.workload == task.name && peer.threads == task.threads) {
+      peers.push_back(peer);
+    }
+  }
+  return peers;
+}
+
+std::string Threads(int threads) {
+  return threads == 1 ? "1 thread" : absl::StrCat(threads, " threads");
+}
+
+std::string Id(size_t index) { return absl::StrCat("task-", index + 1); }
+
+int64_t Failed(const TaskData& task) {
+  return std::count_if(
+      task.trials.begin(), task.trials.end(),
+      [](const TuningRecord& r) { return r.verdict != Verdict::kOk; });
+}
+
+// "1.24 times oneDNN", coloured by who is faster.
+std::string AgainstPeers(const TaskData& task,
+                         const std::vector<PeerTime>& peers) {
+  if (peers.empty() || !task.best()) return "–";
+  const PeerTime& best = *std::min_element(
+      peers.begin(), peers.end(), [](const PeerTime& a, const PeerTime& b) {
+        return a.seconds < b.seconds;
+      });
+  const double ratio = best.seconds * 1e9 / task.best()->latency_min_ns;
+  return absl::StrFormat("<span class=\"%s\">%s ×</span> %s",
+                         ratio >= 1 ? "faster" : "slower", Short(ratio),
+                         Escape(best.contender));
+}
+
+std::string SummaryRow(const TaskData& task, size_t index,
+                       const PageOptions& options) {
+  const TuningRecord* best = task.best();
+  const double gflops = best ? task.flop / best->latency_min_ns : 0;
+  const double share = gflops / PeakOf(task, options.machine);
+  return absl::StrCat(
+      "<tr><td><a href=\"#", Id(index), "\">", Escape(task.name),
+      "</a></td><td class=\"number\">", task.threads,
+      "</td><td class=\"number\">", task.trials.size(),
+      "</td><td class=\"number\">", Failed(task), "</td><td class=\"number\">",
+      best ? Duration(best->latency_min_ns * 1e-9) : "none",
+      "</td><td class=\"number\">", best ? Short(gflops) : "–",
+      "</td><td class=\"number\">",
+      best ? absl::StrFormat("%.1f %%", 100 * share) : "–", "</td><td>",
+      AgainstPeers(task, PeersOf(task, options.peers)), "</td></tr>\n");
+}
+
+// "x86_64-pc-linux-gnu znver4" of a target with all its features.
+std::string WithoutFeatures(const std::string& target) {
+  std::vector<std::string> kept;
+  for (const auto word : absl::StrSplit(target, ' ')) {
+    const bool feature = absl::StartsWith(word, "+") ||
+                         absl::StartsWith(word, "-") ||
+                         absl::StartsWith(word, "threads=");
+    if (!feature) kept.emplace_back(word);
+  }
+  return absl::StrJoin(kept, " ");
+}
+
+std::string CurveText(const TaskData& task) {
+  const TuningRecord* best = task.best();
+  if (!best) return "";
+  size_t at = best - task.trials.data() + 1;
+  return absl::StrCat(Duration(best->latency_min_ns * 1e-9), " at trial ", at,
+                      " of ", task.trials.size(),
+                      ". Each dot is a program, the line the best of them.");
+}
+
+std::string RooflineText(const TaskData& task) {
+  if (task.flop <= 0) return "";
+  return absl::StrCat(Short(task.flop * 1e-6), " MFLOP as written on ",
+                      Short(task.bytes * 1e-6),
+                      " MB of parameters; roofs for where they may lie.");
+}
+
+std::string PredictionText(const std::vector<Prediction>& predictions) {
+  if (predictions.size() < 2) return "";
+  std::vector<double> scores, seconds;
+  for (const Prediction& p : predictions) {
+    scores.push_back(1 / p.predicted);
+    seconds.push_back(p.measured);
+  }
+  return absl::StrFormat(
+      "The analytic model, before anything runs: rank correlation %.2f, "
+      "%.0f %% of pairs in the right order.",
+      RankCorrelation(scores, seconds),
+      100 * PairwiseAccuracy(scores, seconds));
+}
+
+std::string RejectionText(const TaskData& task) {
+  return absl::StrCat(Failed(task), " of ", task.trials.size(),
+                      " programs failed; ", task.refused.size(),
+                      task.refused.size() == 1 ? " schedule" : " schedules",
+                      " more did not apply.");
+}
+
+std::string TaskSection(const TaskData& task, size_t index,
+                        const PageOptions& options) {
+  const std::vector<PeerTime> peers = PeersOf(task, options.peers);
+  const std::vector<Prediction> predictions =
+      Predictions(task, options.machine);
+  return Fill(
+      Template("task"),
+      {{"id", Id(index)},
+       {"name", Escape(task.name)},
+       {"threads", Threads(task.threads)},
+       {"signature", Escape(task.signature)},
+       {"target", Escape(task.target)},
+       {"cpu", Escape(WithoutFeatures(task.target))},
+       {"curve_text", CurveText(task)},
+       {"curve", CurvePanel(task, peers)},
+       {"roofline_text", RooflineText(task)},
+       {"roofline", RooflinePanel(task, options.machine, peers)},
+       {"prediction_text", PredictionText(predictions)},
+       {"prediction", PredictionPanel(predictions)},
+       {"rejection_text", RejectionText(task)},
+       {"rejections", RejectionPanel(Rejections(task))},
+       {"rules_text",
+        "The ways in which a rule dealt with a block, and the times of all "
+        "programs in which it did so: a line for each, a bold one for the "
+        "median. The best tenth are the fastest of all trials."},
+       {"rules", RulesPanel(RuleVariants(task, options.registers))},
+       {"schedule", SchedulePanel(task)}});
+}
+
+std::string MachineText(const Machine& machine) {
+  return absl::StrCat(
+      machine.cpu.empty() ? "unknown CPU" : machine.cpu, ", ", machine.cores,
+      machine.cores == 1 ? " core, " : " cores, ", Short(machine.gflops),
+      " GFLOP/s on one, ", Short(machine.all_gflops), " on all");
+}
+
+}  // namespace
+
+std::string RenderPage(const std::vector<TaskData>& tasks,
+                       const PageOptions& options) {
+  std::string rows, sections;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    rows += SummaryRow(tasks[i], i, options);
+    sections += TaskSection(tasks[i], i, options);
+  }
+  return Fill(Template("page"),
+              {{"title", Escape(options.title)},
+               {"style", std::string(Template("style"))},
+               {"machine", Escape(MachineText(options.machine))},
+               {"rows", rows},
+               {"nothing", tasks.empty() ? "<p>The database holds no task "
+                                           "yet.</p>\n"
+                                         : ""},
+               {"tasks", sections}});
+}
+
+}  // namespace kiln::report

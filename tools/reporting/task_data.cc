@@ -1,0 +1,173 @@
+#include "kiln/tools/reporting/task_data.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/te/flops.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/database/database.h"
+
+namespace kiln::report {
+namespace {
+
+absl::Status At(const std::string& path, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(path, ": ", std::string(status.message())));
+}
+
+// The text of a named workload, and its name.
+std::map<std::string, std::string> KnownWorkloads() {
+  std::map<std::string, std::string> known;
+  for (const WorkloadInfo& info : Workloads()) {
+    for (const std::vector<int64_t>& dims : info.shapes) {
+      const std::string spec =
+          absl::StrCat(info.name, ":", absl::StrJoin(dims, ","));
+      absl::StatusOr<Module> module = MakeWorkload(spec);
+      if (module.ok()) known[PrintModule(*module)] = spec;
+    }
+  }
+  return known;
+}
+
+std::string NameOf(const Workload& workload) {
+  static const auto* const known =
+      new std::map<std::string, std::string>(KnownWorkloads());
+  const auto found = known->find(workload.text);
+  return found == known->end() ? workload.func_name : found->second;
+}
+
+// "512x512", "n x 512" where an extent has no number.
+std::string ShapeOf(const Buffer& buffer) {
+  std::vector<std::string> extents;
+  for (const Expr& extent : buffer->shape) {
+    extents.push_back(PrintExpr(extent));
+  }
+  return extents.empty() ? "scalar" : absl::StrJoin(extents, "×");
+}
+
+double BytesOf(const Buffer& buffer) {
+  double bytes = buffer->dtype.bytes();
+  for (const Expr& extent : buffer->shape) {
+    const int64_t* number = AsInt(extent);
+    bytes *= number ? static_cast<double>(*number) : 1;
+  }
+  return bytes;
+}
+
+absl::Status SetFunction(TaskData* task) {
+  const std::vector<Function>& functions = task->module.functions;
+  const auto found = std::find_if(
+      functions.begin(), functions.end(),
+      [&](const Function& f) { return f.name == task->workload.func_name; });
+  if (found == functions.end()) {
+    return absl::DataLossError(
+        absl::StrCat("the module of workload ", task->workload.key,
+                     " has no function \"", task->workload.func_name, "\""));
+  }
+  task->function = static_cast<int>(found - functions.begin());
+  task->flop = EstimateFlops(*found).value_or(0);
+  std::vector<std::string> params;
+  for (const Param& param : found->params) {
+    if (!param.buffer) continue;
+    params.push_back(
+        absl::StrCat(param.buffer->name, ": ", ShapeOf(param.buffer)));
+    task->bytes += BytesOf(param.buffer);
+  }
+  task->signature =
+      absl::StrCat(found->name, "(", absl::StrJoin(params, ", "), ")");
+  return absl::OkStatus();
+}
+
+// The number after "threads=".
+int ThreadsOf(const std::string& target) {
+  const size_t at = target.rfind("threads=");
+  int threads = 1;
+  if (at == target.npos || !absl::SimpleAtoi(target.substr(at + 8), &threads)) {
+    return 1;
+  }
+  return threads;
+}
+
+absl::StatusOr<TaskData> MakeTask(const Workload& workload) {
+  TaskData task;
+  task.workload = workload;
+  task.name = NameOf(workload);
+  absl::StatusOr<Module> module = ParseModule("its program", workload.text);
+  KILN_RETURN_IF_ERROR(module.status());
+  task.module = *std::move(module);
+  KILN_RETURN_IF_ERROR(SetFunction(&task));
+  return task;
+}
+
+// A task for each target that the workload has records of; one without
+// records where there are none.
+absl::StatusOr<std::vector<TaskData>> TasksOf(const Workload& workload,
+                                              Database& database) {
+  KILN_ASSIGN_OR_RETURN(const TaskData empty, MakeTask(workload));
+  RecordFilter filter;
+  filter.workload_key = workload.key;
+  KILN_ASSIGN_OR_RETURN(const std::vector<TuningRecord> records,
+                        database.AllRecords(filter));
+  std::map<std::string, TaskData> by_target;
+  for (const TuningRecord& record : records) {
+    TaskData& task = by_target.try_emplace(record.target, empty).first->second;
+    task.target = record.target;
+    task.threads = ThreadsOf(record.target);
+    const bool refused = record.verdict == Verdict::kScheduleRefused;
+    (refused ? task.refused : task.trials).push_back(record);
+  }
+  std::vector<TaskData> tasks;
+  for (auto& [target, task] : by_target) tasks.push_back(std::move(task));
+  if (tasks.empty()) tasks.push_back(empty);
+  return tasks;
+}
+
+}  // namespace
+
+const TuningRecord* TaskData::best() const {
+  const TuningRecord* best = nullptr;
+  for (const TuningRecord& record : trials) {
+    if (record.verdict != Verdict::kOk) continue;
+    if (!best || record.latency_min_ns < best->latency_min_ns) best = &record;
+  }
+  return best;
+}
+
+absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path) {
+  const std::string file = absl::StrCat(path, "/database.sqlite");
+  // Opening makes a database where there is none.
+  const absl::Status there = ReadFile(file).status();
+  if (!there.ok()) {
+    return absl::Status(
+        there.code(),
+        absl::StrCat(std::string(there.message()),
+                     "; --work-dir names a folder that tune has left"));
+  }
+  KILN_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
+                        Database::Open(file));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,
+                        database->AllWorkloads());
+  std::vector<TaskData> tasks;
+  for (const Workload& workload : workloads) {
+    absl::StatusOr<std::vector<TaskData>> more = TasksOf(workload, *database);
+    if (!more.ok()) return At(file, more.status());
+    for (TaskData& task : *more) tasks.push_back(std::move(task));
+  }
+  std::stable_sort(
+      tasks.begin(), tasks.end(), [](const TaskData& a, const TaskData& b) {
+        return std::tie(a.name, a.threads) < std::tie(b.name, b.threads);
+      });
+  return tasks;
+}
+
+}  // namespace kiln::report

@@ -1,0 +1,52 @@
+// What a tuning run left behind, task by task.
+#ifndef KILN_TOOLS_REPORTING_TASK_DATA_H_
+#define KILN_TOOLS_REPORTING_TASK_DATA_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/search/database/record.h"
+
+namespace kiln::report {
+
+// A function that was tuned for a target, and all its records.
+struct TaskData {
+  std::string name;       // "gmm:512,512,512", or the function's own
+  std::string signature;  // "main(X: 1x512x512, ...)"
+  Workload workload;
+  Module module;
+  int function = 0;  // the one that was tuned, in the module
+  std::string target;
+  int threads = 1;
+  double flop = 0;   // of one call as it is written; 0: not known
+  double bytes = 0;  // of all parameters together
+  std::vector<TuningRecord> trials;   // that had a program, by age
+  std::vector<TuningRecord> refused;  // that had none
+
+  // The fastest; null where none succeeded.
+  const TuningRecord* best() const;
+};
+
+// Reads the database of a work directory of `tune`. kNotFound where there is
+// no such folder or no database in it; other errors are those of the database
+// and of its programs, with the path.
+absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path);
+
+// Times of others, for tasks that are named workloads.
+struct PeerTime {
+  std::string workload;  // "gmm:512,512,512"
+  int threads = 1;
+  std::string contender;
+  double seconds = 0;
+};
+
+// Reads what `bench --json` printed. Kiln's own rows are left out. The error
+// names the line.
+absl::StatusOr<std::vector<PeerTime>> ReadBenchRows(const std::string& path);
+
+}  // namespace kiln::report
+
+#endif  // KILN_TOOLS_REPORTING_TASK_DATA_H_
