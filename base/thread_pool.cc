@@ -3,6 +3,9 @@
 // sleep says so first and looks at its epoch again, so that either the caller
 // sees the flag and wakes it, or it sees the epoch. The last worker to finish
 // wakes the caller in the same way.
+//
+// A thread takes ranges from the front of its part, half of what is left each
+// time; one that has finished takes half of another's rest from the back.
 #include "kiln/base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -22,6 +25,8 @@ namespace kiln {
 namespace {
 
 constexpr size_t kCacheLine = 64;
+// Ends of ranges fit into 32 bits.
+constexpr int64_t kMaxUnits = int64_t{1} << 31;
 
 thread_local bool inside_loop = false;
 
@@ -98,6 +103,73 @@ struct alignas(kCacheLine) WaitWord {
   }
 };
 
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool empty() const { return begin >= end; }
+};
+
+// What is left of a thread's part of a loop, in units. Its own thread takes the
+// first range, whoever helps.
+class alignas(kCacheLine) Part {
+ public:
+  int32_t status = 0;     // of the last range that its thread ran
+  int64_t failed_at = 0;  // where that began
+
+  void Reset(int64_t begin, int64_t end) {
+    status = 0;
+    first_ = begin;
+    Put({begin, end});
+  }
+  void Put(Range range) { left_.store(Pack(range)); }
+
+  Range TakeFront() {
+    return Take(
+        [](Range left) {
+          const int64_t size = left.end - left.begin;
+          return left.begin + (size + 1) / 2;
+        },
+        true);
+  }
+  Range TakeBack() {
+    return Take(
+        [&](Range left) {
+          const int64_t begin = left.begin + (left.begin == first_ ? 1 : 0);
+          return begin + (left.end - begin) / 2;
+        },
+        false);
+  }
+
+ private:
+  // Cuts what is left at `cut_at` and takes the part in front or behind.
+  template <typename CutAt>
+  Range Take(CutAt cut_at, bool front) {
+    uint64_t seen = left_.load();
+    for (;;) {
+      const Range left = Unpack(seen);
+      if (left.empty()) return {};
+      const int64_t cut = cut_at(left);
+      const Range before = {left.begin, cut}, behind = {cut, left.end};
+      if (left_.compare_exchange_weak(seen, Pack(front ? behind : before))) {
+        return front ? before : behind;
+      }
+    }
+  }
+
+  static uint64_t Pack(Range range) {
+    return static_cast<uint64_t>(range.begin) << 32 |
+           static_cast<uint64_t>(range.end);
+  }
+  static Range Unpack(uint64_t word) {
+    return {static_cast<int64_t>(word >> 32),
+            static_cast<int64_t>(word & 0xffffffff)};
+  }
+
+  int64_t first_ = 0;
+  std::atomic<uint64_t> left_{0};
+};
+
 std::vector<int> AllowedCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -129,6 +201,7 @@ class ThreadPool::Impl {
       if (!StartWorker(i)) break;
     }
     if (options.pin_workers) PinWorkers();
+    parts_ = std::vector<Part>(1 + workers_.size());
   }
 
   void Stop() {
@@ -147,23 +220,24 @@ class ThreadPool::Impl {
   int32_t Run(int64_t n, Body body, void* env, int parts) {
     std::lock_guard<std::mutex> lock(mutex_);
     n_ = n;
-    parts_ = parts;
+    unit_ = n / kMaxUnits + 1;
     body_ = body;
     env_ = env;
+    num_parts_ = parts;
+    const int64_t units = (n + unit_ - 1) / unit_;
+    for (int i = 0; i < parts; ++i) {
+      parts_[i].Reset(units * i / parts, units * (i + 1) / parts);
+    }
     pending_.value.store(parts - 1, std::memory_order_relaxed);
     Publish(parts - 1);
-    int32_t status = RunPart(0);
+    RunPart(0);
     pending_.Wait(spin_us_, [](uint32_t pending) { return pending == 0; });
-    for (int i = 0; i < parts - 1 && status == 0; ++i) {
-      status = workers_[i]->status;
-    }
-    return status;
+    return FirstFailure();
   }
 
  private:
   struct Worker {
     WaitWord epoch;
-    int32_t status = 0;
     int part = 0;
     pthread_t thread{};
     Impl* pool = nullptr;
@@ -193,15 +267,42 @@ class ThreadPool::Impl {
     for (int i = 0; i < count; ++i) workers_[i]->epoch.WakeIfAsleep();
   }
 
-  int32_t RunPart(int part) {
-    const int64_t size = n_ / parts_;
-    const int64_t longer = n_ % parts_;
-    const int64_t begin = part * size + std::min<int64_t>(part, longer);
+  void RunPart(int part) {
     inside_loop = true;
-    const int32_t status =
-        body_(env_, begin, begin + size + (part < longer ? 1 : 0));
+    do {
+      RunOwn(parts_[part]);
+    } while (parts_[part].status == 0 && Help(part));
     inside_loop = false;
-    return status;
+  }
+
+  void RunOwn(Part& own) {
+    for (Range range = own.TakeFront(); !range.empty() && own.status == 0;
+         range = own.TakeFront()) {
+      const int64_t begin = range.begin * unit_;
+      own.status = body_(env_, begin, std::min(n_, range.end * unit_));
+      own.failed_at = begin;
+    }
+  }
+
+  // Takes over a share of another part. False where all is under way.
+  bool Help(int part) {
+    for (int i = 1; i < num_parts_; ++i) {
+      const Range range = parts_[(part + i) % num_parts_].TakeBack();
+      if (range.empty()) continue;
+      parts_[part].Put(range);
+      return true;
+    }
+    return false;
+  }
+
+  int32_t FirstFailure() const {
+    const Part* first = nullptr;
+    for (int i = 0; i < num_parts_; ++i) {
+      const Part& part = parts_[i];
+      if (part.status == 0) continue;
+      if (!first || part.failed_at < first->failed_at) first = &part;
+    }
+    return first ? first->status : 0;
   }
 
   void Work(Worker& self) {
@@ -209,7 +310,7 @@ class ThreadPool::Impl {
       seen = self.epoch.Wait(spin_us_,
                              [seen](uint32_t epoch) { return epoch != seen; });
       if (stop_) return;
-      self.status = RunPart(self.part);
+      RunPart(self.part);
       if (pending_.value.fetch_sub(1) == 1) pending_.WakeIfAsleep();
     }
   }
@@ -226,7 +327,9 @@ class ThreadPool::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   bool stop_ = false;
   int64_t n_ = 0;
-  int parts_ = 1;
+  int64_t unit_ = 1;  // iterations that are never parted
+  int num_parts_ = 1;
+  std::vector<Part> parts_;  // one for each thread, the caller's first
   Body body_ = nullptr;
   void* env_ = nullptr;
   WaitWord pending_;  // Parts that workers have not finished.

@@ -2,8 +2,10 @@
 //
 // Workers spin for a moment after each loop, then sleep in the kernel, so a
 // loop that follows another one starts within about a microsecond. The calling
-// thread takes part. Loops are split statically into contiguous parts; loops
-// that several threads start at once run one after the other.
+// thread takes part. Each thread starts on a contiguous part of its own, the
+// same one in every loop of that length, and then helps threads that are
+// slower: a CPU that others disturb does not hold up the rest. Loops that
+// several threads start at once run one after the other.
 #ifndef KILN_BASE_THREAD_POOL_H_
 #define KILN_BASE_THREAD_POOL_H_
 
@@ -45,10 +47,11 @@ class ThreadPool {
   // and a new pool can be made.
   int num_threads() const;
 
-  // Splits [0, n) into at most min(n, num_threads(), max_threads) parts whose
-  // sizes differ by one at most, and runs `body` once on each. max_threads <= 0
-  // sets no limit. Returns the status of the first part, by position, that did
-  // not return 0, else 0. n <= 0 runs nothing.
+  // Runs each of [0, n) once, on at most min(n, num_threads(), max_threads)
+  // threads; max_threads <= 0 sets no limit. Thread t starts with iteration t
+  // of as many; `body` gets ranges, some for each thread. Returns the status of
+  // the first range, by position, that did not return 0, else 0. n <= 0 runs
+  // nothing.
   int32_t ParallelFor(int64_t n, Body body, void* env, int max_threads = 0);
 
   // The same for a callable of (begin, end) that returns a status.

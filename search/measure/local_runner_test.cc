@@ -109,6 +109,15 @@ TEST_F(LocalRunnerTest, HopelessKernelsAreSampledOnce) {
   EXPECT_GT(slow.min_ns, 50 * good.min_ns);
 }
 
+TEST_F(LocalRunnerTest, BeatenKernelsAreSampledAFewTimes) {
+  task_ = AffineTask(100000);
+  options_.best_ns = Measure("good").min_ns / 1.5;
+  const MeasureResult beaten = Measure("good");
+  EXPECT_EQ(beaten.verdict, Verdict::kOk);
+  EXPECT_LE(beaten.samples, options_.beaten_samples);
+  EXPECT_GT(beaten.min_ns, 0);
+}
+
 TEST_F(LocalRunnerTest, TheDeadlineIsKept) {
   task_ = AffineTask(1 << 22);
   options_.deadline_s = 0.1;

@@ -168,6 +168,13 @@ TimeOptions TimingOf(const search::MeasureKernel& request) {
   if (request.hopeless_ns() > 0) {
     options.hopeless_us = request.hopeless_ns() * 1e-3;
   }
+  if (request.beaten_ns() > 0) {
+    const double beaten_us = request.beaten_ns() * 1e-3;
+    const int samples = request.beaten_samples();
+    options.hopeless = [beaten_us, samples](const TimeResult& so_far) {
+      return so_far.samples == samples && so_far.min_us > beaten_us;
+    };
+  }
   return options;
 }
 

@@ -1,6 +1,7 @@
 #include "kiln/search/strategy/evolutionary_search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -75,8 +76,9 @@ EvolutionarySearch::Population EvolutionarySearch::Make(
     int count, const Population& parents, Draw draw) {
   std::vector<absl::StatusOr<Candidate>> drawn(count,
                                                absl::UnknownError("not drawn"));
-  pool_->ParallelFor(count, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
+  std::atomic<int> next{0};  // some draws cost much more than others
+  pool_->ParallelFor(pool_->num_threads(), [&](int64_t, int64_t) {
+    for (int i = next++; i < count; i = next++) {
       drawn[i] = (this->*draw)(parents, numbers_ + i);
     }
     return 0;

@@ -1,8 +1,11 @@
-// A scorer that asks a cost model.
+// A scorer that asks a cost model, and remembers what it has seen: a search
+// comes back to the same programs.
 #ifndef KILN_SEARCH_STRATEGY_MODEL_SCORER_H_
 #define KILN_SEARCH_STRATEGY_MODEL_SCORER_H_
 
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kiln/base/machine.h"
@@ -32,13 +35,25 @@ class ModelScorer : public Scorer {
                      absl::Span<const double> seconds) override;
 
  private:
-  std::vector<Features> Extract(absl::Span<const Candidate* const> candidates);
+  struct Known {
+    Features features;
+    double score = 0;
+    int64_t lessons = -1;  // that the model had had when it gave the score
+  };
+
+  // What is known of each, features at least.
+  std::vector<Known*> Look(absl::Span<const Candidate* const> candidates);
+  void Extract(absl::Span<const Candidate* const> candidates,
+               absl::Span<Known* const> known);
+  void Predict(absl::Span<Known* const> known);
 
   CostModel* model_;
   std::string workload_;
   Machine machine_;
   int threads_;
   ThreadPool* pool_;
+  std::unordered_map<std::string, Known> known_;  // by the program's hash
+  int64_t lessons_ = 0;
 };
 
 }  // namespace kiln
