@@ -139,12 +139,14 @@ bool MayInitMore(const Target& target, IsDropped dropped) {
       return false;
     }
   }
-  std::vector<const ForNode*> used;
-  for (const ForNode* loop : loops) {
-    if (MovesAny(*loop, realize)) used.push_back(loop);
-  }
-  return CheckIterMap(values, Ranges(used), left, IterMapLevel::kInjective)
-      .ok();
+  const bool all_move =
+      std::all_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+        return IsOne(loop->extent) ||
+               MovesIterator(*loop, realize, IterType::kSpatial);
+      });
+  return all_move &&
+         CheckIterMap(values, Ranges(loops), left, IterMapLevel::kInjective)
+             .ok();
 }
 
 absl::Status CheckCondition(const Target& target, const Expr& condition,

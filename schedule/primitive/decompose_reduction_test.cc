@@ -167,6 +167,30 @@ def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
       DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[0]).ok());
 }
 
+// The fuzzer's pair 700013466: the condition leaves one iteration of j, and
+// the init of the other would wipe out the sum.
+TEST(DecomposeReduction, RefusesToInitAgainInALoopThatMovesNothing) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), C: T.Buffer((3,), "float32")):
+    B = T.alloc_buffer((3,))
+    for i, j, k in T.grid(3, 2, 1):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(1, 0)
+            T.where(j + k < 1)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi]
+    for i in range(3):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            C[vi] = B[vi]
+)");
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[2]),
+              StatusIs(kRefused, HasSubstr("ties loops")));
+}
+
 TEST(DecomposeReduction, RefusesBelowAReduceLoop) {
   const Function f = ParseProgram(kMatmul);
   const auto loops = LoopsOf(f, "C");
