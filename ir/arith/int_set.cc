@@ -297,19 +297,27 @@ void CollectConjuncts(const Expr& predicate, std::vector<Expr>* out) {
   }
 }
 
-// `conjunct` says that slack >= 0, so e + k * slack bounds e from above and
+// The normal form; not ok where there is none.
+Linear NormalForm(const Expr& e, Analyzer* analyzer) {
+  Linear sum;
+  Decompose(analyzer->Simplify(e), 1, &sum);
+  return sum;
+}
+
+// A conjunct says that slack >= 0, so e + k * slack bounds e from above and
 // e - k * slack from below, for any k >= 0. Worth trying are the k that cancel
-// a term. `side` is 1 for above and -1 for below; *moved is the expression
-// that bounds so far, and *end its largest (smallest) value.
+// a term. `side` is 1 for above and -1 for below; *moved is the sum that bounds
+// so far, and *end its largest (smallest) value.
 void TightenSide(int side, const Linear& slack, const Domains& domains,
-                 Analyzer* analyzer, DType dtype, Expr* moved, Expr* end) {
+                 Analyzer* analyzer, DType dtype, Linear* moved, Expr* end) {
   for (const Term& term : slack.terms) {
-    Linear sum;
-    Decompose(analyzer->Simplify(*moved), 1, &sum);
-    const int at = sum.ok ? sum.Find(term.atom) : -1;
-    if (at < 0 || sum.terms[at].coefficient % term.coefficient != 0) continue;
-    const int64_t k = -sum.terms[at].coefficient / term.coefficient;
+    const int at = moved->ok ? moved->Find(term.atom) : -1;
+    if (at < 0 || moved->terms[at].coefficient % term.coefficient != 0) {
+      continue;
+    }
+    const int64_t k = -moved->terms[at].coefficient / term.coefficient;
     if ((k > 0) != (side > 0)) continue;
+    Linear sum = *moved;
     sum.Add(slack, k);
     const Expr next = ToExpr(&sum, dtype);
     if (!next) continue;
@@ -320,7 +328,7 @@ void TightenSide(int side, const Linear& slack, const Domains& domains,
         !*end || (side > 0 ? analyzer->CanProveLessEqual(reached, *end)
                            : analyzer->CanProveLessEqual(*end, reached));
     if (!tighter) continue;
-    *moved = next;
+    *moved = NormalForm(next, analyzer);
     *end = reached;
   }
 }
@@ -347,6 +355,39 @@ Expr SlackOf(const Expr& conjunct) {
   }
 }
 
+// What a conjunct of a predicate leaves above 0.
+struct Slack {
+  DType dtype;
+  Linear sum;
+};
+
+std::vector<Slack> SlacksOf(const Expr& predicate, Analyzer* analyzer) {
+  std::vector<Slack> slacks;
+  if (IsTrue(predicate)) return slacks;
+  std::vector<Expr> conjuncts;
+  CollectConjuncts(predicate, &conjuncts);
+  for (const Expr& conjunct : conjuncts) {
+    const Expr difference = SlackOf(conjunct);
+    if (!difference) continue;
+    Linear sum = NormalForm(difference, analyzer);
+    if (sum.ok) slacks.push_back({difference.dtype(), std::move(sum)});
+  }
+  return slacks;
+}
+
+IntSet EvalWithin(const Expr& e, const Domains& domains,
+                  const std::vector<Slack>& slacks, Analyzer* analyzer) {
+  IntSet set = EvalWith(e, domains, analyzer);
+  if (slacks.empty()) return set;
+  Linear above = NormalForm(e, analyzer), below = above;
+  for (const auto& [dtype, slack] : slacks) {
+    if (dtype != e.dtype()) continue;
+    TightenSide(1, slack, domains, analyzer, dtype, &above, &set.max);
+    TightenSide(-1, slack, domains, analyzer, dtype, &below, &set.min);
+  }
+  return set;
+}
+
 Expr AddOne(const Expr& e) { return Add(e, Int(1, e.dtype())); }
 
 }  // namespace
@@ -370,34 +411,21 @@ std::optional<Range> ToRange(const IntSet& set, Analyzer* analyzer) {
 
 IntSet EvalSet(const Expr& e, const Domains& domains, const Expr& predicate,
                Analyzer* analyzer) {
-  IntSet set = EvalWith(e, domains, analyzer);
-  if (IsTrue(predicate)) return set;
-  std::vector<Expr> conjuncts;
-  CollectConjuncts(predicate, &conjuncts);
-  Expr above = e, below = e;
-  for (const Expr& conjunct : conjuncts) {
-    const Expr difference = SlackOf(conjunct);
-    if (!difference || difference.dtype() != e.dtype()) continue;
-    Linear slack;
-    Decompose(analyzer->Simplify(difference), 1, &slack);
-    if (!slack.ok) continue;
-    TightenSide(1, slack, domains, analyzer, e.dtype(), &above, &set.max);
-    TightenSide(-1, slack, domains, analyzer, e.dtype(), &below, &set.min);
-  }
-  return set;
+  return EvalWithin(e, domains, SlacksOf(predicate, analyzer), analyzer);
 }
 
 std::vector<IntSet> EvalRegion(const std::vector<Range>& region,
                                const Domains& domains, const Expr& predicate,
                                Analyzer* analyzer) {
+  const std::vector<Slack> slacks = SlacksOf(predicate, analyzer);
   std::vector<IntSet> box;
   box.reserve(region.size());
   for (const Range& range : region) {
-    IntSet set = EvalSet(range.min, domains, predicate, analyzer);
+    IntSet set = EvalWithin(range.min, domains, slacks, analyzer);
     if (!IsOne(range.extent)) {
       const Expr last =
           Sub(Add(range.min, range.extent), Int(1, range.extent.dtype()));
-      set.max = EvalSet(last, domains, predicate, analyzer).max;
+      set.max = EvalWithin(last, domains, slacks, analyzer).max;
     }
     box.push_back(std::move(set));
   }
