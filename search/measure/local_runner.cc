@@ -187,7 +187,7 @@ std::string LocalRunner::RequestFor(const BuildResult& kernel,
   out.set_check_elements(options.check_elements);
   out.set_hopeless_ns(options.best_ns * options.hopeless_factor);
   out.set_beaten_ns(options.best_ns * options.beaten_factor);
-  out.set_beaten_samples(options.beaten_samples);
+  out.set_beaten_ms(options.beaten_ms);
   out.set_budget_ms(options.budget_ms);
   out.set_min_samples(options.min_samples);
   out.set_max_samples(options.max_samples);

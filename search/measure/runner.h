@@ -23,11 +23,10 @@ struct MeasureOptions {
   // `hopeless_factor` times slower is not sampled again.
   double best_ns = 0;
   double hopeless_factor = 2;
-  // One whose fastest sample of the first `beaten_samples` is this much slower
-  // is not sampled further: more samples would tell it better, and it will not
-  // be the best.
+  // One that is still this much slower after samples of `beaten_ms` together is
+  // not sampled further: it will not be the best.
   double beaten_factor = 1.2;
-  int beaten_samples = 5;
+  double beaten_ms = 5;
   // Samples are taken until `budget_ms` is used up, within these bounds.
   double budget_ms = 20;
   int min_samples = 3;

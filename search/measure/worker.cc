@@ -170,9 +170,11 @@ TimeOptions TimingOf(const search::MeasureKernel& request) {
   }
   if (request.beaten_ns() > 0) {
     const double beaten_us = request.beaten_ns() * 1e-3;
-    const int samples = request.beaten_samples();
-    options.hopeless = [beaten_us, samples](const TimeResult& so_far) {
-      return so_far.samples == samples && so_far.min_us > beaten_us;
+    const double trial_us = request.beaten_ms() * 1e3;
+    options.hopeless = [beaten_us, trial_us](const TimeResult& so_far) {
+      const auto calls =
+          static_cast<double>(so_far.samples * so_far.calls_per_sample);
+      return so_far.min_us > beaten_us && so_far.median_us * calls >= trial_us;
     };
   }
   return options;
