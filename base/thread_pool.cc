@@ -200,7 +200,7 @@ class ThreadPool::Impl {
     for (int i = 1; i < wanted; ++i) {
       if (!StartWorker(i)) break;
     }
-    if (options.pin_workers) PinWorkers();
+    if (options.pin_threads) PinThreads();
     parts_ = std::vector<Part>(1 + workers_.size());
   }
 
@@ -208,6 +208,9 @@ class ThreadPool::Impl {
     stop_ = true;
     Publish(static_cast<int>(workers_.size()));
     for (auto& worker : workers_) pthread_join(worker->thread, nullptr);
+    if (is_pinned_ && pthread_equal(pinned_, pthread_self())) {
+      sched_setaffinity(0, sizeof(unpinned_), &unpinned_);
+    }
   }
 
   bool Forked() const {
@@ -254,11 +257,15 @@ class ThreadPool::Impl {
     return true;
   }
 
-  void PinWorkers() {
+  void PinThreads() {
+    pinned_ = pthread_self();
+    if (sched_getaffinity(0, sizeof(unpinned_), &unpinned_) != 0) return;
     const std::vector<int> cpus = AllowedCpus();
     for (auto& worker : workers_) {
       Pin(worker->thread, cpus[worker->part % cpus.size()]);
     }
+    Pin(pinned_, cpus[0]);
+    is_pinned_ = true;
   }
 
   // Raises the epochs first and wakes sleepers after, since a wake is slow.
@@ -326,6 +333,9 @@ class ThreadPool::Impl {
   std::mutex mutex_;  // Held by the thread whose loop is running.
   std::vector<std::unique_ptr<Worker>> workers_;
   bool stop_ = false;
+  bool is_pinned_ = false;
+  pthread_t pinned_{};    // the thread that made the pool,
+  cpu_set_t unpinned_{};  // and where it ran before
   int64_t n_ = 0;
   int64_t unit_ = 1;  // iterations that are never parted
   int num_parts_ = 1;

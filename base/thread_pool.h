@@ -27,9 +27,9 @@ class ThreadPool {
   struct Options {
     // The calling thread included. 0: as many as the process has CPUs.
     int num_threads = 0;
-    // Ties worker i to the i-th CPU (from 1) that the process may use. The
-    // calling thread stays as it is.
-    bool pin_workers = false;
+    // Ties the thread that makes the pool to the first CPU that it may use, for
+    // as long as the pool lives, and worker i (from 1) to the i-th after it.
+    bool pin_threads = false;
     // How long an idle worker spins before it sleeps, in microseconds.
     int spin_us = 100;
   };

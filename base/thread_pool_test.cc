@@ -196,18 +196,26 @@ TEST(ThreadPoolTest, ChildAfterForkRunsSeriallyAndCanBuildItsOwn) {
   delete pool;
 }
 
-TEST(ThreadPoolTest, PinsWorkersWhenAsked) {
-  ThreadPool::Options options = Threads(2);
-  options.pin_workers = true;
-  ThreadPool pool(options);
-  std::vector<int> cpus(2);
-  pool.ParallelFor(2, [&](int64_t begin, int64_t) {
-    cpu_set_t set;
-    sched_getaffinity(0, sizeof(set), &set);
-    cpus[begin] = CPU_COUNT(&set);
-    return 0;
-  });
-  EXPECT_EQ(cpus[1], 1);
+int CpusOfThisThread() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof(set), &set);
+  return CPU_COUNT(&set);
+}
+
+TEST(ThreadPoolTest, PinsThreadsWhileItLives) {
+  const int before = CpusOfThisThread();
+  {
+    ThreadPool::Options options = Threads(2);
+    options.pin_threads = true;
+    ThreadPool pool(options);
+    std::vector<int> cpus(2);
+    pool.ParallelFor(2, [&](int64_t begin, int64_t) {
+      cpus[begin] = CpusOfThisThread();
+      return 0;
+    });
+    EXPECT_EQ(cpus, std::vector<int>(2, 1));
+  }
+  EXPECT_EQ(CpusOfThisThread(), before);
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ void Worker::UseThreads(int count) {
   pool_.reset();
   ThreadPool::Options options;
   options.num_threads = count;
+  // Else two threads may share a CPU for milliseconds while another is idle.
+  options.pin_threads = count > 1 && count >= ThreadPool::NumAvailableCpus();
   pool_ = std::make_unique<ThreadPool>(options);
   host_ = std::make_unique<KernelHost>(pool_.get());
   num_threads_ = count;

@@ -27,7 +27,7 @@ struct TuneOptions {
   int64_t early_stopping = 0;  // see SessionOptions
   int batch = 16;
   // The best few are timed again, in turns, before one is named.
-  int finalists = 16;
+  int finalists = 32;
   TurnsOptions turns;
   MeasureOptions measure;
   // Asked between trials; true ends the search with what was found.
