@@ -110,6 +110,24 @@ absl::Status AddTensor(PointAccess access, bool is_write, Plan* plan) {
   return absl::OkStatus();
 }
 
+// Indices that are one iterator by its old domain only, as co // 3 is 0, would
+// become others.
+absl::Status CheckIndices(const Plan& plan) {
+  const BlockNode& block = plan.target.block();
+  bool alone = true;
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    for (const Expr& index : load ? load->indices : std::vector<Expr>()) {
+      alone &= IterOf(block, index) >= 0 || !UsesGrowing(plan, index);
+    }
+    return true;
+  });
+  if (alone) return absl::OkStatus();
+  return Refusal(kName,
+                 absl::StrCat("an index in ", Describe(block),
+                              " uses an iterator that grows, and others"));
+}
+
 absl::Status PlanTensors(const Function& f, Plan* plan) {
   const BlockNode& block = plan->target.block();
   for (bool is_write : {false, true}) {
@@ -323,6 +341,7 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
   KILN_RETURN_IF_ERROR(PlanExtents(padding, &plan));
   KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
+  KILN_RETURN_IF_ERROR(CheckIndices(plan));
   KILN_RETURN_IF_ERROR(CheckOutputs(plan));
   KILN_RETURN_IF_ERROR(CheckSums(plan));
   KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));

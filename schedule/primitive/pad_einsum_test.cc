@@ -136,6 +136,21 @@ def main(A: T.Buffer((12,), "float32"), C: T.Buffer((5,), "float32")):
               StatusIs(kRefused, HasSubstr("not one iterator")));
 }
 
+TEST(PadEinsum, RefusesIndicesThatAreNoMoreThanAnIteratorByItsOldDomain) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4, 3), "float32"), C: T.Buffer((3,), "float32")):
+    for i, k in T.grid(3, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi // 3 * 4 + vk] * B[vk, vi]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4, 1}),
+              StatusIs(kRefused, HasSubstr("uses an iterator that grows")));
+}
+
 TEST(PadEinsum, RefusesAPartOfADimension) {
   const Function f = ParseProgram(R"(
 @T.prim_func

@@ -1,4 +1,5 @@
-#include <deque>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kiln/search/space/rule/block_info.h"
@@ -22,11 +23,32 @@ std::vector<Design> Apply(const ScheduleRule& rule, const std::string& block,
   return made;
 }
 
+// The same, for each block of the design in turn.
+std::vector<Design> ApplyToAll(const ScheduleRule& rule,
+                               const RuleContext& context, Design design) {
+  const std::vector<std::string> blocks =
+      RootBlocks(FunctionOf(design.schedule, context));
+  std::vector<Design> designs = {std::move(design)};
+  for (const std::string& block : blocks) {
+    std::vector<Design> next;
+    for (Design& one : designs) {
+      std::vector<Design> made = Apply(rule, block, context, std::move(one));
+      std::move(made.begin(), made.end(), std::back_inserter(next));
+    }
+    designs = std::move(next);
+  }
+  return designs;
+}
+
 }  // namespace
 
 const std::vector<ScheduleRule>& CpuRules() {
   static const auto* rules = new std::vector<ScheduleRule>{
       {"auto-inline", AutoInline},
+      {"pad-columns", PadColumns},
+      {"split-phases", SplitPhases},
+      {"row-reductions", RowReductions},
+      {"split-reduction", SplitReduction},
       {"register-tiling", RegisterTiling},
       {"parallelize-vectorize", ParallelizeVectorize},
   };
@@ -37,20 +59,16 @@ std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit) {
   std::vector<Design> designs = {{Schedule(module), {}}};
-  const std::vector<std::string> blocks =
-      RootBlocks(FunctionOf(designs[0].schedule, context));
   for (const ScheduleRule& rule : rules) {
-    for (const std::string& block : blocks) {
-      std::vector<Design> next;
-      for (Design& design : designs) {
-        for (Design& made : Apply(rule, block, context, std::move(design))) {
-          if (static_cast<int>(next.size()) < limit) {
-            next.push_back(std::move(made));
-          }
+    std::vector<Design> next;
+    for (Design& design : designs) {
+      for (Design& made : ApplyToAll(rule, context, std::move(design))) {
+        if (static_cast<int>(next.size()) < limit) {
+          next.push_back(std::move(made));
         }
       }
-      designs = std::move(next);
     }
+    designs = std::move(next);
   }
   return designs;
 }

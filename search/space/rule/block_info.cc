@@ -79,6 +79,11 @@ ReadInfo DescribeRead(const BufferRegion& read, const AffineScope& scope,
     const int64_t* extent = AsInt(read.buffer->shape[d]);
     sizes[d - 1] = sizes[d] * (extent ? static_cast<double>(*extent) : 1);
   }
+  info.elements = 1;
+  for (const Expr& size : read.buffer->shape) {
+    const int64_t* extent = AsInt(size);
+    info.elements *= extent ? static_cast<double>(*extent) : 1;
+  }
   for (size_t axis = 0; axis < num_axes; ++axis) {
     info.strides.push_back(StrideOf(indices, sizes, static_cast<int>(axis)));
   }
@@ -107,6 +112,13 @@ bool IsElementwise(const BlockNode& block, const BlockInfo& info) {
          info.axes.size() == static_cast<size_t>(info.write_dims);
 }
 
+std::vector<std::string> NamesOf(const Scope& scope,
+                                 const std::vector<int>& blocks) {
+  std::vector<std::string> names;
+  for (int i : blocks) names.push_back(scope.blocks[i].block().name);
+  return names;
+}
+
 std::optional<BlockInfo> Describe(const Scope& scope, int index) {
   const ScopeBlock& at = scope.blocks[index];
   const BlockNode& block = at.block();
@@ -125,8 +137,17 @@ std::optional<BlockInfo> Describe(const Scope& scope, int index) {
   ReadBody(block.body, &info);
   info.is_output = scope.IsOutput(index);
   info.is_elementwise = IsElementwise(block, info);
-  info.num_consumers = static_cast<int>(scope.Consumers(index).size());
+  info.producers = NamesOf(scope, scope.Producers(index));
+  info.consumers = NamesOf(scope, scope.Consumers(index));
   return info;
+}
+
+int64_t SizeOf(const BlockInfo& info, bool reduce) {
+  int64_t size = 1;
+  for (const AxisInfo& axis : info.axes) {
+    if (axis.reduce == reduce) size *= axis.extent;
+  }
+  return size;
 }
 
 }  // namespace
@@ -134,6 +155,33 @@ std::optional<BlockInfo> Describe(const Scope& scope, int index) {
 int BlockInfo::CountReduce() const {
   return static_cast<int>(std::count_if(
       axes.begin(), axes.end(), [](const AxisInfo& a) { return a.reduce; }));
+}
+
+int BlockInfo::ContiguousAxis() const {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].write_dim >= 0 && axes[i].write_dim == write_dims - 1) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+int64_t BlockInfo::SpatialSize() const { return SizeOf(*this, false); }
+int64_t BlockInfo::ReduceSize() const { return SizeOf(*this, true); }
+
+bool BlockInfo::ReducesContiguously() const {
+  int last = -1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].reduce) last = static_cast<int>(i);
+  }
+  if (last < 0 || !has_init) return false;
+  bool moves = false;
+  for (const ReadInfo& read : reads) {
+    if (!read.Uses(last)) continue;
+    if (read.strides[last] != 1.0) return false;
+    moves = true;
+  }
+  return moves;
 }
 
 std::optional<BlockInfo> DescribeBlock(const Function& f,

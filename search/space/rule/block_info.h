@@ -24,6 +24,7 @@ struct AxisInfo {
 struct ReadInfo {
   int index = 0;                               // among the reads of the block
   int dims = 0;                                // of the buffer
+  double elements = 0;                         // of the buffer
   std::vector<std::optional<double>> strides;  // one for each axis
 
   bool Uses(int axis) const { return strides[axis] != 0.0; }
@@ -39,9 +40,18 @@ struct BlockInfo {
   bool has_condition = false;   // chooses between values, as padding does
   bool is_expensive = false;    // calls functions such as exp
   bool is_elementwise = false;  // spatial, one store, each axis its own index
-  int num_consumers = 0;
+  std::vector<std::string> producers, consumers;  // blocks of the root scope
 
   int CountReduce() const;
+  // The axis whose steps are contiguous in the output; -1: none.
+  int ContiguousAxis() const;
+  // Iterations of its spatial axes, or of its reductions, together.
+  int64_t SpatialSize() const;
+  int64_t ReduceSize() const;
+  // Whether a reduction runs through contiguous elements: all that moves with
+  // its last reduction axis moves by one element, and that is not the axis
+  // along which other operands are contiguous.
+  bool ReducesContiguously() const;
 };
 
 // The block called `name`, where it stands in loops that are its axes one by

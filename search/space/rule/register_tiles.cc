@@ -13,31 +13,44 @@ double Use(int64_t extent, int64_t tile) {
   return static_cast<double>(extent) / (CeilDiv(extent, tile) * tile);
 }
 
-double Quality(int64_t rows, int64_t columns, const RegisterFile& file,
-               int tile_rows, int vectors) {
-  const double sums = tile_rows * vectors;
-  const double loads = tile_rows + vectors;
+double Quality(const TileSpace& space, const RegisterFile& file,
+               const RegisterTile& tile) {
+  const int rows = tile.outer_rows * tile.rows;
+  const double sums = rows * tile.vectors;
+  const double loads = rows + tile.vectors;
   // Eight chains hide the latency of multiply-adds; loads run beside them.
   const double steps = std::max({sums, loads, 8.0});
-  return sums / (steps + 0.1 * loads) * Use(rows, tile_rows) *
-         Use(columns, vectors * file.lanes);
+  return sums / (steps + 0.1 * loads) * Use(space.outer, tile.outer_rows) *
+         Use(space.rows, tile.rows) *
+         Use(space.columns, tile.vectors * file.lanes);
+}
+
+// All tiles that leave registers for operands: one for a broadcast, and one for
+// each vector.
+std::vector<RegisterTile> AllTiles(const TileSpace& space,
+                                   const RegisterFile& file) {
+  std::vector<RegisterTile> tiles;
+  const int most_vectors =
+      std::min<int64_t>(6, CeilDiv(space.columns, file.lanes));
+  for (int vectors = 1; vectors <= most_vectors; ++vectors) {
+    const int most = (file.registers - 1 - vectors) / vectors;
+    for (int rows = 1; rows <= std::min<int64_t>(most, space.rows); ++rows) {
+      const int most_outer = rows == space.rows ? most / rows : 1;
+      for (int o = 1; o <= std::min<int64_t>(most_outer, space.outer); ++o) {
+        tiles.push_back({o, rows, vectors, 0});
+        tiles.back().weight = Quality(space, file, tiles.back());
+      }
+    }
+  }
+  return tiles;
 }
 
 }  // namespace
 
-std::vector<RegisterTile> ChooseRegisterTiles(int64_t rows, int64_t columns,
+std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
                                               const RegisterFile& file,
                                               int count) {
-  std::vector<RegisterTile> tiles;
-  const int64_t most_vectors =
-      std::min<int64_t>(6, CeilDiv(columns, file.lanes));
-  for (int vectors = 1; vectors <= most_vectors; ++vectors) {
-    // One register takes the broadcast, and one each a vector.
-    const int most_rows = (file.registers - 1 - vectors) / vectors;
-    for (int r = 1; r <= std::min<int64_t>(most_rows, rows); ++r) {
-      tiles.push_back({r, vectors, Quality(rows, columns, file, r, vectors)});
-    }
-  }
+  std::vector<RegisterTile> tiles = AllTiles(space, file);
   std::stable_sort(tiles.begin(), tiles.end(),
                    [](const RegisterTile& a, const RegisterTile& b) {
                      return a.weight > b.weight;

@@ -1,4 +1,6 @@
-// Register tiles worth trying: rows by vectors of accumulators.
+// Register tiles worth trying: rows by vectors of accumulators. Where a tile
+// has all rows that there are, it may have some of the next ones above, as
+// several lines of a small image.
 #ifndef KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_
 #define KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_
 
@@ -8,6 +10,7 @@
 namespace kiln {
 
 struct RegisterTile {
+  int outer_rows;
   int rows;
   int vectors;
   double weight;  // of all together: 1
@@ -18,11 +21,18 @@ struct RegisterFile {
   int lanes = 16;  // float32 elements of one
 };
 
-// Tiles of an output of `rows` by `columns` elements, the best first, at most
-// `count`. Weighed by what an iteration computes for its loads (each row needs
-// a broadcast and each vector a load, of which a core does two at a time beside
-// two multiply-adds), and by how little is left over at the ends.
-std::vector<RegisterTile> ChooseRegisterTiles(int64_t rows, int64_t columns,
+// An output: `outer` times `rows` by `columns` elements.
+struct TileSpace {
+  int64_t outer = 1;
+  int64_t rows = 1;
+  int64_t columns = 1;
+};
+
+// Tiles of the output, the best first, at most `count`. Weighed by what an
+// iteration computes for its loads (each row needs a broadcast and each vector
+// a load, of which a core does two at a time beside two multiply-adds), and by
+// how little is left over at the ends.
+std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
                                               const RegisterFile& file,
                                               int count);
 

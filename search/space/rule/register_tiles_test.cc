@@ -11,7 +11,8 @@ TEST(RegisterTilesTest, TilesLeaveRegistersForOperands) {
   for (int64_t rows : {1, 7, 49, 512}) {
     for (int64_t columns : {3, 16, 50, 512}) {
       double total = 0;
-      for (const RegisterTile& t : ChooseRegisterTiles(rows, columns, {}, 8)) {
+      for (const RegisterTile& t :
+           ChooseRegisterTiles({1, rows, columns}, {}, 8)) {
         EXPECT_LE(t.rows * t.vectors + t.vectors + 1, 32);
         EXPECT_LE(t.rows, rows);
         EXPECT_GT(t.weight, 0);
@@ -23,16 +24,25 @@ TEST(RegisterTilesTest, TilesLeaveRegistersForOperands) {
 }
 
 TEST(RegisterTilesTest, RowsThatDivideTheOutputComeFirst) {
-  const RegisterTile best = ChooseRegisterTiles(49, 512, {}, 1).at(0);
+  const RegisterTile best = ChooseRegisterTiles({1, 49, 512}, {}, 1).at(0);
   EXPECT_EQ(best.rows, 7);
-  const RegisterTile narrow = ChooseRegisterTiles(14, 32, {}, 1).at(0);
+  const RegisterTile narrow = ChooseRegisterTiles({1, 14, 32}, {}, 1).at(0);
   EXPECT_EQ(narrow.rows, 14);
   EXPECT_EQ(narrow.vectors, 2);
 }
 
+TEST(RegisterTilesTest, LinesOfASmallImageShareATile) {
+  const RegisterTile best = ChooseRegisterTiles({8, 4, 32}, {}, 1).at(0);
+  EXPECT_EQ(best.rows, 4);
+  EXPECT_GE(best.outer_rows, 2);
+  for (const RegisterTile& t : ChooseRegisterTiles({8, 20, 512}, {}, 20)) {
+    EXPECT_TRUE(t.outer_rows == 1 || t.rows == 20);
+  }
+}
+
 TEST(RegisterTilesTest, FewRegistersGiveSmallTiles) {
   const RegisterFile avx2{.registers = 16, .lanes = 8};
-  const RegisterTile best = ChooseRegisterTiles(600, 640, avx2, 1).at(0);
+  const RegisterTile best = ChooseRegisterTiles({1, 600, 640}, avx2, 1).at(0);
   EXPECT_LE(best.rows * best.vectors, 14);
   EXPECT_GE(best.rows * best.vectors, 10);
 }

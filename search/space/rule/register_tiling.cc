@@ -23,29 +23,57 @@ constexpr int kTiles = 8;            // to choose from
 constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
 constexpr int64_t kLeastVector = 4;  // columns worth a vector
 constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
+constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
+// Elements from which on an operand had better be read once.
+constexpr double kLarge = 1 << 18;
 
-// Which axes of a block make the tile.
+// Which axes of a block make the tile; -1: none.
 struct TileAxes {
-  int column = -1;  // contiguous in the output
-  int row = -1;     // -1: none
-  int unroll = -1;  // the innermost reduction
+  int column = -1;     // contiguous in the output
+  int row = -1;        // next to the columns
+  int outer_row = -1;  // next to the rows
+  int unroll = -1;     // the innermost reduction
 };
+
+// Whether operands that are contiguous along the columns stand still, so that
+// steps along `axis` share them.
+bool SharesOperand(const BlockInfo& info, int column, int axis) {
+  return std::any_of(info.reads.begin(), info.reads.end(),
+                     [&](const ReadInfo& read) {
+                       return read.strides[column] == 1.0 && !read.Uses(axis);
+                     });
+}
+
+// The axes over rows, those that share an operand first, then those nearer to
+// the columns.
+std::vector<int> RowAxes(const BlockInfo& info, int column) {
+  std::vector<int> rows;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    if (axis.reduce || i == column || axis.write_dim < 0) continue;
+    if (axis.extent > 1) rows.push_back(i);
+  }
+  std::sort(rows.begin(), rows.end(), [&](int a, int b) {
+    const bool shares_a = SharesOperand(info, column, a);
+    if (shares_a != SharesOperand(info, column, b)) return shares_a;
+    return info.axes[a].write_dim > info.axes[b].write_dim;
+  });
+  return rows;
+}
 
 std::optional<TileAxes> ChooseAxes(const BlockInfo& info) {
   TileAxes axes;
+  axes.column = info.ContiguousAxis();
   for (size_t i = 0; i < info.axes.size(); ++i) {
-    const AxisInfo& axis = info.axes[i];
-    if (axis.reduce) axes.unroll = static_cast<int>(i);
-    if (axis.write_dim == info.write_dims - 1) {
-      axes.column = static_cast<int>(i);
-    } else if (!axis.reduce && axis.write_dim >= 0 && axis.extent > 1) {
-      const bool nearer =
-          axes.row < 0 || axis.write_dim > info.axes[axes.row].write_dim;
-      if (nearer) axes.row = static_cast<int>(i);
-    }
+    if (info.axes[i].reduce) axes.unroll = static_cast<int>(i);
   }
   if (axes.column < 0 || axes.unroll < 0) return std::nullopt;
   if (info.axes[axes.column].extent < kLeastVector) return std::nullopt;
+  const std::vector<int> rows = RowAxes(info, axes.column);
+  if (!rows.empty()) axes.row = rows[0];
+  if (rows.size() > 1 && SharesOperand(info, axes.column, rows[1])) {
+    axes.outer_row = rows[1];
+  }
   return axes;
 }
 
@@ -59,6 +87,22 @@ std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
   return std::nullopt;
 }
 
+// Whether the shared operand is so much larger than the others that each part
+// of it had better be used for all rows before the next.
+bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
+  return shared.elements > kLarge &&
+         std::all_of(info.reads.begin(), info.reads.end(),
+                     [&](const ReadInfo& read) {
+                       return read.index == shared.index ||
+                              read.elements < shared.elements;
+                     });
+}
+
+struct TilingChoice {
+  std::optional<ReadInfo> packed;  // the operand to pack ahead
+  bool columns_first = false;      // all rows for some columns, then the next
+};
+
 int64_t Lanes(int64_t columns, int lanes) {
   while (lanes > columns) lanes /= 2;
   return lanes;
@@ -67,12 +111,16 @@ int64_t Lanes(int64_t columns, int lanes) {
 class Tiling {
  public:
   Tiling(Schedule sch, const BlockInfo& info, const TileAxes& axes,
-         const RuleContext& context)
-      : sch_(std::move(sch)), info_(info), axes_(axes), context_(context) {}
+         const TilingChoice& choice, const RuleContext& context)
+      : sch_(std::move(sch)),
+        info_(info),
+        axes_(axes),
+        choice_(choice),
+        context_(context) {}
 
-  absl::StatusOr<Schedule> Run(const std::optional<ReadInfo>& packed) {
+  absl::StatusOr<Schedule> Run() {
     KILN_ASSIGN_OR_RETURN(block_, sch_.GetBlock(info_.name, FunctionName()));
-    if (packed) KILN_RETURN_IF_ERROR(Pack(*packed));
+    if (choice_.packed) KILN_RETURN_IF_ERROR(Pack(*choice_.packed));
     KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
     KILN_RETURN_IF_ERROR(SplitColumns());
     KILN_RETURN_IF_ERROR(SplitRows());
@@ -109,24 +157,32 @@ class Tiling {
   }
 
   absl::Status SampleTile() {
-    const int64_t rows = axes_.row < 0 ? 1 : info_.axes[axes_.row].extent;
+    const auto extent = [&](int axis) {
+      return axis < 0 ? 1 : info_.axes[axis].extent;
+    };
+    const TileSpace space{extent(axes_.outer_row), extent(axes_.row),
+                          extent(axes_.column)};
     RegisterFile file = context_.registers;
     file.lanes = static_cast<int>(LaneCount());
     std::vector<int64_t> codes;
     std::vector<double> weights;
-    for (const RegisterTile& tile : ChooseRegisterTiles(
-             rows, info_.axes[axes_.column].extent, file, kTiles)) {
-      codes.push_back(100 * tile.rows + tile.vectors);
+    for (const RegisterTile& tile : ChooseRegisterTiles(space, file, kTiles)) {
+      codes.push_back((tile.outer_rows * 100 + tile.rows) * 100 + tile.vectors);
       weights.push_back(tile.weight);
     }
     KILN_ASSIGN_OR_RETURN(tile_, sch_.SampleCategorical(codes, weights));
     return absl::OkStatus();
   }
 
-  Arg OfTile(char op) const {
+  static Arg Calculate(char op, Arg a, int64_t b) {
     return Arg(std::make_shared<const RvArithmetic>(
-        RvArithmetic{op, Arg(tile_), Arg(100)}));
+        RvArithmetic{op, std::move(a), Arg(b)}));
   }
+  Arg OuterRows() const { return Calculate('/', Arg(tile_), 10000); }
+  Arg Rows() const {
+    return Calculate('%', Calculate('/', Arg(tile_), 100), 100);
+  }
+  Arg Vectors() const { return Calculate('%', Arg(tile_), 100); }
 
   absl::Status SplitColumns() {
     KILN_RETURN_IF_ERROR(SampleTile());
@@ -135,7 +191,7 @@ class Tiling {
         sch_.Split(loops_[axes_.column], {Arg(), LaneCount()}));
     lane_ = lanes[1];
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
-                          sch_.Split(lanes[0], {Arg(), OfTile('%')}));
+                          sch_.Split(lanes[0], {Arg(), Vectors()}));
     inner_.push_back(vectors[1]);
     return SplitBlock(vectors[0], axes_.column);
   }
@@ -143,9 +199,16 @@ class Tiling {
   absl::Status SplitRows() {
     if (axes_.row < 0) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops_[axes_.row], {Arg(), OfTile('/')}));
+                          sch_.Split(loops_[axes_.row], {Arg(), Rows()}));
     inner_.insert(inner_.begin(), rows[1]);
-    return SplitBlock(rows[0], axes_.row);
+    KILN_RETURN_IF_ERROR(SplitBlock(rows[0], axes_.row));
+    if (axes_.outer_row < 0) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> outer,
+        sch_.Split(loops_[axes_.outer_row], {Arg(), OuterRows()}));
+    inner_.insert(inner_.begin(), outer[1]);
+    loops_[axes_.outer_row] = outer[0];
+    return absl::OkStatus();
   }
 
   absl::Status SplitBlock(Rv tiles, int axis) {
@@ -159,10 +222,30 @@ class Tiling {
   }
 
   // Sorts the loops of the axes into outer and reduction loops, the last of
-  // which is split to be unrolled.
+  // which are unrolled.
   absl::Status Order() {
     for (size_t i = 0; i < loops_.size(); ++i) {
       (info_.axes[i].reduce ? reduce_ : outer_).push_back(loops_[i]);
+    }
+    if (choice_.columns_first) {
+      const Rv columns = loops_[axes_.column];
+      outer_.erase(std::find(outer_.begin(), outer_.end(), columns));
+      outer_.insert(outer_.begin(), columns);
+    }
+    KILN_RETURN_IF_ERROR(UnrollSteps());
+    std::vector<Rv> all = outer_;
+    all.insert(all.end(), blocks_.begin(), blocks_.end());
+    all.insert(all.end(), reduce_.begin(), reduce_.end());
+    all.insert(all.end(), inner_.begin(), inner_.end());
+    all.push_back(lane_);
+    return sch_.Reorder(all);
+  }
+
+  // Few steps are unrolled altogether, of many some of the innermost.
+  absl::Status UnrollSteps() {
+    if (info_.ReduceSize() <= kFewSteps) {
+      for (const Rv loop : reduce_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+      return absl::OkStatus();
     }
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> factors,
@@ -170,13 +253,8 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> steps,
                           sch_.Split(reduce_.back(), {factors[0], factors[1]}));
     reduce_.back() = steps[0];
-    std::vector<Rv> all = outer_;
-    all.insert(all.end(), blocks_.begin(), blocks_.end());
-    all.insert(all.end(), reduce_.begin(), reduce_.end());
     inner_.insert(inner_.begin(), steps[1]);
-    all.insert(all.end(), inner_.begin(), inner_.end());
-    all.push_back(lane_);
-    return sch_.Reorder(all);
+    return absl::OkStatus();
   }
 
   // The tile goes to its place once, by a copy or by the consumer.
@@ -189,13 +267,17 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
     const size_t first = loops.size() - info_.write_dims;
     KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/true));
-    if (axes_.row < 0) return absl::OkStatus();
-    return sch_.Unroll(loops[first + info_.axes[axes_.row].write_dim]);
+    for (const int axis : {axes_.row, axes_.outer_row}) {
+      if (axis < 0) continue;
+      KILN_RETURN_IF_ERROR(
+          sch_.Unroll(loops[first + info_.axes[axis].write_dim]));
+    }
+    return absl::OkStatus();
   }
 
   // The only consumer, if it can be done tile by tile.
   std::optional<Rv> FuseConsumer() {
-    if (info_.num_consumers != 1 || info_.is_output) return std::nullopt;
+    if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
     Schedule trial = sch_;
     const absl::StatusOr<std::vector<Rv>> consumers =
         trial.GetConsumers(block_);
@@ -233,12 +315,21 @@ class Tiling {
   Schedule sch_;
   const BlockInfo& info_;
   const TileAxes axes_;
+  const TilingChoice choice_;
   const RuleContext& context_;
   Rv block_, tile_, lane_;
   std::optional<Rv> panels_;
   std::vector<Rv> loops_;                            // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
+
+// A large operand takes about as long to pack as to use.
+std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes) {
+  const std::optional<ReadInfo> shared = SharedOperand(info, axes);
+  if (!shared) return {{}};
+  if (SharedIsLarge(info, *shared)) return {{std::nullopt, true}};
+  return {{std::nullopt, false}, {shared, false}};
+}
 
 }  // namespace
 
@@ -250,13 +341,11 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const std::optional<TileAxes> axes = ChooseAxes(*info);
   if (!axes) return {};
   std::vector<Schedule> made;
-  auto add = [&](const std::optional<ReadInfo>& packed) {
+  for (const TilingChoice& choice : Choices(*info, *axes)) {
     absl::StatusOr<Schedule> tiled =
-        Tiling(sch, *info, *axes, context).Run(packed);
+        Tiling(sch, *info, *axes, choice, context).Run();
     if (tiled.ok()) made.push_back(*std::move(tiled));
-  };
-  add(std::nullopt);
-  if (auto operand = SharedOperand(*info, *axes)) add(operand);
+  }
   return made;
 }
 

@@ -35,10 +35,26 @@ struct ScheduleRule {
 
 // In the order in which they are asked. One file each.
 //
-// Elementwise blocks go into their consumers. Padding and transposes, which
-// cost something at each use, may also stay.
+// Elementwise blocks go into their consumers. Padding, which costs something at
+// each use, may also stay; transposes of what is summed up do.
 std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
                                  const RuleContext& context);
+// Sums over outputs with too few contiguous elements for a vector get more.
+std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
+                                 const RuleContext& context);
+// Sums of elements that stand apart by zeros, as transposed convolutions have
+// them: outputs and taps by their remainders, so that zeros cost nothing.
+std::vector<Schedule> SplitPhases(const Schedule& sch, const std::string& block,
+                                  const RuleContext& context);
+// Rows that are summed up, and what is computed for them before and after:
+// everything for a row at once, the sums in vectors, rows in parallel.
+std::vector<Schedule> RowReductions(const Schedule& sch,
+                                    const std::string& block,
+                                    const RuleContext& context);
+// Long reductions to few results: parts of them in parallel, in vectors.
+std::vector<Schedule> SplitReduction(const Schedule& sch,
+                                     const std::string& block,
+                                     const RuleContext& context);
 // Reductions over an output with a contiguous axis: a register tile inside
 // cache blocks, an operand packed or not, the consumer done on the tile.
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
@@ -64,8 +80,9 @@ struct Design {
   std::vector<RuleUse> uses;
 };
 
-// The schedules that the rules make of a module, each rule asked for each block
-// of the root scope in program order. At most `limit`.
+// The schedules that the rules make of a module: one rule after the other,
+// asked for each block that the rules before it left in the root scope, in
+// program order. At most `limit`.
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit = 64);

@@ -1,0 +1,101 @@
+#include "kiln/search/space/rule/block_info.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr char kChain[] = R"(
+@T.prim_func
+def main(X: T.Buffer((8, 32), "float32"), Y: T.Buffer((32, 16), "float32"),
+         D: T.Buffer((16, 8), "float32"), S: T.Buffer((8,), "float32")):
+    Z = T.alloc_buffer((8, 16), "float32")
+    for i, j, k in T.grid(8, 16, 32):
+        with T.block("Z"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Z[vi, vj] = T.float32(0)
+            Z[vi, vj] = Z[vi, vj] + X[vi, vk] * Y[vk, vj]
+    for j, i in T.grid(16, 8):
+        with T.block("D"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            D[vj, vi] = T.exp(Z[vi, vj])
+    for i, j in T.grid(8, 16):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] = S[vi] + Z[vi, vj]
+    for i, k in T.grid(4, 32):
+        with T.block("tile"):
+            vi = T.axis.spatial(8, i * 2)
+            vk = T.axis.spatial(32, k)
+            D[0, 0] = X[vi, vk]
+)";
+
+TEST(BlockInfoTest, AxesAndReadsOfAProduct) {
+  const Module module = ParseProgram(kChain);
+  const auto z = DescribeBlock(module.functions[0], "Z");
+  ASSERT_TRUE(z);
+  EXPECT_EQ(z->ContiguousAxis(), 1);
+  EXPECT_EQ(z->CountReduce(), 1);
+  EXPECT_EQ(z->SpatialSize(), 8 * 16);
+  EXPECT_EQ(z->ReduceSize(), 32);
+  ASSERT_EQ(z->reads.size(), 2u);
+  EXPECT_THAT(z->reads[0].strides, ElementsAre(32, 0, 1));
+  EXPECT_THAT(z->reads[1].strides, ElementsAre(0, 1, 16));
+  EXPECT_EQ(z->reads[1].elements, 32 * 16);
+  EXPECT_FALSE(z->ReducesContiguously()) << "Y moves by rows";
+  EXPECT_FALSE(z->is_output);
+  EXPECT_THAT(z->consumers, ElementsAre("D", "S"));
+}
+
+TEST(BlockInfoTest, TheContiguousAxisIsThatOfTheOutputsLastIndex) {
+  const Module module = ParseProgram(kChain);
+  const auto d = DescribeBlock(module.functions[0], "D");
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->ContiguousAxis(), 1);  // vi, of D[vj, vi]
+  EXPECT_TRUE(d->is_elementwise);
+  EXPECT_TRUE(d->is_expensive);
+  EXPECT_THAT(d->reads[0].strides, ElementsAre(1, 16));
+  EXPECT_THAT(d->producers, ElementsAre("Z"));
+}
+
+TEST(BlockInfoTest, SumsOfRowsRunThroughContiguousElements) {
+  const Module module = ParseProgram(kChain);
+  const auto s = DescribeBlock(module.functions[0], "S");
+  ASSERT_TRUE(s);
+  EXPECT_TRUE(s->ReducesContiguously());
+  EXPECT_EQ(s->ContiguousAxis(), 0);
+}
+
+TEST(BlockInfoTest, SumsWithoutASpatialAxisHaveNoContiguousOne) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), C: T.Buffer((1,), "float32")):
+    for i in range(64):
+        with T.block("C"):
+            vi = T.axis.reduce(64, i)
+            with T.init():
+                C[0] = T.float32(0)
+            C[0] = C[0] + A[vi]
+)");
+  const auto c = DescribeBlock(module.functions[0], "C");
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->ContiguousAxis(), -1);
+  EXPECT_TRUE(c->ReducesContiguously());
+}
+
+TEST(BlockInfoTest, LoopsThatAreNotTheAxesAreNotDescribed) {
+  const Module module = ParseProgram(kChain);
+  EXPECT_FALSE(DescribeBlock(module.functions[0], "tile"));
+  EXPECT_FALSE(DescribeBlock(module.functions[0], "no such block"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+TEST(PadColumnsTest, ThreeChannelsBecomeFour) {
+  const Module module = *MakeWorkload("t2d:4,4,6,3,4,2,1");
+  const auto made = ApplyRule(PadColumns, module, "conv2d_transpose_nhwc");
+  ASSERT_EQ(made.size(), 1u);
+  ExpectSameMeaning(module, made, 1);
+}
+
+TEST(PadColumnsTest, OneColumnEnoughColumnsAndSumsOfRowsStay) {
+  const auto made = [](const char* spec, const char* block) {
+    return ApplyRule(PadColumns, *MakeWorkload(spec), block);
+  };
+  EXPECT_TRUE(made("c2d:6,6,4,1,3,1,1", "conv2d_nhwc").empty());
+  EXPECT_TRUE(made("c2d:6,6,4,5,3,1,1", "conv2d_nhwc").empty());
+  EXPECT_TRUE(made("c2d:6,6,4,3,3,1,1", "PadInput").empty());
+  EXPECT_TRUE(made("sfm:3,64", "T_softmax_expsum").empty());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+Module Copy(const std::string& value, const std::string& read_shape) {
+  return ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer()" +
+                      read_shape + R"(, "float32"),
+         B: T.Buffer((3, 20, 37), "float32")):
+    for i, j, k in T.grid(3, 20, 37):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            B[vi, vj, vk] = )" +
+                      value + "\n");
+}
+
+TEST(ParallelizeVectorizeTest, ElementwiseBlocksRunInParallelInVectors) {
+  const Module module = Copy("A[vi, vj, vk] * T.float32(2)", "(3, 20, 37)");
+  const auto made = ApplyRule(ParallelizeVectorize, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 1);
+  }
+}
+
+TEST(ParallelizeVectorizeTest, TransposesAreDoneInSquares) {
+  const Module module = Copy("A[vk, vi, vj]", "(37, 3, 20)");
+  const auto made = ApplyRule(ParallelizeVectorize, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kUnrolled), 2);
+    EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 0);
+  }
+}
+
+TEST(ParallelizeVectorizeTest, AFewElementsAreNotWorthAThread) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+)");
+  EXPECT_TRUE(ApplyRule(ParallelizeVectorize, module, "B").empty());
+}
+
+}  // namespace
+}  // namespace kiln

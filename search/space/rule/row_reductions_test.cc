@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+Module Softmax(const std::string& shape) {
+  return *MakeWorkload("sfm:" + shape);
+}
+
+// Rows of 40 less their mean, by the root of their mean square.
+constexpr char kNormalize[] = R"(
+@T.prim_func
+def main(A: T.Buffer((12, 40), "float32"), B: T.Buffer((12, 40), "float32")):
+    S = T.alloc_buffer((12,), "float32")
+    M = T.alloc_buffer((12,), "float32")
+    Q = T.alloc_buffer((12,), "float32")
+    for i, k in T.grid(12, 40):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] = S[vi] + A[vi, vk]
+    for i in range(12):
+        with T.block("M"):
+            vi = T.axis.spatial(12, i)
+            M[vi] = S[vi] * T.float32(0.025)
+    for i, k in T.grid(12, 40):
+        with T.block("Q"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Q[vi] = T.float32(0)
+            Q[vi] = Q[vi] + (A[vi, vk] - M[vi]) * (A[vi, vk] - M[vi])
+    for i, j in T.grid(12, 40):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = (A[vi, vj] - M[vi]) / T.sqrt(Q[vi])
+)";
+
+constexpr char kRowSums[] = R"(
+@T.prim_func
+def main(A: T.Buffer((16, 70), "float32"), C: T.Buffer((16,), "float32")):
+    for i, k in T.grid(16, 70):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)";
+
+constexpr char kColumnSums[] = R"(
+@T.prim_func
+def main(A: T.Buffer((70, 16), "float32"), C: T.Buffer((16,), "float32")):
+    for i, k in T.grid(16, 70):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vk, vi]
+)";
+
+void ExpectOneParallelNest(const std::vector<Function>& programs) {
+  for (const Function& f : programs) {
+    EXPECT_EQ(CountRootLoops(f), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_GE(CountLoops(f, ForKind::kVectorized), 3);
+  }
+}
+
+TEST(RowReductionsTest, SoftmaxIsDoneRowByRowInVectors) {
+  for (const char* shape : {"9,64", "16,35", "8,17", "24,100"}) {
+    const Module module = Softmax(shape);
+    const auto made = ApplyRule(RowReductions, module, "T_softmax_norm");
+    ASSERT_EQ(made.size(), 1u) << shape;
+    ExpectOneParallelNest(ExpectSameMeaning(module, made));
+  }
+}
+
+TEST(RowReductionsTest, TwoSumsOfWhichOneNeedsTheOther) {
+  const Module module = ParseProgram(kNormalize);
+  const auto made = ApplyRule(RowReductions, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  ExpectOneParallelNest(ExpectSameMeaning(module, made));
+}
+
+TEST(RowReductionsTest, ASumMayBeTheOutput) {
+  const Module module = ParseProgram(kRowSums);
+  const auto made = ApplyRule(RowReductions, module, "C");
+  ASSERT_EQ(made.size(), 1u);
+  ExpectOneParallelNest(ExpectSameMeaning(module, made));
+}
+
+TEST(RowReductionsTest, TheEndOfAChainIsAskedForNotItsMiddle) {
+  const Module module = Softmax("16,64");
+  EXPECT_TRUE(ApplyRule(RowReductions, module, "T_softmax_exp").empty());
+  EXPECT_TRUE(ApplyRule(RowReductions, module, "T_softmax_expsum").empty());
+}
+
+TEST(RowReductionsTest, FewRowsAndSumsAcrossRowsAreNotItsBusiness) {
+  EXPECT_TRUE(
+      ApplyRule(RowReductions, Softmax("4,64"), "T_softmax_norm").empty());
+  EXPECT_TRUE(ApplyRule(RowReductions, ParseProgram(kColumnSums), "C").empty());
+}
+
+TEST(RowReductionsTest, ProductsAreNoSumsOfRows) {
+  const Module module = *MakeWorkload("gmm:16,16,64");
+  EXPECT_TRUE(ApplyRule(RowReductions, module, "Z").empty());
+}
+
+}  // namespace
+}  // namespace kiln
