@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/optional.h"
 #include "kiln/base/file.h"
 #include "kiln/base/interrupt.h"
 #include "kiln/base/status_macros.h"
@@ -42,9 +43,10 @@ ABSL_FLAG(std::string, space, "",
           "Kiln makes a space of its own");
 ABSL_FLAG(bool, rules, false,
           "search Kiln's own space beside the one that --space gives");
-ABSL_FLAG(int64_t, trials, 0,
+ABSL_FLAG(absl::optional<int64_t>, trials, absl::nullopt,
           "programs to measure: of one task earlier runs included, of several "
-          "together; 0: as many as --trials-per-task says");
+          "together; 0: none, the best schedule by the analytic model is "
+          "taken. As many as --trials-per-task says where it is not given");
 ABSL_FLAG(int64_t, trials_per_task, 64,
           "programs to measure for each task, earlier runs included");
 ABSL_FLAG(int64_t, early_stopping, 0,
@@ -192,10 +194,11 @@ GuideOptions GuideFlags() {
 }
 
 absl::Status CheckFlags() {
-  if (absl::GetFlag(FLAGS_trials) < 0 ||
-      absl::GetFlag(FLAGS_trials_per_task) < 1) {
-    return absl::InvalidArgumentError(
-        "--trials and --trials-per-task have to be at least 1");
+  if (absl::GetFlag(FLAGS_trials).value_or(0) < 0) {
+    return absl::InvalidArgumentError("--trials has to be at least 0");
+  }
+  if (absl::GetFlag(FLAGS_trials_per_task) < 1) {
+    return absl::InvalidArgumentError("--trials-per-task has to be at least 1");
   }
   if (absl::GetFlag(FLAGS_early_stopping) < 0) {
     return absl::InvalidArgumentError(
@@ -213,12 +216,12 @@ absl::Status CheckFlags() {
 // --trials is of the task where there is one, and of all where there are more.
 void SetTrials(TuneAllRequest* request) {
   request->trials_per_task = absl::GetFlag(FLAGS_trials_per_task);
-  const int64_t trials = absl::GetFlag(FLAGS_trials);
-  if (trials == 0) return;
-  if (request->jobs.size() == 1) {
-    request->trials_per_task = trials;
+  const absl::optional<int64_t> trials = absl::GetFlag(FLAGS_trials);
+  if (!trials) return;
+  if (request->jobs.size() == 1 || *trials == 0) {
+    request->trials_per_task = *trials;
   } else {
-    request->trials = trials;
+    request->trials = *trials;
   }
 }
 
@@ -287,7 +290,9 @@ absl::StatusOr<int> Tune() {
     PrintOutcome(outcomes[0]);
   }
   for (const TuneOutcome& outcome : outcomes) {
-    if (outcome.state.best || outcome.state.interrupted) return kExitOk;
+    if (!outcome.best_trace.empty() || outcome.state.interrupted) {
+      return kExitOk;
+    }
   }
   return absl::NotFoundError(
       absl::StrCat("no trial succeeded; the reasons are in ",

@@ -147,7 +147,8 @@ constexpr BadInput kBadInputs[] = {
      "is too large"},
     {"DimIsWord", "tools/tune|--workload|gmm:a,b,c", "no whole number"},
     // Tuning.
-    {"ZeroTrials", TUNE "mm.py|--trials|0", "--trials has to be at least 1"},
+    {"NegativeTrials", TUNE "mm.py|--trials|-1",
+     "--trials has to be at least 0"},
     {"Minutes", TUNE "mm.py|--minutes|-1", "has to be a number from 0"},
     {"MinutesAreNoNumber", TUNE "mm.py|--minutes|nan", "a number from 0"},
     {"TuneTarget", TUNE "mm.py|--target|cuda", "has to be \"llvm\""},

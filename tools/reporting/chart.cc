@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 640, kHeight = 340;
 constexpr double kLeft = 66, kTop = 14, kBottom = 290;
 // Of the frame: with names of levels beside it, and without.
-constexpr double kRightOfNames = 500, kRightAlone = 630;
+constexpr double kRightOfNames = 470, kRightAlone = 630;
 constexpr double kLabelHeight = 15;
 
 // 1, 2 or 5 times a power of ten, about a fifth of the range.
@@ -31,7 +31,7 @@ std::vector<double> LinearTicks(double low, double high) {
   std::vector<double> ticks;
   for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9;
        ++i) {
-    ticks.push_back(i * step);
+    ticks.push_back(i == 0 ? 0 : i * step);  // not -0
   }
   return ticks;
 }

@@ -19,6 +19,10 @@ TEST(AxisTest, LinearTicksAreRound) {
   EXPECT_THAT((Axis{"x", Scale::kLinear, 0, 1}).Ticks().size(), 6);
 }
 
+TEST(AxisTest, ZeroHasNoSign) {
+  EXPECT_FALSE(std::signbit((Axis{"x", Scale::kLinear, 0, 48}).Ticks()[0]));
+}
+
 TEST(AxisTest, LogTicksAreRoundToo) {
   EXPECT_THAT((Axis{"x", Scale::kLog, 8, 60}).Ticks(), ElementsAre(10, 20, 50));
   EXPECT_THAT((Axis{"x", Scale::kLog, 0.5, 2000}).Ticks(),

@@ -18,6 +18,7 @@
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
 #include "kiln/search/space/trace_space.h"
+#include "kiln/search/task/default_schedule.h"
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/measurer.h"
 #include "kiln/search/task/scheduler.h"
@@ -225,7 +226,6 @@ absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
   const Module& module = task.space->module();
   int index = 0;
   while (&module.functions[index] != &task.function()) ++index;
-  tuned->best_trace = tuned->state.best->trace;
   KILN_ASSIGN_OR_RETURN(tuned->best,
                         ReplayTrace(module, index, tuned->best_trace));
   Module best = module;
@@ -245,7 +245,17 @@ absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
   if (const CostModel* model = task.guide.model.get()) {
     KILN_RETURN_IF_ERROR(model->Save(dir.File("model")));
   }
-  if (!outcome->state.best) return absl::OkStatus();
+  if (outcome->state.best) {
+    outcome->best_trace = outcome->state.best->trace;
+  } else if (outcome->state.trials_total == 0) {
+    KILN_ASSIGN_OR_RETURN(
+        DefaultSchedule best,
+        BestEstimated(*task.space, bench.machine, task.task.num_threads,
+                      bench.pool.get()));
+    outcome->best_trace = std::move(best.trace);
+  } else {
+    return absl::OkStatus();
+  }
   return WriteBest(task, dir, bench, outcome);
 }
 

@@ -22,7 +22,9 @@ namespace kiln {
 struct TuneAllRequest {
   std::vector<TuneJob> jobs;
   Target target;  // its num_cores is how many threads a kernel uses
-  int64_t trials_per_task = 64;  // earlier runs included
+  // Earlier runs included. With 0 nothing is measured: a task without earlier
+  // trials gets the schedule that the analytic model takes for the fastest.
+  int64_t trials_per_task = 64;
   // Of all tasks together, in this run.
   int64_t trials = std::numeric_limits<int64_t>::max();
   int64_t early_stopping = 0;  // see SessionOptions
