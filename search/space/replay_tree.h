@@ -38,7 +38,7 @@ class ReplayTree {
  public:
   // Keeps at most `capacity` places, of some kilobytes each; a full tree starts
   // anew.
-  static constexpr size_t kCapacity = 2048;
+  static constexpr size_t kCapacity = 1024;
 
   // For schedules of one function of the start. The choices of the trace that
   // its author did not make are open.

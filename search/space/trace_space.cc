@@ -1,5 +1,8 @@
 #include "kiln/search/space/trace_space.h"
 
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -18,6 +21,43 @@ namespace {
 
 // Apart from the streams of the steps themselves, which count from 0.
 constexpr uint64_t kMutateStream = uint64_t{1} << 32;
+
+// What the steps of a printed trace decide, in order: "decision=[8, 4]" and
+// "decision=0".
+std::vector<Decision> DecisionsIn(const std::string& text) {
+  constexpr std::string_view kKey = "decision=";
+  std::vector<Decision> decisions;
+  for (size_t at = text.find(kKey); at != std::string::npos;
+       at = text.find(kKey, at)) {
+    at += kKey.size();
+    const char* next = text.c_str() + at;
+    Decision& decision = decisions.emplace_back();
+    do {
+      char* end = nullptr;
+      next += *next == '[' || *next == ',';
+      const int64_t value = std::strtoll(next, &end, 10);
+      if (end == next) break;
+      decision.push_back(value);
+      next = end;
+    } while (*next == ',' && text[at] == '[');
+  }
+  return decisions;
+}
+
+// The decisions of the steps that sample, at their places; nullopt where there
+// are more or fewer such steps.
+std::optional<Decisions> Placed(const std::vector<Decision>& decided,
+                                const Trace& trace) {
+  Decisions decisions(trace.instructions.size());
+  size_t next = 0;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    if (!trace.instructions[i].kind->samples) continue;
+    if (next == decided.size()) return std::nullopt;
+    decisions[i] = decided[next++];
+  }
+  if (next != decided.size()) return std::nullopt;
+  return decisions;
+}
 
 }  // namespace
 
@@ -82,19 +122,18 @@ std::string TraceSpace::DecisionText(const Point& point) const {
   return text;
 }
 
+// A trace names all that it decides, so that a point can be read from it
+// without a replay; whether it is the right one, its own text tells.
 std::optional<Point> TraceSpace::Locate(const std::string& trace) const {
-  Schedule schedule(module_);
-  if (!RunScript(python::Source("<trace>", trace), &schedule).ok()) {
-    return std::nullopt;
-  }
+  const std::vector<Decision> decided = DecisionsIn(trace);
   Point point;
-  point.decisions = GetDecisions(schedule.trace());
   for (size_t i = 0; i < alternatives_.size(); ++i) {
     point.alternative = i;
-    const size_t count = alternatives_[i]->trace().instructions.size();
-    if (count == point.decisions.size() && TraceText(point) == trace) {
-      return point;
-    }
+    std::optional<Decisions> decisions =
+        Placed(decided, alternatives_[i]->trace());
+    if (!decisions) continue;
+    point.decisions = *std::move(decisions);
+    if (TraceText(point) == trace) return point;
   }
   return std::nullopt;
 }

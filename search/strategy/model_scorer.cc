@@ -10,7 +10,7 @@ namespace kiln {
 namespace {
 
 // Programs to remember, of some kilobytes each; beyond it all are forgotten.
-constexpr size_t kMostKnown = 8192;
+constexpr size_t kMostKnown = 4096;
 
 }  // namespace
 
