@@ -36,8 +36,8 @@ ABSL_FLAG(int64_t, trials, 64,
           "of Kiln's tuning, for each case; 0: default schedules alone");
 ABSL_FLAG(std::string, work_dir, "kiln_bench",
           "where Kiln's tuned kernels are kept: a second run tunes no more");
-ABSL_FLAG(int, repetitions, 30, "of each measurement, in random turns");
-ABSL_FLAG(double, seconds, 0.01, "that one repetition takes at least");
+ABSL_FLAG(int, repetitions, 50, "of each measurement, in random turns");
+ABSL_FLAG(double, seconds, 0.004, "that one repetition takes at least");
 ABSL_FLAG(bool, json, false, "print one JSON object a line");
 
 namespace kiln {

@@ -14,8 +14,8 @@ struct NamedCall {
 };
 
 struct RoundOptions {
-  int repetitions = 30;   // of each, in random order among all
-  double seconds = 0.01;  // that one repetition takes at least
+  int repetitions = 50;    // of each, in random order among all
+  double seconds = 0.004;  // that one repetition takes at least
 };
 
 // Microseconds of one call of each, the best repetition.
