@@ -16,14 +16,17 @@
 #include "kiln/base/file.h"
 #include "kiln/base/interrupt.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/search/task/allocation.h"
+#include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/objective.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/guide.h"
 #include "kiln/tools/tuning/job.h"
+#include "kiln/tools/tuning/replay_log.h"
 #include "kiln/tools/tuning/tune.h"
 #include "kiln/tools/tuning/view.h"
 
@@ -63,7 +66,9 @@ ABSL_FLAG(std::string, weights, "",
           "count, or how often a workload is named");
 ABSL_FLAG(uint64_t, seed, 0, "of all random choices");
 ABSL_FLAG(std::string, search, "evolutionary",
-          "how candidates are found: evolutionary or random");
+          "how candidates are found: evolutionary (asks a model), random or "
+          "replay-trace (blind draws), grid (every point in order), genetic "
+          "(neighbours of what was fast)");
 ABSL_FLAG(std::string, model, "boosted",
           "what an evolutionary search asks: boosted (learns), analytic or "
           "random");
@@ -72,6 +77,9 @@ ABSL_FLAG(std::string, work_dir, "kiln_work",
 ABSL_FLAG(std::string, target, "llvm",
           "what to compile for: llvm [-mcpu=NAME] [-num-cores=N]");
 ABSL_FLAG(double, minutes, 0, "stop after this time; 0: no limit");
+ABSL_FLAG(std::string, replay_log, "",
+          "a flight log (WORK_DIR/flight.jsonl): does its searches again "
+          "without measuring, and tells whether each decision is the same");
 ABSL_FLAG(bool, json, false, "print events, one JSON object a line");
 ABSL_FLAG(bool, inject_faults, false,
           "replace every second kernel by one that crashes, hangs, allocates "
@@ -88,6 +96,7 @@ constexpr char kUsage[] =
     "  tune --module m.py --func mm_relu [--space space.py] --seed 7\n"
     "  tune --module m.py --trials-per-task 64 --minutes 5\n"
     "  tune --suite ansor --work-dir suite\n"
+    "  tune --replay-log suite/flight.jsonl\n"
     "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape "
     "i=512,j=512,k=512\n"
     "The same command again resumes and measures no program twice.";
@@ -275,8 +284,32 @@ absl::Status FinishMany(const Module& module, const TuneAllRequest& request,
   return absl::OkStatus();
 }
 
+// Replays every run of the log, on one thread and on all.
+absl::StatusOr<int> Replay(const std::string& path) {
+  KILN_ASSIGN_OR_RETURN(const std::string text,
+                        ReadFileOrStdin(CallerPath(path)));
+  KILN_ASSIGN_OR_RETURN(const auto runs, ParseFlightLog(text));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    for (int threads : {1, ThreadPool::NumAvailableCpus()}) {
+      absl::StatusOr<ReplayedRun> run = ReplayRun(runs[i], threads);
+      if (!run.ok()) {
+        return absl::Status(run.status().code(),
+                            absl::StrCat("run ", i + 1, " on ", threads,
+                                         " threads: ", run.status().message()));
+      }
+      std::printf("run %zu, threads %d: %zu tasks, %zu events, all the same\n",
+                  i + 1, threads, run->states.size(), run->events);
+      if (threads > 1) std::printf("%s", ResultTable(run->states).c_str());
+    }
+  }
+  return kExitOk;
+}
+
 absl::StatusOr<int> Tune() {
   InstallInterruptHandler();
+  if (const std::string log = absl::GetFlag(FLAGS_replay_log); !log.empty()) {
+    return Replay(log);
+  }
   Module module;
   KILN_ASSIGN_OR_RETURN(const TuneAllRequest request, MakeRequest(&module));
   const bool json = absl::GetFlag(FLAGS_json);

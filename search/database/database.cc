@@ -269,6 +269,10 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
   return std::unique_ptr<Database>(new Database(path, std::move(impl)));
 }
 
+absl::StatusOr<std::unique_ptr<Database>> Database::InMemory() {
+  return Open(":memory:");
+}
+
 absl::Status Database::AddWorkload(const Workload& workload) {
   if (!IsKey(workload.key)) {
     return absl::InvalidArgumentError(

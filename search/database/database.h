@@ -49,6 +49,8 @@ class Database {
   // written is kPermissionDenied. The message names the path.
   static absl::StatusOr<std::unique_ptr<Database>> Open(
       const std::string& path, const DatabaseOptions& options = {});
+  // One that lives as long as the object, for runs that are only tried out.
+  static absl::StatusOr<std::unique_ptr<Database>> InMemory();
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

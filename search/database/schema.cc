@@ -127,7 +127,9 @@ absl::Status EnterWal(sqlite::Connection& connection, int timeout_ms) {
   for (int waited = 0; waited <= timeout_ms; waited += 10) {
     absl::StatusOr<std::string> mode =
         connection.QueryText("PRAGMA journal_mode=WAL");
-    if (mode.ok() && *mode == "wal") return absl::OkStatus();
+    if (mode.ok() && (*mode == "wal" || *mode == "memory")) {
+      return absl::OkStatus();
+    }
     if (mode.ok()) {
       return absl::FailedPreconditionError(
           "this file system does not offer shared memory for a write-ahead "

@@ -7,6 +7,7 @@
 #include "kiln/ir/text/python/parser.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/script.h"
+#include "kiln/search/space/knob_names.h"
 
 namespace kiln {
 namespace {
@@ -52,7 +53,8 @@ absl::Status AddScript(const python::Source& source, TraceSpace* space) {
   for (const std::string& name : names) {
     absl::StatusOr<Trace> trace = FindTrace(space->module(), source, name);
     if (trace.ok()) {
-      space->Add(*std::move(trace));
+      space->Add(*std::move(trace), name.empty() ? source.name() : name,
+                 KnobNames(source, name));
       any = true;
     } else if (absl::IsFailedPrecondition(trace.status())) {
       refusal = trace.status();

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/schedule/trace/trace.h"
+#include "kiln/search/space/knob.h"
 
 namespace kiln {
 
@@ -45,6 +46,15 @@ class Space {
   // is of another.
   virtual absl::StatusOr<Candidate> Cross(const Point& a, const Point& b,
                                           uint64_t seed) const = 0;
+
+  // How many ways to schedule there are: alternatives count from 0.
+  virtual size_t size() const { return 1; }
+  // The choices of an alternative, along the way that `wanted` leads; see
+  // knob.h. None where a space has no list of them.
+  virtual KnobWalk Knobs(size_t /*alternative*/,
+                         const Decisions& /*wanted*/) const {
+    return {};
+  }
 
   // The trace that leads to the point's program, as text.
   virtual std::string TraceText(const Point& point) const = 0;

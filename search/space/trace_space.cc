@@ -61,9 +61,22 @@ std::optional<Decisions> Placed(const std::vector<Decision>& decided,
 
 }  // namespace
 
-void TraceSpace::Add(Trace trace) {
+void TraceSpace::Add(Trace trace, std::string name,
+                     std::vector<std::string> knob_names) {
+  names_.push_back(std::move(name));
+  knob_names_.push_back(std::move(knob_names));
   alternatives_.push_back(
       std::make_unique<const ReplayTree>(std::move(trace), start_, function_));
+}
+
+KnobWalk TraceSpace::Knobs(size_t alternative, const Decisions& wanted) const {
+  const ReplayTree& tree = *alternatives_[alternative];
+  KnobWalk walk = WalkKnobs(tree.trace(), tree.open(), start_, wanted);
+  const std::vector<std::string>& names = knob_names_[alternative];
+  for (size_t i = 0; i < walk.knobs.size() && i < names.size(); ++i) {
+    walk.knobs[i].name = names[i];
+  }
+  return walk;
 }
 
 absl::StatusOr<Candidate> TraceSpace::Make(size_t alternative, Decisions wanted,

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/schedule/trace/trace.h"
+#include "kiln/search/space/knob.h"
 #include "kiln/search/space/replay_tree.h"
 #include "kiln/search/space/space.h"
 
@@ -22,9 +23,15 @@ class TraceSpace : public Space {
   TraceSpace(const Module& module, int function)
       : module_(module), start_(module), function_(function) {}
 
-  // The choices of the trace that its author did not make are open.
-  void Add(Trace trace);
-  size_t size() const { return alternatives_.size(); }
+  // The choices of the trace that its author did not make are open. People see
+  // its name, and those of the choices where there is one for each.
+  void Add(Trace trace, std::string name = "schedule",
+           std::vector<std::string> knob_names = {});
+  size_t size() const override { return alternatives_.size(); }
+  const std::string& name(size_t alternative) const {
+    return names_[alternative];
+  }
+  KnobWalk Knobs(size_t alternative, const Decisions& wanted) const override;
   const Module& module() const { return module_; }
 
   absl::StatusOr<Candidate> Sample(uint64_t seed,
@@ -47,6 +54,8 @@ class TraceSpace : public Space {
   State start_;
   int function_;
   std::vector<std::unique_ptr<const ReplayTree>> alternatives_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> knob_names_;
 };
 
 // What a printed trace makes of a function.

@@ -8,6 +8,14 @@
 #include "kiln/search/database/utf8.h"
 
 namespace kiln {
+namespace {
+
+// Finalists that were so many times slower are not asked again.
+constexpr double kHopeless = 1.5;
+// Finalists may take so long together, for one call each.
+constexpr double kMostFinalNs = 2e8;
+
+}  // namespace
 
 // Candidates and their seconds; 0 for what failed.
 struct Session::Lesson {
@@ -252,7 +260,21 @@ void Session::Keep(const TuningRecord& record, const BuildResult* build) {
   }
 }
 
+// Leaves out those that will not become the best, and of kernels that take
+// long, of which a comparison takes long too, all but the first few.
+void Session::DropHopeless() {
+  if (finalists_.empty()) return;
+  const double best_ns = finalists_[0].record.latency_min_ns;
+  const double affordable = kMostFinalNs / best_ns;
+  const auto most = static_cast<size_t>(std::max(2.0, affordable));
+  if (finalists_.size() > most) finalists_.resize(most);
+  while (finalists_.back().record.latency_min_ns > kHopeless * best_ns) {
+    finalists_.pop_back();
+  }
+}
+
 absl::Status Session::Finish() {
+  DropHopeless();
   if (prepared_ && finalists_.size() >= 2) {
     std::vector<Measurer::Again> programs;
     for (const Finalist& f : finalists_) {

@@ -97,6 +97,7 @@ class Session {
   MeasureOptions MeasureNow() const;
   void Fill(const MeasureResult& result, TuningRecord* record);
   void Keep(const TuningRecord& record, const BuildResult* build);
+  void DropHopeless();
   absl::Status Revise(Finalist* finalist, const MeasureResult& result);
   absl::Status FindBest();
   absl::Status NameBest();

@@ -1,20 +1,63 @@
 #include "kiln/tools/tuning/guide.h"
 
+#include <string_view>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/cost/models.h"
 #include "kiln/search/strategy/evolutionary_search.h"
+#include "kiln/search/strategy/genetic_search.h"
+#include "kiln/search/strategy/grid_search.h"
 #include "kiln/search/strategy/model_scorer.h"
 #include "kiln/search/strategy/random_search.h"
 
 namespace kiln {
 
-absl::Status CheckGuide(const GuideOptions& options) {
-  if (options.search != "evolutionary" && options.search != "random") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--search ", options.search,
-                     " is not known; there are evolutionary ", "and random"));
+namespace {
+
+// How the strategies without a model are made; null for the one with.
+using MakeStrategy = std::unique_ptr<Strategy> (*)(const Space*, uint64_t seed,
+                                                   ThreadPool*);
+
+struct SearchRow {
+  std::string_view name;
+  MakeStrategy make;
+};
+
+template <typename Search>
+std::unique_ptr<Strategy> Make(const Space* space, uint64_t seed,
+                               ThreadPool* pool) {
+  return std::make_unique<Search>(space, seed, pool);
+}
+
+std::unique_ptr<Strategy> MakeGrid(const Space* space, uint64_t, ThreadPool*) {
+  return std::make_unique<GridSearch>(space);
+}
+
+constexpr SearchRow kSearches[] = {
+    {"evolutionary", nullptr},
+    {"random", &Make<RandomSearch>},
+    // What others call it: a trace, or a function that samples, carried out
+    // with new choices each time.
+    {"replay-trace", &Make<RandomSearch>},
+    {"grid", &MakeGrid},
+    {"genetic", &Make<GeneticSearch>},
+};
+
+absl::StatusOr<SearchRow> FindSearch(const std::string& name) {
+  std::string names;
+  for (const SearchRow& row : kSearches) {
+    if (row.name == name) return row;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.name));
   }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--search ", name, " is not known; there are ", names));
+}
+
+}  // namespace
+
+absl::Status CheckGuide(const GuideOptions& options) {
+  KILN_RETURN_IF_ERROR(FindSearch(options.search).status());
   return MakeCostModel(options.model, options.seed).status();
 }
 
@@ -22,10 +65,10 @@ absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
                                 const TuneTask& task, const Machine& machine,
                                 ThreadPool* pool) {
   KILN_RETURN_IF_ERROR(CheckGuide(options));
+  KILN_ASSIGN_OR_RETURN(const SearchRow row, FindSearch(options.search));
   Guide guide;
-  if (options.search == "random") {
-    guide.strategy =
-        std::make_unique<RandomSearch>(task.space, options.seed, pool);
+  if (row.make) {
+    guide.strategy = row.make(task.space, options.seed, pool);
     return guide;
   }
   KILN_ASSIGN_OR_RETURN(guide.model,

@@ -1,0 +1,33 @@
+// The best known program of a function on a target, and what is near where
+// there is none.
+#ifndef KILN_SEARCH_DATABASE_LOOKUP_H_
+#define KILN_SEARCH_DATABASE_LOOKUP_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/search/database/database.h"
+#include "kiln/search/database/record.h"
+
+namespace kiln {
+
+struct BestProgram {
+  // Scheduled, under the name that was asked for.
+  Function scheduled;
+  TuningRecord record;
+  Workload workload;  // what was tuned; may have other names
+};
+
+// `target` as in records: Fingerprint() and " threads=N". Functions count as
+// the same when they are equal up to names. kNotFound says what is nearest: the
+// same function on other targets, one whose trials all failed, the same
+// computation on other shapes or of another type. A record whose trace does not
+// apply any more is passed over for the next best.
+absl::StatusOr<BestProgram> FindBest(Database& database,
+                                     const Function& function,
+                                     const std::string& target);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_DATABASE_LOOKUP_H_

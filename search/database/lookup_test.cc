@@ -1,0 +1,125 @@
+#include "kiln/search/database/lookup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "kiln/base/sha256.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kProgram[] = R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((32, 48), "float32"), B: T.Buffer((32, 48), "float32")):
+        for i, j in T.grid(32, 48):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + A[vi, vj]
+)";
+
+constexpr char kTrace[] = R"(
+def apply_trace(sch):
+    b0 = sch.get_block("B", "main")
+    l1, l2 = sch.get_loops(b0)
+    sch.parallel(l1)
+)";
+
+Module Read(const std::string& text) { return *ParseModule("m.py", text); }
+
+std::string With(const char* from, const char* to) {
+  return absl::StrReplaceAll(kProgram, {{from, to}});
+}
+
+class LookupTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    KILN_ASSERT_OK_AND_ASSIGN(database_, Database::InMemory());
+    workload_.text = PrintModule(Read(kProgram));
+    workload_.func_name = "main";
+    workload_.key = Sha256Hex(workload_.text);
+    KILN_EXPECT_OK(database_->AddWorkload(workload_));
+  }
+
+  void Add(const std::string& hash, const std::string& target, double ns,
+           const std::string& trace = kTrace) {
+    TuningRecord record;
+    record.workload_key = workload_.key;
+    record.target = target;
+    record.program_hash = hash;
+    record.trace = trace;
+    if (ns > 0) {
+      record.latency_min_ns = record.latency_median_ns = ns;
+      record.samples = 3;
+    } else {
+      record.verdict = Verdict::kCrash;
+      record.reason = "SIGSEGV";
+    }
+    KILN_EXPECT_OK(database_->CommitTrial(record).status());
+  }
+
+  absl::StatusOr<BestProgram> Find(const std::string& text) {
+    const Module module = Read(text);
+    return FindBest(*database_, module.functions[0], "cpu threads=2");
+  }
+
+  std::unique_ptr<Database> database_;
+  Workload workload_;
+};
+
+TEST_F(LookupTest, NamesDoNotMatterAndTheBestIsScheduled) {
+  Add("slow", "cpu threads=2", 2000);
+  Add("fast", "cpu threads=2", 1000);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      BestProgram best,
+      Find(absl::StrReplaceAll(
+          kProgram, {{"main", "twice"}, {"\"B\"", "\"out\""}, {"vi", "x"}})));
+  EXPECT_EQ(best.record.program_hash, "fast");
+  EXPECT_EQ(best.scheduled.name, "twice");
+  Module module;
+  module.functions.push_back(best.scheduled);
+  EXPECT_THAT(PrintModule(module), HasSubstr("T.parallel"));
+}
+
+TEST_F(LookupTest, ATraceThatDoesNotApplyIsPassedOver) {
+  Add("gone", "cpu threads=2", 500, "def f(sch):\n    sch.no_such_step()\n");
+  Add("fast", "cpu threads=2", 1000);
+  KILN_ASSERT_OK_AND_ASSIGN(BestProgram best, Find(kProgram));
+  EXPECT_EQ(best.record.program_hash, "fast");
+}
+
+TEST_F(LookupTest, NearMissesAreExplained) {
+  Add("p", "gpu", 1000);
+  Add("q", "cpu threads=2", 0);
+  EXPECT_THAT(
+      Find(kProgram),
+      StatusIs(absl::StatusCode::kNotFound,
+               AllOf(HasSubstr("another target, gpu: 1 trials, best 1.000 us"),
+                     HasSubstr("on this target: 1 trials, none succeeded"))));
+  EXPECT_THAT(Find(With("48", "64")),
+              StatusIs(absl::StatusCode::kNotFound,
+                       AllOf(HasSubstr("main(float32[32, 64], "),
+                             HasSubstr("on other shapes: float32[32, 48]"))));
+  EXPECT_THAT(Find(With("float32", "float64")),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("on another type: float32[32, 48]")));
+  EXPECT_THAT(Find(With("A[vi, vj] +", "A[vi, vj] *")),
+              StatusIs(absl::StatusCode::kNotFound,
+                       AllOf(HasSubstr("nothing like it was tuned"),
+                             Not(HasSubstr("near it")))));
+}
+
+}  // namespace
+}  // namespace kiln
