@@ -160,8 +160,9 @@ void ExpectPoints(const std::string& name, const std::string& spec) {
   EXPECT_GE(points, 4) << spec;
 }
 
-TEST(BuiltinSpaceTest, EveryWorkloadHasPointsForAllItsShapes) {
+TEST(BuiltinSpaceTest, ProductsHavePointsForAllShapesOfTheSuite) {
   for (const WorkloadInfo& info : Workloads()) {
+    if (!BuiltinSpace(info.name)) continue;
     for (const std::vector<int64_t>& shape : info.shapes) {
       ExpectPoints(info.name,
                    absl::StrCat(info.name, ":", absl::StrJoin(shape, ",")));

@@ -1,6 +1,7 @@
 #include "kiln/search/space/rule/block_info.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
@@ -60,7 +61,9 @@ std::optional<double> StrideOf(const std::vector<Affine>& indices,
   for (size_t d = 0; d < indices.size(); ++d) {
     if (indices[d].unknown) return std::nullopt;
     for (const AffineTerm& term : indices[d].terms) {
-      if (term.loop == axis) stride += term.coefficient * sizes[d];
+      if (term.loop != axis) continue;
+      if (term.coefficient != std::floor(term.coefficient)) return std::nullopt;
+      stride += term.coefficient * sizes[d];
     }
   }
   return stride;

@@ -74,6 +74,21 @@ TEST(BlockInfoTest, SumsOfRowsRunThroughContiguousElements) {
   EXPECT_EQ(s->ContiguousAxis(), 0);
 }
 
+TEST(BlockInfoTest, StepsThatMoveNowAndThenHaveNoStride) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((2, 8, 4), "float32")):
+    for p, i, j in T.grid(2, 8, 4):
+        with T.block("C"):
+            vp, vi, vj = T.axis.remap("SSS", [p, i, j])
+            C[vp, vi, vj] = A[(vi * 2 + vp + 1) // 2, vj]
+)");
+  const auto c = DescribeBlock(module.functions[0], "C");
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->reads[0].strides[0], std::nullopt);
+  EXPECT_EQ(c->reads[0].strides[1], 4.0);
+}
+
 TEST(BlockInfoTest, SumsWithoutASpatialAxisHaveNoContiguousOne) {
   const Module module = ParseProgram(R"(
 @T.prim_func

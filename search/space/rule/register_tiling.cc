@@ -44,6 +44,14 @@ bool SharesOperand(const BlockInfo& info, int column, int axis) {
                      });
 }
 
+// Whether every step along `axis` moves operands alike, as steps from phase to
+// phase of a transposed convolution do not.
+bool MovesEvenly(const BlockInfo& info, int axis) {
+  return std::all_of(
+      info.reads.begin(), info.reads.end(),
+      [&](const ReadInfo& read) { return read.strides[axis].has_value(); });
+}
+
 // The axes over rows, those that share an operand first, then those nearer to
 // the columns.
 std::vector<int> RowAxes(const BlockInfo& info, int column) {
@@ -51,7 +59,7 @@ std::vector<int> RowAxes(const BlockInfo& info, int column) {
   for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
     const AxisInfo& axis = info.axes[i];
     if (axis.reduce || i == column || axis.write_dim < 0) continue;
-    if (axis.extent > 1) rows.push_back(i);
+    if (axis.extent > 1 && MovesEvenly(info, i)) rows.push_back(i);
   }
   std::sort(rows.begin(), rows.end(), [&](int a, int b) {
     const bool shares_a = SharesOperand(info, column, a);
