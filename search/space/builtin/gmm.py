@@ -77,7 +77,7 @@ def _blocked(sch, rows, columns):
     sch.reorder(b, i_outer, j_outer, k_outer, j_block, i_block, k0, k1, row, vector, lane)
     panels = sch.cache_read(z, 1, "global")
     sch.transform_layout(panels, ("write", 0), lambda b, k, j: (b, j // columns, k, j % columns), pad_value=0.0)
-    sch.compute_at(panels, k_outer)
+    sch.compute_at(panels, k_outer, preserve_unit_loops=True)
     *_, j = sch.get_loops(panels)
     p_vector, p_lane = sch.split(j, [None, 16])
     sch.vectorize(p_lane)
