@@ -9,9 +9,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/types/optional.h"
 #include "kiln/base/file.h"
 #include "kiln/base/interrupt.h"
@@ -19,13 +17,21 @@
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/python/source.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/schedule/trace/script.h"
+#include "kiln/search/space/cpp_schedule.h"
+#include "kiln/search/space/space_table.h"
 #include "kiln/search/task/allocation.h"
+#include "kiln/search/task/dag.h"
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/objective.h"
 #include "kiln/tools/support/main.h"
-#include "kiln/tools/support/program.h"
+#include "kiln/tools/tuning/apply_best.h"
 #include "kiln/tools/tuning/guide.h"
 #include "kiln/tools/tuning/job.h"
+#include "kiln/tools/tuning/job_flags.h"
+#include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/replay_log.h"
 #include "kiln/tools/tuning/tune.h"
 #include "kiln/tools/tuning/view.h"
@@ -80,6 +86,21 @@ ABSL_FLAG(double, minutes, 0, "stop after this time; 0: no limit");
 ABSL_FLAG(std::string, replay_log, "",
           "a flight log (WORK_DIR/flight.jsonl): does its searches again "
           "without measuring, and tells whether each decision is the same");
+ABSL_FLAG(std::string, records, "",
+          "a file of JSON lines: its records count as earlier trials, and "
+          "those of this run are added");
+ABSL_FLAG(bool, apply_best, false,
+          "measures nothing: writes and prints the best known program");
+ABSL_FLAG(std::string, print_best, "schedule",
+          "how the best schedule is printed: schedule (as a function) or cpp "
+          "(as calls)");
+ABSL_FLAG(bool, print_dag, false, "prints the formulas of each function, only");
+ABSL_FLAG(bool, print_space, false,
+          "prints the space of each function with its knobs and size, only");
+ABSL_FLAG(
+    int, verbose, 1,
+    "0: the result only; 1: progress; 2: each step of the search and each "
+    "trial");
 ABSL_FLAG(bool, json, false, "print events, one JSON object a line");
 ABSL_FLAG(bool, inject_faults, false,
           "replace every second kernel by one that crashes, hangs, allocates "
@@ -97,103 +118,25 @@ constexpr char kUsage[] =
     "  tune --module m.py --trials-per-task 64 --minutes 5\n"
     "  tune --suite ansor --work-dir suite\n"
     "  tune --replay-log suite/flight.jsonl\n"
+    "  tune --workload gmm --space template.py --search grid --print-space\n"
+    "  tune --workload gmm --records gmm.json --verbose 2\n"
+    "  tune --workload gmm --records gmm.json --apply-best --print-best cpp\n"
     "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape "
     "i=512,j=512,k=512\n"
     "The same command again resumes and measures no program twice.";
 
-bool ManyWorkloads() {
-  return !absl::GetFlag(FLAGS_suite).empty() || workloads.size() > 1;
-}
-
-// Several workloads, or a suite.
-absl::StatusOr<std::vector<TuneJob>> WorkloadJobs() {
-  std::vector<std::string> names = workloads;
-  if (!absl::GetFlag(FLAGS_suite).empty()) {
-    KILN_ASSIGN_OR_RETURN(std::vector<std::string> suite,
-                          SuiteWorkloads(absl::GetFlag(FLAGS_suite)));
-    names.insert(names.end(), suite.begin(), suite.end());
-  }
-  std::vector<TuneJob> jobs;
-  for (const std::string& name : names) {
-    absl::StatusOr<TuneJob> job = JobOfWorkload(name);
-    if (!job.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--workload: ", job.status().message()));
-    }
-    jobs.push_back(*std::move(job));
-  }
-  return jobs;
-}
-
-// What one module holds, or one function of it. The module goes to `module`.
-absl::StatusOr<std::vector<TuneJob>> ModuleJobs(Module* module) {
-  const std::string func = absl::GetFlag(FLAGS_func);
-  const std::string workload = workloads.empty() ? "" : workloads[0];
-  KILN_ASSIGN_OR_RETURN(*module,
-                        LoadProgram({absl::GetFlag(FLAGS_module), workload,
-                                     absl::GetFlag(FLAGS_einsum),
-                                     absl::GetFlag(FLAGS_shape), func}));
-  if (!workload.empty()) {
-    KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
-    return std::vector<TuneJob>{std::move(job)};
-  }
-  if (module->functions.empty()) {
-    return ChooseFunction(*module, func).status();
-  }
-  std::vector<TuneJob> jobs;
-  for (TuneJob& job : JobsOf(*module)) {
-    if (!func.empty() && job.function != func) continue;
-    if (!absl::GetFlag(FLAGS_einsum).empty()) job.name = "einsum";
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
-
-absl::Status TakeSpace(std::vector<TuneJob>* jobs) {
-  const std::string path = absl::GetFlag(FLAGS_space);
-  if (path.empty()) return absl::OkStatus();
-  KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
-  for (TuneJob& job : *jobs) {
-    job.space = python::Source(path, text);
-    job.use_rules = absl::GetFlag(FLAGS_rules);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TakeWeights(std::vector<TuneJob>* jobs) {
-  const std::string list = absl::GetFlag(FLAGS_weights);
-  if (list.empty()) return absl::OkStatus();
-  const std::vector<std::string> weights = absl::StrSplit(list, ',');
-  if (weights.size() != jobs->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--weights has ", weights.size(), " numbers for ",
-                     jobs->size(), " tasks"));
-  }
-  for (size_t i = 0; i < weights.size(); ++i) {
-    double& weight = (*jobs)[i].weight;
-    if (!absl::SimpleAtod(weights[i], &weight) || !(weight > 0) ||
-        weight > 1e12) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--weights: \"", weights[i], "\" is no positive number"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Leaves `module` empty where the jobs are not of one module.
-absl::StatusOr<std::vector<TuneJob>> LoadJobs(Module* module) {
-  const bool other = !absl::GetFlag(FLAGS_module).empty() ||
-                     !absl::GetFlag(FLAGS_einsum).empty();
-  if (ManyWorkloads() && other) {
-    return absl::InvalidArgumentError(
-        "--suite and several --workload go with neither --module nor "
-        "--einsum; tune those in a run of their own");
-  }
-  KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs,
-                        ManyWorkloads() ? WorkloadJobs() : ModuleJobs(module));
-  KILN_RETURN_IF_ERROR(TakeSpace(&jobs));
-  KILN_RETURN_IF_ERROR(TakeWeights(&jobs));
-  return Merge(std::move(jobs));
+JobFlags JobFlagValues() {
+  JobFlags flags;
+  flags.workloads = workloads;
+  flags.suite = absl::GetFlag(FLAGS_suite);
+  flags.module = absl::GetFlag(FLAGS_module);
+  flags.einsum = absl::GetFlag(FLAGS_einsum);
+  flags.shape = absl::GetFlag(FLAGS_shape);
+  flags.func = absl::GetFlag(FLAGS_func);
+  flags.space = absl::GetFlag(FLAGS_space);
+  flags.rules = absl::GetFlag(FLAGS_rules);
+  flags.weights = absl::GetFlag(FLAGS_weights);
+  return flags;
 }
 
 GuideOptions GuideFlags() {
@@ -237,7 +180,7 @@ void SetTrials(TuneAllRequest* request) {
 absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   KILN_RETURN_IF_ERROR(CheckFlags());
   TuneAllRequest request;
-  KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(module));
+  KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(JobFlagValues(), module));
   KILN_ASSIGN_OR_RETURN(request.target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   SetTrials(&request);
@@ -248,19 +191,37 @@ absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   const double minutes = absl::GetFlag(FLAGS_minutes);
   if (minutes > 0) request.max_seconds = minutes * 60;
   request.work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir));
+  if (const std::string records = absl::GetFlag(FLAGS_records);
+      !records.empty()) {
+    request.records = CallerPath(records);
+  }
   request.stop = Interrupted;
   request.inject_faults = absl::GetFlag(FLAGS_inject_faults);
   return request;
 }
 
-void PrintOutcome(const TuneOutcome& outcome) {
-  if (outcome.best_trace.empty()) return;
-  std::printf("\n%s\n", outcome.best_trace.c_str());
+absl::Status PrintBest(const Module& module, const TuneOutcome& outcome) {
+  if (absl::GetFlag(FLAGS_print_best) == "schedule") {
+    std::printf("\n%s\n", outcome.best_trace.c_str());
+    return absl::OkStatus();
+  }
+  Schedule sch(module);
+  KILN_RETURN_IF_ERROR(
+      RunScript(python::Source("<best>", outcome.best_trace), &sch));
+  KILN_ASSIGN_OR_RETURN(const std::string text, CppText(sch.trace()));
+  std::printf("\n%s\n", text.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status PrintOutcome(const Module& module, const TuneOutcome& outcome) {
+  if (outcome.best_trace.empty()) return absl::OkStatus();
+  KILN_RETURN_IF_ERROR(PrintBest(module, outcome));
   std::printf("best module  %s/best.py, best.pb\n", outcome.task_dir.c_str());
   std::printf("its trace    %s/trace.py\n", outcome.task_dir.c_str());
   std::printf("its code     %s/kernel.o\n", outcome.task_dir.c_str());
   std::printf("all trials   %s\n", outcome.database.c_str());
   std::printf("log          %s/tune.log\n", outcome.task_dir.c_str());
+  return absl::OkStatus();
 }
 
 // Of several tasks: where things are. The module with all that was tuned is
@@ -305,22 +266,36 @@ absl::StatusOr<int> Replay(const std::string& path) {
   return kExitOk;
 }
 
-absl::StatusOr<int> Tune() {
-  InstallInterruptHandler();
-  if (const std::string log = absl::GetFlag(FLAGS_replay_log); !log.empty()) {
-    return Replay(log);
+// What is asked for without a search.
+absl::StatusOr<int> Show(const TuneAllRequest& request) {
+  ThreadPool pool({.num_threads = 1});
+  for (const TuneJob& job : request.jobs) {
+    if (absl::GetFlag(FLAGS_print_dag)) {
+      std::printf("Computational DAG:\n%s",
+                  DagText(*job.module.Find(job.function)).c_str());
+    }
+    if (!absl::GetFlag(FLAGS_print_space)) continue;
+    KILN_ASSIGN_OR_RETURN(
+        const std::unique_ptr<PreparedTask> task,
+        Prepare(job, request.target, request.guide, Machine(), &pool));
+    std::printf("%s: %s", job.name.c_str(), SpaceTable(*task->space).c_str());
   }
-  Module module;
-  KILN_ASSIGN_OR_RETURN(const TuneAllRequest request, MakeRequest(&module));
+  return kExitOk;
+}
+
+std::unique_ptr<TuneView> MakeView() {
+  if (absl::GetFlag(FLAGS_json)) return JsonView();
+  if (absl::GetFlag(FLAGS_verbose) >= 2) return VerboseView();
+  return TextView(isatty(STDOUT_FILENO), absl::GetFlag(FLAGS_verbose) == 0);
+}
+
+absl::StatusOr<int> Report(const Module& module, const TuneAllRequest& request,
+                           const std::vector<TuneOutcome>& outcomes) {
   const bool json = absl::GetFlag(FLAGS_json);
-  std::unique_ptr<TuneView> view =
-      json ? JsonView() : TextView(isatty(STDOUT_FILENO));
-  KILN_ASSIGN_OR_RETURN(const std::vector<TuneOutcome> outcomes,
-                        RunTuneAll(request, view.get()));
   if (outcomes.size() > 1) {
     KILN_RETURN_IF_ERROR(FinishMany(module, request, outcomes, !json));
   } else if (!json) {
-    PrintOutcome(outcomes[0]);
+    KILN_RETURN_IF_ERROR(PrintOutcome(request.jobs[0].module, outcomes[0]));
   }
   for (const TuneOutcome& outcome : outcomes) {
     if (!outcome.best_trace.empty() || outcome.state.interrupted) {
@@ -330,6 +305,31 @@ absl::StatusOr<int> Tune() {
   return absl::NotFoundError(
       absl::StrCat("no trial succeeded; the reasons are in ",
                    outcomes[0].task_dir, "/tune.log"));
+}
+
+absl::StatusOr<int> Tune() {
+  InstallInterruptHandler();
+  if (const std::string log = absl::GetFlag(FLAGS_replay_log); !log.empty()) {
+    return Replay(log);
+  }
+  Module module;
+  KILN_ASSIGN_OR_RETURN(const TuneAllRequest request, MakeRequest(&module));
+  if (absl::GetFlag(FLAGS_print_dag) || absl::GetFlag(FLAGS_print_space)) {
+    return Show(request);
+  }
+  const std::unique_ptr<TuneView> view = MakeView();
+  const bool apply = absl::GetFlag(FLAGS_apply_best);
+  KILN_ASSIGN_OR_RETURN(
+      const std::vector<TuneOutcome> outcomes,
+      apply ? ApplyBest(request) : RunTuneAll(request, view.get()));
+  if (apply) {
+    std::vector<TuneState> states;
+    for (const TuneOutcome& outcome : outcomes) {
+      states.push_back(outcome.state);
+    }
+    view->End(states);
+  }
+  return Report(module, request, outcomes);
 }
 
 }  // namespace

@@ -47,13 +47,18 @@ search::LogLine LineOf(const TuningRecord& record) {
   return line;
 }
 
-absl::Status Write(const search::LogLine& line, std::ostream& out) {
+absl::StatusOr<std::string> Print(const search::LogLine& line) {
   json::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
   std::string text;
   const auto status = json::MessageToJsonString(line, &text, options);
   if (!status.ok()) return absl::InternalError(status.ToString());
-  out << text << '\n';
+  return text + "\n";
+}
+
+absl::Status Write(const search::LogLine& line, std::ostream& out) {
+  KILN_ASSIGN_OR_RETURN(const std::string text, Print(line));
+  out << text;
   if (out.good()) return absl::OkStatus();
   return absl::UnavailableError("tuning log: writing failed");
 }
@@ -123,6 +128,14 @@ absl::Status ImportLine(const std::string& text, Database& database,
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> ToJsonLine(const Workload& workload) {
+  return Print(LineOf(workload));
+}
+
+absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record) {
+  return Print(LineOf(record));
+}
 
 absl::Status ExportJsonLines(Database& database, std::ostream& out) {
   KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,

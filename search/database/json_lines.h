@@ -18,6 +18,10 @@ namespace kiln {
 // A line of another version is refused.
 inline constexpr int kJsonLinesVersion = 1;
 
+// One line, its end included.
+absl::StatusOr<std::string> ToJsonLine(const Workload& workload);
+absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record);
+
 // Writes every workload, then every record in the order of commits. Bytes
 // that are no UTF-8 (a worker's message may hold some) are written as '?'.
 absl::Status ExportJsonLines(Database& database, std::ostream& out);

@@ -9,6 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/tensor/canonical.h"
@@ -117,6 +119,15 @@ absl::StatusOr<std::optional<BestProgram>> BestOf(Database& database,
   return std::nullopt;
 }
 
+// Without the list of CPU features, which nobody reads.
+std::string ShortTarget(const std::string& target) {
+  std::vector<std::string> words = absl::StrSplit(target, ' ');
+  for (std::string& word : words) {
+    if (word.find(',') != word.npos) word = "(features)";
+  }
+  return absl::StrJoin(words, " ");
+}
+
 // Lines that say what is known of a workload that would have done.
 absl::Status ExplainSame(Database& database, const Stored& stored,
                          const std::string& target, std::string* lines) {
@@ -139,12 +150,12 @@ absl::Status ExplainSame(Database& database, const Stored& stored,
         return absl::OkStatus();
       }));
   for (const auto& [name, t] : targets) {
-    absl::StrAppend(lines, "\n  this function ",
-                    name == target ? "on this target: " : "on another target, ",
-                    name == target ? "" : name + ": ", t.trials, " trials, ",
-                    t.best_ns > 0
-                        ? absl::StrFormat("best %.3f us", t.best_ns * 1e-3)
-                        : "none succeeded");
+    absl::StrAppend(
+        lines, "\n  this function ",
+        name == target ? "on this target: " : "on another target, ",
+        name == target ? "" : ShortTarget(name) + ": ", t.trials, " trials, ",
+        t.best_ns > 0 ? absl::StrFormat("best %.3f us", t.best_ns * 1e-3)
+                      : "none succeeded");
   }
   return absl::OkStatus();
 }
@@ -196,7 +207,7 @@ absl::StatusOr<BestProgram> FindBest(Database& database,
   const std::string misses = absl::StrCat(same, near);
   return absl::NotFoundError(absl::StrCat(
       database.path(), " has no program of ", function.name, "(",
-      Shapes(function), ") for ", target,
+      Shapes(function), ") for ", ShortTarget(target),
       misses.empty() ? "; nothing like it was tuned" : "; near it are",
       misses));
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
 #include "kiln/base/random.h"
 
 namespace kiln {
@@ -136,6 +137,7 @@ EvolutionarySearch::Population EvolutionarySearch::Evolve() {
                      });
   };
   add(std::exchange(all, {}));
+  Note(0, all);
   for (int i = 0; i < options_.generations && !all.empty(); ++i) {
     const size_t size =
         std::min<size_t>(all.size(), static_cast<size_t>(options_.population));
@@ -144,8 +146,25 @@ EvolutionarySearch::Population EvolutionarySearch::Evolve() {
         Make(options_.population, parents, &EvolutionarySearch::Child);
     Score(&children);
     add(std::move(children));
+    Note(i + 1, all);
   }
   return all;
+}
+
+void EvolutionarySearch::Note(int generation, const Population& all) {
+  const int64_t size =
+      std::min<int64_t>(static_cast<int64_t>(all.size()), options_.population);
+  if (generation == 0) {
+    notes_.push_back(
+        absl::StrFormat("Sample Initial Population\t#s: %d\tfail_ct: %d",
+                        all.size(), stats_.refused));
+  }
+  if (size == 0) return;
+  notes_.push_back(absl::StrFormat(
+      "GA Iter: %d\tMax score: %.4g\tMin score: %.4g\t#Pop: %d\t#M+: %d\t#M-: "
+      "%d",
+      generation, all[0].score, all[size - 1].score, size,
+      stats_.replayed - stats_.refused, stats_.refused));
 }
 
 void EvolutionarySearch::Propose(const Population& ranked, int count,
@@ -163,9 +182,12 @@ void EvolutionarySearch::Propose(const Population& ranked, int count,
 
 SearchBatch EvolutionarySearch::Next(int count) {
   stats_ = {};
+  notes_.clear();
   SearchBatch batch;
   const int blind = static_cast<int>(std::ceil(count * options_.blind_share));
   Propose(Evolve(), std::max(count - blind, 0), &batch);
+  notes_.push_back(
+      absl::StrFormat("EvolutionarySearch\t\t#s: %d", batch.candidates.size()));
   SearchBatch rest =
       blind_.Next(count - static_cast<int>(batch.candidates.size()));
   for (size_t i = 0; i < rest.candidates.size(); ++i) {

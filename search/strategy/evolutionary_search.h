@@ -50,6 +50,10 @@ class EvolutionarySearch : public Strategy {
   absl::Status Observe(const std::vector<Candidate>& candidates,
                        const std::vector<double>& seconds) override;
 
+  // The population, each generation and the time they took, as Ansor's log
+  // has them.
+  std::vector<std::string> Notes() const override { return notes_; }
+
   const EvolutionStats& stats() const { return stats_; }
 
  private:
@@ -70,6 +74,7 @@ class EvolutionarySearch : public Strategy {
   void Score(Population* population);
   Population Elites() const;
   Population Evolve();
+  void Note(int generation, const Population& all);
   void Propose(const Population& ranked, int count, SearchBatch* batch);
 
   const Space* space_;
@@ -82,6 +87,7 @@ class EvolutionarySearch : public Strategy {
   std::unordered_set<std::string> proposed_;
   std::vector<std::pair<double, std::shared_ptr<const Candidate>>> measured_;
   EvolutionStats stats_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace kiln

@@ -35,6 +35,8 @@ class Strategy {
   virtual void Exclude(const std::string& program_hash) = 0;
   // The next `count` programs, or fewer at the end of the space.
   virtual SearchBatch Next(int count) = 0;
+  // What the last call of Next did, in lines for people.
+  virtual std::vector<std::string> Notes() const { return {}; }
   // What became of candidates, of this run or of an earlier one: the seconds
   // of one call, 0 for a failure.
   virtual absl::Status Observe(const std::vector<Candidate>& candidates,

@@ -193,6 +193,10 @@ absl::Status Session::Step(int64_t most) {
   const SearchBatch batch = strategy_.Next(static_cast<int>(
       std::min({left, most, static_cast<int64_t>(options_.batch)})));
   state_.exhausted = batch.exhausted;
+  if (options_.found) {
+    state_.seconds = parts_.Seconds();
+    options_.found(state_, batch, strategy_.Notes());
+  }
   KILN_RETURN_IF_ERROR(LogBatch(batch));
   KILN_RETURN_IF_ERROR(CommitRefused(batch));
   Lesson lesson;

@@ -34,6 +34,10 @@ struct SessionOptions {
   MeasureOptions measure;
   // Asked between trials; true ends the step.
   std::function<bool()> stop;
+  // Told when a batch was found, with what the strategy says of it.
+  std::function<void(const TuneState&, const SearchBatch&,
+                     const std::vector<std::string>&)>
+      found;
   // Told after each trial. The record is null between trials.
   std::function<void(const TuneState&, const TuningRecord*)> progress;
 };

@@ -9,10 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
-#include "kiln/ir/serial/serial.h"
-#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/type/dtype.h"
 #include "kiln/search/database/database.h"
+#include "kiln/search/database/record_file.h"
 #include "kiln/search/measure/fault.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
@@ -23,6 +22,7 @@
 #include "kiln/search/task/measurer.h"
 #include "kiln/search/task/scheduler.h"
 #include "kiln/tools/tuning/prepare.h"
+#include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
 #include "kiln/vm/profile/machine_constants.h"
 #include "kiln/vm/profile/machine_peak.h"
@@ -43,6 +43,7 @@ struct Bench {
   std::unique_ptr<LocalRunner> local;
   std::unique_ptr<FaultInjectingRunner> faulty;
   std::unique_ptr<Database> database;
+  std::unique_ptr<RecordFile> records;  // null: none
   std::unique_ptr<FlightLog> flight;
   std::unique_ptr<LlvmBuilder> builder;
   std::unique_ptr<ThreadPool> pool;
@@ -62,6 +63,10 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
     bench.runner = bench.faulty.get();
   }
   KILN_ASSIGN_OR_RETURN(bench.database, Database::Open(dir.database()));
+  if (!request.records.empty()) {
+    KILN_ASSIGN_OR_RETURN(
+        bench.records, RecordFile::Open(request.records, bench.database.get()));
+  }
   KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(dir.flight_log()));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
   bench.pool = std::make_unique<ThreadPool>();
@@ -112,8 +117,12 @@ std::string LogLine(const TuneState& state, const TuningRecord& record) {
 class Progress {
  public:
   Progress(const PreparedTasks& tasks, const std::vector<WorkDir>& dirs,
-           const TuneAllRequest& request, TuneView* view)
-      : tasks_(tasks), dirs_(dirs), request_(request), view_(view) {}
+           const TuneAllRequest& request, RecordFile* records, TuneView* view)
+      : tasks_(tasks),
+        dirs_(dirs),
+        request_(request),
+        records_(records),
+        view_(view) {}
 
   void operator()(const TuneState& state, const TuningRecord* record) {
     const WorkDir& dir = dirs_[state.id];
@@ -124,6 +133,9 @@ class Progress {
     if (!record) return;
     view_->Trial(state, *record);
     if (log_status_.ok()) log_status_ = dir.Log(LogLine(state, *record));
+    if (log_status_.ok() && records_) {
+      log_status_ = records_->Append(tasks_[state.id]->task.workload, *record);
+    }
   }
 
   const absl::Status& log_status() const { return log_status_; }
@@ -132,6 +144,7 @@ class Progress {
   const PreparedTasks& tasks_;
   const std::vector<WorkDir>& dirs_;
   const TuneAllRequest& request_;
+  RecordFile* records_;
   TuneView* view_;
   std::set<int> started_;
   absl::Status log_status_;
@@ -204,6 +217,10 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
                                  const TuningRecord* record) {
     progress(state, record);
   };
+  options.session.found = [&](const TuneState& state, const SearchBatch& batch,
+                              const std::vector<std::string>& notes) {
+    view->Found(tasks[state.id]->task, state, batch.candidates.size(), notes);
+  };
   options.trials = request.trials;
   options.max_seconds = request.max_seconds;
   options.allocation = allocation.get();
@@ -228,13 +245,7 @@ absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
   while (&module.functions[index] != &task.function()) ++index;
   KILN_ASSIGN_OR_RETURN(tuned->best,
                         ReplayTrace(module, index, tuned->best_trace));
-  Module best = module;
-  best.functions[index] = tuned->best;
-  KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(best)));
-  KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(best)));
-  KILN_RETURN_IF_ERROR(dir.Write("trace.py", tuned->best_trace));
-  KILN_ASSIGN_OR_RETURN(BuildResult build, bench.builder->Build(tuned->best));
-  return dir.Write("kernel.o", build.object);
+  return SaveBest(module, tuned->best, tuned->best_trace, dir, *bench.builder);
 }
 
 // Writes what the run found for a task.
@@ -279,7 +290,7 @@ absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
   KILN_ASSIGN_OR_RETURN(std::vector<WorkDir> dirs, OpenDirs(request));
   KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dirs[0]));
   KILN_ASSIGN_OR_RETURN(PreparedTasks tasks, PrepareAll(request, bench));
-  Progress progress(tasks, dirs, request, view);
+  Progress progress(tasks, dirs, request, bench.records.get(), view);
   KILN_ASSIGN_OR_RETURN(std::vector<TuneState> states,
                         Search(request, tasks, progress, view, bench));
   KILN_RETURN_IF_ERROR(progress.log_status());

@@ -33,6 +33,9 @@ struct TuneAllRequest {
   GuideOptions guide;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string work_dir;
+  // A file of JSON lines, whose records count as earlier trials, and which gets
+  // those of this run; empty: none.
+  std::string records;
   std::function<bool()> stop;
   // Replaces every second kernel by one that misbehaves, to show what happens.
   bool inject_faults = false;

@@ -49,10 +49,12 @@ std::string ProgressLine(const TuneState& state, bool with_time_left) {
 
 class Text : public TuneView {
  public:
-  explicit Text(bool is_terminal) : is_terminal_(is_terminal) {}
+  Text(bool is_terminal, bool quiet)
+      : is_terminal_(is_terminal), quiet_(quiet) {}
 
   void Start(const TuneTask& task, const std::string& target,
              const std::string& database, const TuneState& state) override {
+    if (quiet_) return;
     std::printf("tuning %s for %s\n", task.name.c_str(), target.c_str());
     if (state.trials_resumed > 0) {
       std::printf("resuming: %d trials are in %s\n",
@@ -68,6 +70,7 @@ class Text : public TuneView {
   }
 
   void Trial(const TuneState& state, const TuningRecord& record) override {
+    if (quiet_) return;
     const std::string line = prefix_ + ProgressLine(state, prefix_.empty());
     if (is_terminal_) {
       std::printf("\r\033[K%s", line.c_str());
@@ -128,7 +131,7 @@ class Text : public TuneView {
     return text;
   }
 
-  const bool is_terminal_;
+  const bool is_terminal_, quiet_;
   std::string prefix_;
 };
 
@@ -235,8 +238,8 @@ std::string ProgressLine(const TuneState& state) {
   return ProgressLine(state, true);
 }
 
-std::unique_ptr<TuneView> TextView(bool is_terminal) {
-  return std::make_unique<Text>(is_terminal);
+std::unique_ptr<TuneView> TextView(bool is_terminal, bool quiet) {
+  return std::make_unique<Text>(is_terminal, quiet);
 }
 
 std::unique_ptr<TuneView> JsonView() { return std::make_unique<Json>(); }

@@ -18,6 +18,9 @@ class TuneView {
                      const std::string& database, const TuneState& state) = 0;
   // A task gets the next batch; the states are of all tasks.
   virtual void Picked(const std::vector<TuneState>&, int /*task*/) {}
+  // So many programs were found for a batch; notes are the strategy's.
+  virtual void Found(const TuneTask&, const TuneState&, size_t /*programs*/,
+                     const std::vector<std::string>& /*notes*/) {}
   // After each trial.
   virtual void Trial(const TuneState& state, const TuningRecord& record) = 0;
   // A task has named its best.
@@ -27,8 +30,11 @@ class TuneView {
 };
 
 // On a terminal one line that is written over again and again, elsewhere a
-// plain line now and then; at the end the table of tasks.
-std::unique_ptr<TuneView> TextView(bool is_terminal);
+// plain line now and then; at the end the table of tasks. Quiet: the end only.
+std::unique_ptr<TuneView> TextView(bool is_terminal, bool quiet = false);
+// A line for each step of the search and for each trial, in the form of
+// Ansor's log.
+std::unique_ptr<TuneView> VerboseView();
 // One JSON object a line, see event.proto. The last has the event "done".
 std::unique_ptr<TuneView> JsonView();
 

@@ -1,0 +1,112 @@
+#include "kiln/tools/tuning/job_flags.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/tools/support/program.h"
+
+namespace kiln {
+namespace {
+
+bool ManyWorkloads(const JobFlags& flags) {
+  return !flags.suite.empty() || flags.workloads.size() > 1;
+}
+
+// Several workloads, or a suite.
+absl::StatusOr<std::vector<TuneJob>> WorkloadJobs(const JobFlags& flags) {
+  std::vector<std::string> names = flags.workloads;
+  if (!flags.suite.empty()) {
+    KILN_ASSIGN_OR_RETURN(std::vector<std::string> suite,
+                          SuiteWorkloads(flags.suite));
+    names.insert(names.end(), suite.begin(), suite.end());
+  }
+  std::vector<TuneJob> jobs;
+  for (const std::string& name : names) {
+    absl::StatusOr<TuneJob> job = JobOfWorkload(name);
+    if (!job.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--workload: ", job.status().message()));
+    }
+    jobs.push_back(*std::move(job));
+  }
+  return jobs;
+}
+
+// What one module holds, or one function of it.
+absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
+                                                Module* module) {
+  const std::string workload =
+      flags.workloads.empty() ? "" : flags.workloads[0];
+  KILN_ASSIGN_OR_RETURN(
+      *module, LoadProgram({flags.module, workload, flags.einsum, flags.shape,
+                            flags.func}));
+  if (!workload.empty()) {
+    KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
+    return std::vector<TuneJob>{std::move(job)};
+  }
+  if (module->functions.empty()) {
+    return ChooseFunction(*module, flags.func).status();
+  }
+  std::vector<TuneJob> jobs;
+  for (TuneJob& job : JobsOf(*module)) {
+    if (!flags.func.empty() && job.function != flags.func) continue;
+    if (!flags.einsum.empty()) job.name = "einsum";
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+absl::Status TakeSpace(const JobFlags& flags, std::vector<TuneJob>* jobs) {
+  if (flags.space.empty()) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(const std::string text,
+                        ReadFileOrStdin(CallerPath(flags.space)));
+  for (TuneJob& job : *jobs) {
+    job.space = python::Source(flags.space, text);
+    job.use_rules = flags.rules;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeWeights(const JobFlags& flags, std::vector<TuneJob>* jobs) {
+  if (flags.weights.empty()) return absl::OkStatus();
+  const std::vector<std::string> weights = absl::StrSplit(flags.weights, ',');
+  if (weights.size() != jobs->size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--weights has ", weights.size(), " numbers for ",
+                     jobs->size(), " functions"));
+  }
+  for (size_t i = 0; i < weights.size(); ++i) {
+    double& weight = (*jobs)[i].weight;
+    if (!absl::SimpleAtod(weights[i], &weight) || !(weight > 0) ||
+        weight > 1e12) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--weights: \"", weights[i], "\" is no positive number"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TuneJob>> LoadJobs(const JobFlags& flags,
+                                              Module* module) {
+  const bool other = !flags.module.empty() || !flags.einsum.empty();
+  if (ManyWorkloads(flags) && other) {
+    return absl::InvalidArgumentError(
+        "--suite and several --workload go with neither --module nor "
+        "--einsum; tune those in a run of their own");
+  }
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<TuneJob> jobs,
+      ManyWorkloads(flags) ? WorkloadJobs(flags) : ModuleJobs(flags, module));
+  KILN_RETURN_IF_ERROR(TakeSpace(flags, &jobs));
+  KILN_RETURN_IF_ERROR(TakeWeights(flags, &jobs));
+  return Merge(std::move(jobs));
+}
+
+}  // namespace kiln

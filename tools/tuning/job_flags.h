@@ -1,0 +1,29 @@
+// The jobs that `tune`'s flags ask for.
+#ifndef KILN_TOOLS_TUNING_JOB_FLAGS_H_
+#define KILN_TOOLS_TUNING_JOB_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/tools/tuning/job.h"
+
+namespace kiln {
+
+struct JobFlags {
+  std::vector<std::string> workloads;
+  std::string suite, module, einsum, shape, func;
+  std::string space;    // a path
+  bool rules = false;   // beside the space
+  std::string weights;  // "3,1,2"
+};
+
+// Equal functions are merged. `module` takes the one that the jobs are
+// functions of, and stays empty where there is none. Errors name the flag.
+absl::StatusOr<std::vector<TuneJob>> LoadJobs(const JobFlags& flags,
+                                              Module* module);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_TUNING_JOB_FLAGS_H_

@@ -1,0 +1,22 @@
+// The best program of a task, as files.
+#ifndef KILN_TOOLS_TUNING_SAVE_H_
+#define KILN_TOOLS_TUNING_SAVE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/search/measure/builder.h"
+#include "kiln/tools/tuning/work_dir.h"
+
+namespace kiln {
+
+// Writes best.py and best.pb (the module with `best` in place of its function
+// of that name), trace.py and kernel.o.
+absl::Status SaveBest(Module module, const Function& best,
+                      const std::string& trace, const WorkDir& dir,
+                      Builder& builder);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_TUNING_SAVE_H_
