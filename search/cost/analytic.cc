@@ -16,6 +16,7 @@ constexpr double kIssuePerSlot = 3;  // instructions
 constexpr double kLoopSlots = 1;     // of one iteration of a loop
 constexpr double kDivideSlots = 10;
 constexpr double kMathSlots = 24;  // exp and the like, as polynomials
+constexpr double kStepsAhead = 4;  // of an unrolled reduction, loaded at once
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
@@ -87,8 +88,13 @@ class StoreEstimator {
  private:
   void SetRounds();
   void FindRegisters();
+  // Whether all lanes use the same element.
+  bool IsShared(const NestAccess& access) const {
+    return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
+  }
   double TileCount(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
+  double LoadedAhead() const;
   void CountTile();
   double Capacity(MemoryLevelId id) const;
   double BytesAt(const NestAccess& access, int depth, MemoryLevelId id) const;
@@ -142,9 +148,7 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
 // loops inside the outermost tile loop that uses the same ones again. One that
 // all lanes share is read from memory by the operation itself.
 double StoreEstimator::LiveRegisters(const NestAccess& access) const {
-  const bool broadcast =
-      nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
-  if (broadcast || access.access->writes) return 0;
+  if (IsShared(access) || access.access->writes) return 0;
   double live = 1;
   bool reused = false;
   for (int i = nest_.tile; i < nest_.depth(); ++i) {
@@ -172,7 +176,26 @@ void StoreEstimator::FindRegisters() {
     out_.registers +=
         access.in_registers ? TileCount(access) : LiveRegisters(access);
   }
-  spilled_ = std::max(0.0, out_.registers - machine_.vector_registers);
+  const double held = std::max(out_.registers, machine_.vector_registers * 1.0);
+  spilled_ = held - machine_.vector_registers +
+             std::max(0.0, out_.registers + LoadedAhead() - held);
+}
+
+// Registers that the operands of later steps take: code generation moves the
+// loads of an unrolled reduction ahead, as far as its body goes.
+double StoreEstimator::LoadedAhead() const {
+  if (!nest_.accesses[0].in_registers) return 0;
+  double ahead = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    if (access.in_registers) continue;
+    double steps = 1;
+    for (int i = nest_.tile; i < nest_.depth(); ++i) {
+      const bool reduce = store_.roles[i] == LoopRole::kReduce;
+      if (reduce && access.strides[i] != 0) steps *= nest_.extents[i];
+    }
+    ahead += LiveRegisters(access) * (std::min(steps, kStepsAhead) - 1);
+  }
+  return ahead;
 }
 
 void StoreEstimator::CountTile() {
@@ -187,12 +210,13 @@ void StoreEstimator::CountTile() {
   const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
   const double load = machine_.vector_bytes / (l1.read_gbs * 1e9);
   const double store = machine_.vector_bytes / (l1.write_gbs * 1e9);
+  const double once = std::min(load, slot_);  // a number for all lanes
   double near = 0;
   for (const NestAccess& access : nest_.accesses) {
     if (access.in_registers) continue;
     const double count = TileCount(access);
     instructions += count;
-    if (access.access->reads) near += count * load;
+    if (access.access->reads) near += count * (IsShared(access) ? once : load);
     if (access.access->writes) near += count * store;
   }
   double chain = 0;

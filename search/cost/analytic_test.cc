@@ -82,6 +82,43 @@ TEST(AnalyticTest, SpilledTilesAreSlower) {
             1.5 * Estimate(Matmul(8, 2)).seconds);
 }
 
+// 6 x 4 vectors of accumulators, and `unrolled` steps of k in straight code.
+std::string Unrolled(int unrolled) {
+  return absl::Substitute(
+      R"(
+@T.prim_func
+def main(A: T.Buffer((192, 192), "float32"), B: T.Buffer((192, 192), "float32"), C: T.Buffer((192, 192), "float32")):
+    for i_0, j_0, k_0 in T.grid(32, 3, $0):
+        for k_1 in T.unroll($1):
+            for i_1 in T.unroll(6):
+                for j_1 in T.unroll(4):
+                    for v in T.vectorized(16):
+                        with T.block("C"):
+                            vi = T.axis.spatial(192, i_0 * 6 + i_1)
+                            vj = T.axis.spatial(192, j_0 * 64 + j_1 * 16 + v)
+                            vk = T.axis.reduce(192, k_0 * $1 + k_1)
+                            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+      192 / unrolled, unrolled);
+}
+
+TEST(AnalyticTest, OperandsOfManyUnrolledStepsSpillALargeTile) {
+  EXPECT_LT(Estimate(Unrolled(2)).seconds, Estimate(Unrolled(1)).seconds);
+  EXPECT_GT(Estimate(Unrolled(4)).seconds, 1.3 * Estimate(Unrolled(2)).seconds);
+}
+
+TEST(AnalyticTest, NumbersForAllLanesCostALoadEachNotAVector) {
+  Machine machine = TestMachine();
+  machine.levels[0].read_gbs = 100;  // half a vector in the time of a load
+  const auto near = [&](int rows, int vectors) {
+    absl::StatusOr<Function> f = ParseFunction("test", Matmul(rows, vectors));
+    KILN_EXPECT_OK(f.status());
+    return EstimateTime(Summarize(*f), machine, 1).stores[0].transfer[0];
+  };
+  // 8 numbers and 2 vectors for 16 operations; 4 and 4 for as many.
+  EXPECT_LT(near(8, 2), 1.1 * near(4, 4));
+}
+
 TEST(AnalyticTest, ATileOfOneVectorWaitsForItself) {
   EXPECT_GT(Estimate(Matmul(1, 1)).seconds, 3 * Estimate(Matmul(8, 2)).seconds);
 }

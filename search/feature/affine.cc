@@ -53,11 +53,45 @@ Affine Either(const Affine& a, const Affine& b) {
   return b.unknown || a.terms.size() >= b.terms.size() ? a : b;
 }
 
+// The greatest common divisor of whole numbers; 0 where one is not whole.
+double CommonStep(double a, double b) {
+  if (std::floor(a) != a || std::floor(b) != b) return 0;
+  b = std::abs(b);
+  while (b > 0) {
+    const double rest = std::fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 // The largest sum of the terms: each loop at its end.
 double Reach(const AffineTerms& terms) {
   double reach = 0;
   for (const AffineTerm& term : terms) reach += term.reach;
   return reach;
+}
+
+// Leaves out the terms that cannot carry into the others' common step with the
+// divisor: (16 * i + j) // 128 is 16 * i // 128 for j below 16.
+Affine WithoutSmallTerms(const Affine& a, double divisor) {
+  for (const AffineTerm& smallest : a.terms) {
+    Affine large, small;
+    double step = divisor;
+    bool descends = false;
+    for (const AffineTerm& term : a.terms) {
+      const bool is_small =
+          std::abs(term.coefficient) < std::abs(smallest.coefficient);
+      (is_small ? small : large).terms.push_back(term);
+      if (!is_small) step = CommonStep(step, term.coefficient);
+      descends |= is_small && term.coefficient < 0;
+    }
+    if (small.terms.empty() || descends || step < 1) continue;
+    large.constant = std::floor(a.constant / step) * step;
+    const double low = a.constant - large.constant;
+    if (Reach(small.terms) + low < step) return large;
+  }
+  return a;
 }
 
 // Multiples of the divisor come out; the rest only counts when it can carry.
@@ -72,7 +106,7 @@ Affine Divide(const Affine& a, double divisor) {
     quotient.constant = a.constant - low;
     return Multiple(std::move(quotient), 1 / divisor);
   }
-  return Multiple(a, 1 / divisor);
+  return Multiple(WithoutSmallTerms(a, divisor), 1 / divisor);
 }
 
 // What is a multiple of the divisor makes no difference. Of the rest, loops of

@@ -106,6 +106,36 @@ def main(A: T.Buffer((8, 8, 16), "float32"), B: T.Buffer((8, 128), "float32")):
   EXPECT_EQ(a.dims[2].terms.size(), 1u);
 }
 
+TEST(SummaryTest, StepsThatCannotCarryDoNotMoveAQuotient) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((256,), "float32")):
+    for o in range(16):
+        for v in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(256, o * 16 + v)
+                B[vi] = A[vi // 64]
+)"));
+  const AccessSummary& a = s.stores[0].accesses[1];
+  ASSERT_EQ(a.dims[0].terms.size(), 1u);  // only every fourth o
+  EXPECT_EQ(a.dims[0].terms[0].loop, 0);
+  EXPECT_EQ(Span(s, a.dims[0], 0, 4), 4);
+  EXPECT_EQ(Span(s, a.dims[0], 1, 4), 1);
+}
+
+TEST(SummaryTest, StepsThatCanCarryMoveAQuotient) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), B: T.Buffer((256,), "float32")):
+    for o in range(16):
+        for v in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(256, o * 16 + v)
+                B[vi] = A[(vi + 8) // 64]
+)"));
+  EXPECT_EQ(s.stores[0].accesses[1].dims[0].terms.size(), 2u);
+}
+
 TEST(SummaryTest, MergesAccessesThatDifferInConstants) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func
