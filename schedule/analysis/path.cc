@@ -100,10 +100,32 @@ absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
                  "look the loop up again with get_loops");
 }
 
+namespace {
+
+// The block in whose init the end of the path stands, which makes it none of
+// the blocks of its scope; nullptr for none.
+const BlockNode* InitAround(const Path& path) {
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const auto* realize = path[i].As<BlockRealizeNode>();
+    if (realize && realize->block->init.get() == path[i + 1].get()) {
+      return &*realize->block;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                                   std::string_view primitive) {
   if (auto path = FindBlock(f, id)) {
     if (path->size() > 1 && path->ScopeIndex() < 0) return NoRoot(f, primitive);
+    if (const BlockNode* around = InitAround(*path)) {
+      return Refusal(primitive,
+                     absl::StrCat(Describe(*path->realize()->block),
+                                  " stands in the init of ", Describe(*around)),
+                     "take that reduction apart with decompose_reduction");
+    }
     return *std::move(path);
   }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no block ", id),

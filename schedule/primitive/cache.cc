@@ -298,6 +298,32 @@ absl::Status CheckOneWriter(const Staging& staging, const Scope& scope,
                    "; one writer is wanted"));
 }
 
+// The copy is none of what a consumer goes on to write itself.
+absl::Status CheckOnlyRead(const Staging& staging, const Scope& scope,
+                           const std::vector<int>& writers,
+                           const std::vector<BlockId>& consumers) {
+  for (BlockId consumer : consumers) {
+    const int index = scope.IndexOf(consumer);
+    if (std::count(writers.begin(), writers.end(), index) == 0) continue;
+    return Refusal(staging.primitive,
+                   absl::StrCat(Describe(scope.blocks[index].block()),
+                                " writes `", staging.buffer->name, "` itself"));
+  }
+  return absl::OkStatus();
+}
+
+// A block that adds to what others left there would add to an empty cache.
+absl::Status CheckWritesAnew(const Staging& staging) {
+  const BlockNode& block = *staging.block.realize()->block;
+  if (block.init || !ReadsBuffer(block, staging.buffer)) {
+    return absl::OkStatus();
+  }
+  return Refusal(staging.primitive,
+                 absl::StrCat(Describe(block), " reads what was in `",
+                              staging.buffer->name, "` before it"),
+                 "stage the tensor before its reduction is taken apart");
+}
+
 absl::Status CheckReadersFollow(const Staging& staging, const Scope& scope,
                                 int writer) {
   for (int reader : scope.Readers(staging.buffer)) {
@@ -429,6 +455,7 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const Scope scope(staging.scope_block());
   const std::vector<int> writers = scope.Writers(staging.buffer);
   KILN_RETURN_IF_ERROR(CheckOneWriter(staging, scope, writers));
+  KILN_RETURN_IF_ERROR(CheckOnlyRead(staging, scope, writers, consumers));
   const bool from_outside =
       writers.empty() || AllPrecede(scope, consumers, writers[0]);
   const int writer = from_outside ? -1 : writers[0];
@@ -464,6 +491,7 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   const Scope scope(staging.scope_block());
   KILN_RETURN_IF_ERROR(
       CheckOneWriter(staging, scope, scope.Writers(staging.buffer)));
+  KILN_RETURN_IF_ERROR(CheckWritesAnew(staging));
   const int writer = scope.IndexOf(block);
   KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
   std::vector<BlockId> readers =

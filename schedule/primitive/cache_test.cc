@@ -72,6 +72,74 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 21));
 }
 
+// The fuzzer's pair 900319: the init is in the block around.
+TEST(CacheWriteTest, RefusesABlockThatAddsToWhatIsThere) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            vr = T.axis.reduce(1, 0)
+            T.reads(A[vi, 0:8])
+            T.writes(C[vi])
+            with T.init():
+                C[vi] = T.float32(0)
+            for k in range(8):
+                with T.block("C"):
+                    vk = T.axis.reduce(8, k)
+                    T.reads(C[vi], A[vi, vk])
+                    T.writes(C[vi])
+                    C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_THAT(CacheWrite(f, Named(f, "C"), 0, "local", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("reads what was in `C` before")));
+}
+
+// The fuzzer's pair 4134.
+TEST(CacheReadTest, RefusesAConsumerThatWritesTheTensor) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
+    for k in range(4):
+        with T.block("C"):
+            vk = T.axis.reduce(4, k)
+            T.reads(C[0], A[vk])
+            T.writes(C[0])
+            C[0] = C[0] + A[vk]
+)");
+  const BlockId block = Named(f, "C");
+  EXPECT_THAT(CacheRead(f, block, 0, "local", {block}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("writes `C` itself")));
+}
+
+// The fuzzer's pair 901953.
+TEST(CacheWriteTest, RefusesABlockInAnInit) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
+    with T.block("outer"):
+        vi = T.axis.spatial(1, 0)
+        vr = T.axis.reduce(1, 0)
+        T.reads(A[0:4])
+        T.writes(C[0])
+        with T.init():
+            with T.block("C_init"):
+                C[0] = T.float32(0)
+        for k in range(4):
+            with T.block("C"):
+                vk = T.axis.reduce(4, k)
+                T.reads(C[0], A[vk])
+                T.writes(C[0])
+                C[0] = C[0] + A[vk]
+)");
+  EXPECT_THAT(CacheWrite(f, Named(f, "C_init"), 0, "local", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("in the init of")));
+}
+
 TEST(CacheReadTest, CopiesAnInputAtTheStart) {
   Function f = Parse(kChain);
   KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,

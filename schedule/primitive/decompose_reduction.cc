@@ -12,6 +12,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/init_nest.h"
 
 namespace kiln {
 namespace {
@@ -48,17 +49,6 @@ absl::StatusOr<Target> FindTarget(const Function& f, BlockId block,
   return target;
 }
 
-bool MovesIterator(const ForNode& loop, const BlockRealizeNode& realize,
-                   IterType type) {
-  for (size_t i = 0; i < realize.values.size(); ++i) {
-    if (realize.block->iters[i].type == type &&
-        UsesVar(realize.values[i], loop.var)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool MovesAny(const ForNode& loop, const BlockRealizeNode& realize) {
   return std::any_of(
       realize.values.begin(), realize.values.end(),
@@ -92,18 +82,6 @@ absl::Status CheckRanges(const Target& target, IsDropped dropped) {
                                        "block leaves out"));
   }
   return absl::OkStatus();
-}
-
-// The parts of a conjunction that mention none of `dropped`.
-Expr KeepConjuncts(const Expr& predicate, IsDropped dropped) {
-  const auto* node = predicate.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    const Expr a = KeepConjuncts(node->a, dropped);
-    const Expr b = KeepConjuncts(node->b, dropped);
-    if (IsOne(a)) return b;
-    return IsOne(b) ? a : And(a, b);
-  }
-  return UsesVar(predicate, dropped) ? Bool(true) : predicate;
 }
 
 std::vector<const ForNode*> KeptLoops(const Target& target, IsDropped dropped) {
@@ -211,85 +189,6 @@ absl::Status Check(const Target& target) {
   return CheckInitNest(target);
 }
 
-// The block of the initialization, with iterators of its own.
-Block InitBlock(const BlockNode& block, BlockId id) {
-  BlockFields init;
-  init.id = id;
-  init.name = block.name + "_init";
-  init.annotations = block.annotations;
-  VarMap renamed;
-  for (const IterVar& iter : block.iters) {
-    if (iter.type != IterType::kSpatial) continue;
-    IterVar copy = iter;
-    copy.var = Var(iter.var.name(), iter.var.dtype());
-    renamed[iter.var.get()] = copy.var;
-    init.iters.push_back(std::move(copy));
-  }
-  for (const BufferRegion& written : block.writes) {
-    init.writes.push_back(MapRegion(
-        written, [&](const Expr& e) { return Substitute(e, renamed); }));
-  }
-  init.body = Substitute(block.init, renamed);
-  return MakeBlock(std::move(init));
-}
-
-// The nest that initializes, with new loops.
-Stmt InitNest(const Target& target, Function* f, BlockId* init_id) {
-  const BlockRealizeNode& realize = target.realize();
-  std::vector<const ForNode*> kept, dropped;
-  for (const ForNode* loop : target.inside) {
-    (MovesIterator(*loop, realize, IterType::kSpatial) ? kept : dropped)
-        .push_back(loop);
-  }
-  const auto is_dropped = [&](const VarNode* var) {
-    return std::any_of(dropped.begin(), dropped.end(),
-                       [&](const ForNode* l) { return l->var.get() == var; });
-  };
-  VarMap renamed;
-  for (const ForNode* loop : kept) {
-    renamed[loop->var.get()] =
-        Var(loop->var.name() + "_init", loop->var.dtype());
-  }
-  std::vector<Expr> values;
-  for (size_t i = 0; i < realize.values.size(); ++i) {
-    if (realize.block->iters[i].type == IterType::kSpatial) {
-      values.push_back(Substitute(realize.values[i], renamed));
-    }
-  }
-  *init_id = f->NewId();
-  Stmt nest = MakeRealize(
-      std::move(values),
-      Substitute(KeepConjuncts(realize.predicate, is_dropped), renamed),
-      InitBlock(*realize.block, *init_id));
-  for (size_t i = kept.size(); i-- > 0;) {
-    ForFields fields = kept[i]->fields();
-    fields.id = f->NewId();
-    fields.var = Var(renamed[kept[i]->var.get()].As<VarNode>());
-    fields.min = Substitute(fields.min, renamed);
-    fields.extent = Substitute(fields.extent, renamed);
-    fields.annotations.clear();
-    fields.body = std::move(nest);
-    nest = MakeFor(std::move(fields));
-  }
-  return nest;
-}
-
-// The block without its init; it now reads what it adds to.
-Stmt UpdateRealize(const BlockRealizeNode& realize) {
-  BlockFields update = realize.block->fields();
-  update.name += "_update";
-  update.init = nullptr;
-  std::vector<BufferRegion> reads = update.writes;
-  for (BufferRegion& read : update.reads) {
-    const bool is_written = std::any_of(
-        update.writes.begin(), update.writes.end(),
-        [&](const BufferRegion& w) { return w.buffer == read.buffer; });
-    if (!is_written) reads.push_back(std::move(read));
-  }
-  update.reads = std::move(reads);
-  return WithBlock(realize, std::move(update));
-}
-
 }  // namespace
 
 absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
@@ -298,8 +197,11 @@ absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
   KILN_ASSIGN_OR_RETURN(const Target target, FindTarget(f, block, loop));
   KILN_RETURN_IF_ERROR(Check(target));
   DecomposeReductionResult result{f, 0};
-  Stmt init = InitNest(target, &result.function, &result.init);
-  Stmt update = UpdateRealize(target.realize());
+  Stmt init = MakeInitNest(target.realize(), target.inside, &result.function,
+                           &result.init);
+  BlockFields sums = UpdateFields(*target.realize().block);
+  sums.name += "_update";
+  Stmt update = WithBlock(target.realize(), std::move(sums));
   for (size_t i = target.path.size() - 1; i > target.loop_index; --i) {
     update = ReplaceChild(target.path[i - 1], target.path[i], update);
   }

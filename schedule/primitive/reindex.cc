@@ -1,17 +1,20 @@
 #include "kiln/schedule/primitive/reindex.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/point_access.h"
+#include "kiln/schedule/primitive/storage_scope.h"
 
 namespace kiln {
 namespace {
 
-constexpr char kName[] = "reindex";
+constexpr std::string_view kReindex = "reindex";
 
 // The outermost statement of the scope that holds the block.
 const Stmt& Outermost(const PointAccess& access) {
@@ -22,7 +25,8 @@ const Stmt& Outermost(const PointAccess& access) {
 
 // Below the outermost statement the tensor is the block's alone, but for what
 // others read of a tensor that the block reads.
-absl::Status CheckOthers(const PointAccess& access, bool is_write) {
+absl::Status CheckOthers(const PointAccess& access, bool is_write,
+                         std::string_view primitive) {
   absl::Status status;
   ForEachBlock(Outermost(access), [&](const BlockRealizeNode& realize) {
     const BlockNode& other = *realize.block;
@@ -31,7 +35,7 @@ absl::Status CheckOthers(const PointAccess& access, bool is_write) {
                        (is_write && ReadsBuffer(other, access.buffer));
     if (!meets) return;
     status =
-        Refusal(kName,
+        Refusal(primitive,
                 absl::StrCat(Describe(other), " uses `", access.buffer->name,
                              "` in the same nest as ", Describe(access.node())),
                 "reindex before the blocks are moved together");
@@ -39,27 +43,30 @@ absl::Status CheckOthers(const PointAccess& access, bool is_write) {
   return status;
 }
 
-absl::Status Check(const PointAccess& access, bool is_write) {
+absl::Status Check(const PointAccess& access, bool is_write,
+                   std::string_view primitive) {
   const Scope scope(access.scope_node());
   const int index = scope.IndexOf(access.node().id);
   if (Reason reason = WhyNotWholeDomain(scope.blocks[index])) {
-    return Refusal(kName, *reason);
+    return Refusal(primitive, *reason);
   }
   if (!IsWithin(access)) {
-    return Refusal(kName, absl::StrCat("the indices of `", access.buffer->name,
-                                       "` are not known to stay within it"));
+    return Refusal(primitive,
+                   absl::StrCat("the indices of `", access.buffer->name,
+                                "` are not known to stay within it"));
   }
   if (is_write && !IsInjective(access)) {
-    return Refusal(kName, absl::StrCat("several values of the iterators may "
-                                       "write the same element of `",
-                                       access.buffer->name, "`"));
+    return Refusal(primitive,
+                   absl::StrCat("several values of the iterators may "
+                                "write the same element of `",
+                                access.buffer->name, "`"));
   }
   for (const IterVar& iter : access.iters) {
     if (!is_write || iter.type == IterType::kSpatial) continue;
-    return Refusal(kName, absl::StrCat("reduce iterator `", iter.var.name(),
-                                       "` indexes what is written"));
+    return Refusal(primitive, absl::StrCat("reduce iterator `", iter.var.name(),
+                                           "` indexes what is written"));
   }
-  return CheckOthers(access, is_write);
+  return CheckOthers(access, is_write, primitive);
 }
 
 // The enclosing block with `copy` before or after the outermost statement.
@@ -77,28 +84,19 @@ Stmt Insert(const PointAccess& access, const Stmt& nest, Stmt copy,
   return WithBlock(*access.scope.realize(), std::move(fields));
 }
 
-}  // namespace
-
-absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
-                                      int index, bool is_write) {
-  KILN_ASSIGN_OR_RETURN(const PointAccess access,
-                        FindPointAccess(f, block, index, is_write, kName));
-  KILN_RETURN_IF_ERROR(Check(access, is_write));
-  std::vector<Expr> shape, order;
-  for (const IterVar& iter : access.iters) {
-    shape.push_back(iter.domain.extent);
-    order.push_back(iter.var);
-  }
+// The function with the tensor staged in `staging`, at `order` over the
+// iterators of the block.
+ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
+                    const Buffer& staging, const std::vector<Expr>& order,
+                    std::string copy_name) {
   const Buffer& tensor = access.buffer;
-  const Buffer staging = StagingBuffer(tensor, tensor->name + "_reindex",
-                                       std::move(shape), tensor->scope);
   ReindexResult result{f, 0};
   result.copy = result.function.NewId();
-  Block copy = is_write ? CopyBlock(result.copy, staging->name, access.iters,
-                                    staging, order, tensor, access.indices)
-                        : CopyBlock(result.copy, staging->name + "_reindex",
-                                    access.iters, tensor, access.indices,
-                                    staging, order);
+  Block copy = is_write
+                   ? CopyBlock(result.copy, std::move(copy_name), access.iters,
+                               staging, order, tensor, access.indices)
+                   : CopyBlock(result.copy, std::move(copy_name), access.iters,
+                               tensor, access.indices, staging, order);
   Stmt copy_nest = LoopsOverDomains(std::move(copy), &result.function);
   const size_t top =
       access.scope.size() + (access.scope_node().body.As<SeqNode>() ? 1 : 0);
@@ -110,6 +108,101 @@ absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
       ReplaceAt(std::move(result.function), access.scope,
                 Insert(access, nest, std::move(copy_nest), is_write, staging));
   return result;
+}
+
+// `map` as a map of those iterators alone that choose the element.
+absl::StatusOr<IndexMap> MapOfUsed(const PointAccess& access,
+                                   const IndexMap& map,
+                                   std::string_view primitive) {
+  const std::vector<IterVar>& iters = access.node().iters;
+  if (map.inputs.size() != iters.size()) {
+    return BadArgument(
+        primitive,
+        absl::StrCat("the map takes ", map.inputs.size(), " iterators, but ",
+                     Describe(access.node()), " has ", iters.size()));
+  }
+  IndexMap used{{}, map.outputs};
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool chooses =
+        std::any_of(access.iters.begin(), access.iters.end(),
+                    [&](const IterVar& v) { return v.var == iters[i].var; });
+    if (chooses) {
+      used.inputs.push_back(map.inputs[i]);
+      continue;
+    }
+    for (const Expr& output : map.outputs) {
+      if (!UsesVar(output, map.inputs[i])) continue;
+      return Refusal(
+          primitive,
+          absl::StrCat("the map uses iterator `", iters[i].var.name(),
+                       "`, which does not index `", access.buffer->name, "`"));
+    }
+  }
+  return used;
+}
+
+absl::StatusOr<std::vector<Expr>> MappedShape(const PointAccess& access,
+                                              const IndexMap& used,
+                                              std::string_view primitive) {
+  std::vector<Expr> shape;
+  for (const IterVar& iter : access.iters) shape.push_back(iter.domain.extent);
+  auto extents = MapShape(used, shape);
+  if (!extents.ok()) {
+    return Refusal(primitive, std::string(extents.status().message()));
+  }
+  std::vector<Var> points;
+  for (size_t i = 0; i < used.outputs.size(); ++i) {
+    points.emplace_back(absl::StrCat("p", i));
+  }
+  const auto inverse = InvertIndexMap(used, shape, *extents, points);
+  if (inverse.ok()) return *std::move(extents);
+  return Refusal(primitive, std::string(inverse.status().message()),
+                 "name every iterator that chooses the element");
+}
+
+}  // namespace
+
+absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
+                                      int index, bool is_write) {
+  KILN_ASSIGN_OR_RETURN(const PointAccess access,
+                        FindPointAccess(f, block, index, is_write, kReindex));
+  KILN_RETURN_IF_ERROR(Check(access, is_write, kReindex));
+  std::vector<Expr> shape, order;
+  for (const IterVar& iter : access.iters) {
+    shape.push_back(iter.domain.extent);
+    order.push_back(iter.var);
+  }
+  const Buffer staging =
+      StagingBuffer(access.buffer, access.buffer->name + "_reindex",
+                    std::move(shape), access.buffer->scope);
+  std::string name = staging->name;
+  if (!is_write) name += "_reindex";
+  return Stage(f, access, is_write, staging, order, std::move(name));
+}
+
+absl::StatusOr<ReindexResult> ReindexCache(const Function& f, BlockId block,
+                                           int index, bool is_write,
+                                           const std::string& memory,
+                                           const IndexMap& map) {
+  const char* name = is_write ? "reindex_cache_write" : "reindex_cache_read";
+  KILN_RETURN_IF_ERROR(CheckStorageScope(memory, name));
+  KILN_ASSIGN_OR_RETURN(const PointAccess access,
+                        FindPointAccess(f, block, index, is_write, name));
+  KILN_RETURN_IF_ERROR(Check(access, is_write, name));
+  KILN_ASSIGN_OR_RETURN(const IndexMap used, MapOfUsed(access, map, name));
+  KILN_ASSIGN_OR_RETURN(std::vector<Expr> shape,
+                        MappedShape(access, used, name));
+  std::vector<Expr> iters;
+  for (const IterVar& iter : access.iters) iters.push_back(iter.var);
+  Analyzer analyzer;
+  for (const IterVar& iter : access.iters) {
+    analyzer.Bind(iter.var, iter.domain);
+  }
+  const Buffer staging = StagingBuffer(
+      access.buffer, absl::StrCat(access.buffer->name, "_", memory),
+      std::move(shape), memory);
+  return Stage(f, access, is_write, staging, MapIndices(used, iters, &analyzer),
+               staging->name);
 }
 
 }  // namespace kiln

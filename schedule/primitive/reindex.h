@@ -19,8 +19,11 @@
 #ifndef KILN_SCHEDULE_PRIMITIVE_REINDEX_H_
 #define KILN_SCHEDULE_PRIMITIVE_REINDEX_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/schedule/primitive/index_map.h"
 
 namespace kiln {
 
@@ -31,6 +34,19 @@ struct ReindexResult {
 
 absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
                                       int index, bool is_write);
+
+// reindex_cache_read, reindex_cache_write: the same with a layout that is
+// given, in other memory. `map` takes the iterators of the block:
+//
+//   lambda i, j: (j, i // 2, i % 2)    B_shared[vj, vi // 2, vi % 2] = B[vi,
+//   vj]
+//
+// Refuses in the same cases, and a map that uses other iterators than those
+// that choose the element or gives one place to two of their values.
+absl::StatusOr<ReindexResult> ReindexCache(const Function& f, BlockId block,
+                                           int index, bool is_write,
+                                           const std::string& memory,
+                                           const IndexMap& map);
 
 }  // namespace kiln
 

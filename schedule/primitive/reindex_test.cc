@@ -175,5 +175,59 @@ def main(a: T.handle, c: T.handle):
   }
 }
 
+// A map of two inputs.
+IndexMap Map(std::vector<Expr> (*outputs)(Var, Var)) {
+  const Var i("i"), j("j");
+  return {{i, j}, outputs(i, j)};
+}
+
+TEST(ReindexCache, StagesWhatIsReadInTheGivenLayout) {
+  const Function f = Elementwise("B[vi, vj] = A[vj, vi] + 1");
+  const IndexMap map = Map([](Var i, Var j) {
+    return std::vector<Expr>{j, FloorDiv(i, Int(2)), FloorMod(i, Int(2))};
+  });
+  for (bool is_write : {false, true}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const ReindexResult r,
+        ReindexCache(f, BlockNamed(f, "B"), 0, is_write, "shared", map));
+    const char* name = is_write ? "B_shared" : "A_shared";
+    EXPECT_EQ(BlockNamed(r.function, name), r.copy);
+    KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+  }
+}
+
+TEST(ReindexCache, MayLeaveGapsInTheLayout) {
+  const Function f = Elementwise("B[vi, vj] = A[vj, vi] + 1");
+  const IndexMap map = Map(
+      [](Var i, Var j) { return std::vector<Expr>{Add(Mul(i, Int(12)), j)}; });
+  const auto r = ReindexCache(f, BlockNamed(f, "B"), 0, true, "global", map);
+  if (r.ok()) KILN_EXPECT_OK(CheckSameResults(f, r->function, 7));
+}
+
+TEST(ReindexCache, RefusesLayoutsThatLoseElements) {
+  const Function f = Elementwise("B[vi, vj] = A[vj, vi] + 1");
+  const BlockId block = BlockNamed(f, "B");
+  const IndexMap lossy = Map([](Var i, Var) { return std::vector<Expr>{i}; });
+  EXPECT_THAT(ReindexCache(f, block, 0, false, "shared", lossy),
+              StatusIs(kRefused, HasSubstr("reindex_cache_read")));
+  const IndexMap folded = Map(
+      [](Var i, Var j) { return std::vector<Expr>{FloorDiv(i, Int(2)), j}; });
+  EXPECT_THAT(ReindexCache(f, block, 0, true, "shared", folded),
+              StatusIs(kRefused, HasSubstr("reindex_cache_write")));
+}
+
+TEST(ReindexCache, RefusesIteratorsThatDoNotIndexTheTensor) {
+  const Function f = Elementwise("B[vi, vj] = A[0, vi] + 1");
+  const IndexMap map =
+      Map([](Var i, Var j) { return std::vector<Expr>{i, j}; });
+  EXPECT_THAT(
+      ReindexCache(f, BlockNamed(f, "B"), 0, false, "shared", map),
+      StatusIs(kRefused, HasSubstr("iterator `vj`, which does not index")));
+  EXPECT_FALSE(
+      ReindexCache(f, BlockNamed(f, "B"), 0, false, "nowhere", map).ok());
+  EXPECT_FALSE(
+      ReindexCache(f, BlockNamed(f, "B"), 3, false, "shared", map).ok());
+}
+
 }  // namespace
 }  // namespace kiln

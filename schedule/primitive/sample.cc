@@ -21,22 +21,85 @@ constexpr char kCategorical[] = "sample_categorical";
 constexpr char kLocation[] = "sample_compute_location";
 constexpr int64_t kMaxTiles = 64;
 
-absl::StatusOr<int64_t> TiledExtent(const Function& f, LoopId id, int64_t n,
-                                    int64_t max_innermost) {
+constexpr char kPartitioned[] = "sample_partitioned_tile";
+
+absl::StatusOr<int64_t> ConstantExtent(const Function& f, LoopId id, int64_t n,
+                                       std::string_view primitive) {
   if (n < 1 || n > kMaxTiles) {
-    return BadArgument(kTile,
+    return BadArgument(primitive,
                        absl::StrCat("n is ", n, ", not 1 to ", kMaxTiles));
   }
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, id, primitive));
+  const int64_t* extent = AsInt(path.loop()->extent);
+  if (!extent || *extent < 1) {
+    return Refusal(primitive, "the extent of " + Describe(*path.loop()) +
+                                  " is not a positive constant");
+  }
+  return *extent;
+}
+
+absl::StatusOr<int64_t> TiledExtent(const Function& f, LoopId id, int64_t n,
+                                    int64_t max_innermost) {
   if (max_innermost < 1) {
     return BadArgument(kTile, "max_innermost_factor is not positive");
   }
-  KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, id, kTile));
-  const int64_t* extent = AsInt(path.loop()->extent);
-  if (!extent || *extent < 1) {
-    return Refusal(kTile, "the extent of " + Describe(*path.loop()) +
-                              " is not a positive constant");
+  return ConstantExtent(f, id, n, kTile);
+}
+
+absl::StatusOr<int64_t> PartitionedExtent(const Function& f, LoopId id,
+                                          const PartitionedTile& tile) {
+  KILN_ASSIGN_OR_RETURN(const int64_t extent,
+                        ConstantExtent(f, id, tile.n, kPartitioned));
+  if (tile.partition_pos < 0 || tile.partition_pos > tile.n) {
+    return BadArgument(
+        kPartitioned,
+        absl::StrCat("partition_pos is ", tile.partition_pos, ", not 0 to n"));
   }
-  return *extent;
+  if (tile.inner_factor < 1) {
+    return BadArgument(kPartitioned, "innerpart_factor is not positive");
+  }
+  const bool has_inner = tile.partition_pos < tile.n || tile.inner_factor == 1;
+  if (has_inner && extent % tile.inner_factor == 0) return extent;
+  return Refusal(kPartitioned,
+                 absl::StrCat("no inner part of ", extent, " is a multiple of ",
+                              tile.inner_factor));
+}
+
+// How many of `exponent` prime factors go to the inner part, at least `least`;
+// as likely as there are ways to spread both parts.
+absl::StatusOr<int64_t> SampleInnerExponent(const PartitionedTile& tile,
+                                            const PrimePower& power,
+                                            int64_t least, Random* random) {
+  const int64_t outer = tile.partition_pos, inner = tile.n - outer;
+  // Ways to put `count` equal things into `places`.
+  const auto ways = [](int64_t count, int64_t places) {
+    if (places == 0) return count == 0 ? 1.0 : 0.0;
+    double product = 1;
+    for (int64_t i = 1; i <= count; ++i) {
+      product = product * static_cast<double>(places - 1 + i) /
+                static_cast<double>(i);
+    }
+    return product;
+  };
+  std::vector<double> weights;
+  for (int64_t s = least; s <= power.exponent; ++s) {
+    weights.push_back(ways(s, inner) * ways(power.exponent - s, outer));
+  }
+  KILN_ASSIGN_OR_RETURN(const int64_t choice,
+                        SampleCategorical(weights, random));
+  return least + choice;
+}
+
+// Appends `n` factors of `product`.
+void AppendTiling(int64_t product, int64_t n, Random* random,
+                  std::vector<int64_t>* tiles) {
+  if (n == 0) return;
+  auto part = SampleTiling(product, static_cast<int>(n), product, random);
+  if (!part) {  // more than can be counted
+    part.emplace(n, 1);
+    part->back() = product;
+  }
+  tiles->insert(tiles->end(), part->begin(), part->end());
 }
 
 // The loops that stand above all consumers, from the scope down.
@@ -103,6 +166,41 @@ absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
       absl::StrCat("decision [", absl::StrJoin(decision, ", "), "] is not ", n,
                    " factors of ", extent, " of which the last is at most ",
                    max_innermost_factor));
+}
+
+absl::StatusOr<std::vector<int64_t>> SamplePartitionedTile(
+    const Function& f, LoopId loop, const PartitionedTile& tile,
+    Random* random) {
+  KILN_ASSIGN_OR_RETURN(const int64_t extent, PartitionedExtent(f, loop, tile));
+  int64_t inner = 1, factor = tile.inner_factor;
+  for (const PrimePower& power : Factorize(extent)) {
+    int64_t least = 0;
+    for (; factor % power.prime == 0; factor /= power.prime) ++least;
+    KILN_ASSIGN_OR_RETURN(int64_t exponent,
+                          SampleInnerExponent(tile, power, least, random));
+    for (; exponent > 0; --exponent) inner *= power.prime;
+  }
+  std::vector<int64_t> tiles;
+  AppendTiling(extent / inner, tile.partition_pos, random, &tiles);
+  AppendTiling(inner, tile.n - tile.partition_pos, random, &tiles);
+  return tiles;
+}
+
+absl::Status CheckPartitionedTile(const Function& f, LoopId loop,
+                                  const PartitionedTile& tile,
+                                  const std::vector<int64_t>& decision) {
+  KILN_ASSIGN_OR_RETURN(const int64_t extent, PartitionedExtent(f, loop, tile));
+  if (IsTiling(decision, extent, static_cast<int>(tile.n), extent)) {
+    int64_t inner = 1;
+    for (int64_t i = tile.partition_pos; i < tile.n; ++i) inner *= decision[i];
+    if (inner % tile.inner_factor == 0) return absl::OkStatus();
+  }
+  return Refusal(
+      kPartitioned,
+      absl::StrCat("decision [", absl::StrJoin(decision, ", "), "] is not ",
+                   tile.n, " factors of ", extent,
+                   " of which those from number ", tile.partition_pos,
+                   " on make a multiple of ", tile.inner_factor));
 }
 
 absl::StatusOr<int64_t> SampleCategorical(const std::vector<double>& probs,

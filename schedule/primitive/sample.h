@@ -1,5 +1,6 @@
-// sample_perfect_tile, sample_categorical, sample_compute_location: choices
-// that a search makes. Nothing changes in the function.
+// sample_perfect_tile, sample_partitioned_tile, sample_categorical,
+// sample_compute_location: choices that a search makes. Nothing changes in the
+// function.
 #ifndef KILN_SCHEDULE_PRIMITIVE_SAMPLE_H_
 #define KILN_SCHEDULE_PRIMITIVE_SAMPLE_H_
 
@@ -21,6 +22,25 @@ absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
 absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
                               int64_t max_innermost_factor,
                               const std::vector<int64_t>& decision);
+
+// A tile whose factors from `partition_pos` on are the inner part: their
+// product is a multiple of `inner_factor` (what an intrinsic takes, say).
+struct PartitionedTile {
+  int64_t n = 1;
+  int64_t partition_pos = 0;  // 0 to n
+  int64_t inner_factor = 1;
+};
+// Factors that multiply to the extent of the loop, each such list equally
+// likely (up to rounding in floating point). Refuses a loop whose extent is not
+// a constant multiple of the inner factor, or where there is no inner part for
+// it.
+absl::StatusOr<std::vector<int64_t>> SamplePartitionedTile(
+    const Function& f, LoopId loop, const PartitionedTile& tile,
+    Random* random);
+// Refuses a decision that is no such list.
+absl::Status CheckPartitionedTile(const Function& f, LoopId loop,
+                                  const PartitionedTile& tile,
+                                  const std::vector<int64_t>& decision);
 
 // An index into `probs`, drawn with those weights. Refuses an empty list,
 // negative weights, and weights that are all 0.

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/testing/program.h"
@@ -100,6 +101,51 @@ TEST(CheckPerfectTile, RefusesWhatIsNoTiling) {
                                            "of 128")));
   EXPECT_FALSE(CheckPerfectTile(f, i, 2, 16, {128}).ok());
   EXPECT_FALSE(CheckPerfectTile(f, i, 2, 16, {-8, -16}).ok());
+}
+
+TEST(SamplePartitionedTile, MakesTheInnerPartAMultiple) {
+  for (const char* extent : {"96", "1024", "1099511627776"}) {
+    const Function f = Fill(extent);
+    const LoopId i = LoopsOf(f, "A")[0];
+    Random random(7);
+    for (int64_t pos : {0, 2, 3}) {
+      const PartitionedTile tile{4, pos, 16};
+      KILN_ASSERT_OK_AND_ASSIGN(const auto tiles,
+                                SamplePartitionedTile(f, i, tile, &random));
+      KILN_EXPECT_OK(CheckPartitionedTile(f, i, tile, tiles));
+    }
+  }
+}
+
+TEST(SamplePartitionedTile, GivesEachTileEquallyOften) {
+  const Function f = Fill("8");
+  const LoopId i = LoopsOf(f, "A")[0];
+  Random random(7);
+  std::map<std::vector<int64_t>, int> seen;
+  for (int k = 0; k < 4000; ++k) {
+    KILN_ASSERT_OK_AND_ASSIGN(const auto tiles,
+                              SamplePartitionedTile(f, i, {3, 1, 2}, &random));
+    ++seen[tiles];
+  }
+  // 2 + 3 + 4 ways to make 2, 4 and 8 of two factors.
+  EXPECT_EQ(seen.size(), 9u);
+  for (const auto& [tiles, count] : seen) EXPECT_NEAR(count, 444, 120);
+}
+
+TEST(SamplePartitionedTile, RefusesWhatCannotBe) {
+  const Function f = Fill("24");
+  const LoopId i = LoopsOf(f, "A")[0];
+  Random random(7);
+  EXPECT_THAT(SamplePartitionedTile(f, i, {3, 1, 16}, &random),
+              StatusIs(kRefused, HasSubstr("multiple of 16")));
+  EXPECT_THAT(SamplePartitionedTile(f, i, {3, 3, 2}, &random),
+              StatusIs(kRefused, HasSubstr("no inner part")));
+  EXPECT_THAT(SamplePartitionedTile(f, i, {3, 4, 1}, &random),
+              StatusIs(kBad, HasSubstr("partition_pos")));
+  EXPECT_THAT(SamplePartitionedTile(f, i, {3, 1, 0}, &random),
+              StatusIs(kBad, HasSubstr("innerpart_factor")));
+  EXPECT_THAT(CheckPartitionedTile(f, i, {2, 1, 8}, {6, 4}),
+              StatusIs(kRefused, HasSubstr("decision [6, 4]")));
 }
 
 TEST(SampleCategorical, FollowsTheWeights) {

@@ -158,6 +158,13 @@ Args MakePerfectTile(StepContext& c) {
                           c.Between(0, 16)};
 }
 
+Args MakePartitionedTile(StepContext& c) {
+  const auto loop = c.Loop();
+  if (!loop) return std::nullopt;
+  return std::vector<Arg>{*loop, c.Between(1, 4), c.Between(0, 3),
+                          int64_t{1} << c.Between(0, 2)};
+}
+
 Args MakeCategorical(StepContext& c) {
   ArgList candidates, probs;
   for (int64_t n = c.Between(0, 4); n > 0; --n) {
@@ -181,6 +188,7 @@ std::vector<StepRow> LoopSteps() {
       {"bind", 6, MakeBind},
       {"add_unit_loop", 2, MakeAddUnitLoop},
       {"sample_perfect_tile", 2, MakePerfectTile},
+      {"sample_partitioned_tile", 0, MakePartitionedTile},
       {"sample_categorical", 2, MakeCategorical},
   };
 }

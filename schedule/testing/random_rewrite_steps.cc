@@ -41,6 +41,20 @@ Args MakeReindex(StepContext& c) {
   return std::vector<Arg>{*block, ArgList{write ? "write" : "read", index}};
 }
 
+Args MakeReindexCache(StepContext& c, bool write) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const auto n = std::ssize(write ? node->writes : node->reads);
+  const int64_t index = c.Between(0, std::max<int64_t>(n, 1) - 1);
+  std::vector<Expr> shape;
+  for (const IterVar& iter : node->iters) shape.push_back(iter.domain.extent);
+  return std::vector<Arg>{*block, index, "global", RandomMap(c, shape)};
+}
+
+Args MakeReindexCacheRead(StepContext& c) { return MakeReindexCache(c, false); }
+Args MakeReindexCacheWrite(StepContext& c) { return MakeReindexCache(c, true); }
+
 Args MakeTransformBlockLayout(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
@@ -91,16 +105,33 @@ Args MakeDecomposePadding(StepContext& c) {
   return std::vector<Arg>{*block, c.OneOf(loops)};
 }
 
+// A nest of few loops, mostly.
+Args MakeBlockize(StepContext& c) {
+  const auto block = c.Block();
+  if (!block) return std::nullopt;
+  const std::vector<Rv> loops = c.Loops(*block);
+  if (loops.empty()) return std::nullopt;
+  const auto n = static_cast<int64_t>(loops.size());
+  const int64_t inner = std::min(n, c.Between(1, 3));
+  const Rv loop = c.Chance(70) ? loops[n - inner] : c.OneOf(loops);
+  return std::vector<Arg>{loop, c.Chance(50)};
+}
+
 }  // namespace
 
+// Weight 0: made, but not drawn until pairs with blocks in blocks were gone
+// through at length.
 std::vector<StepRow> RewriteSteps() {
   return {
       {"rfactor", 8, MakeRfactor},
       {"reindex", 5, MakeReindex},
+      {"reindex_cache_read", 0, MakeReindexCacheRead},
+      {"reindex_cache_write", 0, MakeReindexCacheWrite},
       {"transform_block_layout", 6, MakeTransformBlockLayout},
       {"pad_einsum", 4, MakePadEinsum},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},
+      {"blockize", 0, MakeBlockize},
   };
 }
 

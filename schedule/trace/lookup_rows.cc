@@ -63,6 +63,24 @@ absl::Status ApplyPerfectTile(ApplyContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ApplyPartitionedTile(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  PartitionedTile tile;
+  KILN_ASSIGN_OR_RETURN(tile.n, c.integer(1));
+  KILN_ASSIGN_OR_RETURN(tile.partition_pos, c.integer(2));
+  KILN_ASSIGN_OR_RETURN(tile.inner_factor, c.integer(3));
+  if (c.decision().empty()) {
+    KILN_ASSIGN_OR_RETURN(
+        c.decision(),
+        SamplePartitionedTile(c.function(), loop, tile, &c.random()));
+  } else {
+    KILN_RETURN_IF_ERROR(
+        CheckPartitionedTile(c.function(), loop, tile, c.decision()));
+  }
+  c.Output(c.decision());
+  return absl::OkStatus();
+}
+
 absl::Status ApplyCategorical(ApplyContext& c) {
   KILN_ASSIGN_OR_RETURN(const auto candidates, c.integers(0));
   const std::vector<double> probs = c.floats(1);
@@ -148,6 +166,17 @@ std::vector<InstructionKind> SampleRows() {
        true,
        true,
        ApplyPerfectTile},
+      {"sample_partitioned_tile",
+       {},
+       {{"loop", ParamKind::kLoop},
+        {"n", ParamKind::kInt},
+        {"partition_pos", ParamKind::kInt, Arg(0)},
+        {"innerpart_factor", ParamKind::kInt, Arg(1)}},
+       Outputs::kList,
+       RvKind::kInt,
+       true,
+       true,
+       ApplyPartitionedTile},
       {"sample_categorical",
        {},
        {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},

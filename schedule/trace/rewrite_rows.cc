@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/schedule/primitive/blockize.h"
 #include "kiln/schedule/primitive/decompose_padding.h"
 #include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
@@ -30,6 +31,39 @@ absl::Status ApplyReindex(ApplyContext& c) {
   c.SetFunction(std::move(result.function));
   c.Output(result.copy);
   return absl::OkStatus();
+}
+
+absl::Status ApplyReindexCache(ApplyContext& c, BufferSide side) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(
+      const int index,
+      BufferIndex(c.function(), block, c.arg(1), side, c.kind().name));
+  KILN_ASSIGN_OR_RETURN(
+      ReindexResult result,
+      ReindexCache(c.function(), block, index, side == BufferSide::kWrite,
+                   c.string(2), c.index_map(3)));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.copy);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyReindexCacheRead(ApplyContext& c) {
+  return ApplyReindexCache(c, BufferSide::kRead);
+}
+
+absl::Status ApplyReindexCacheWrite(ApplyContext& c) {
+  return ApplyReindexCache(c, BufferSide::kWrite);
+}
+
+InstructionKind ReindexCacheRow(std::string_view name,
+                                std::string_view index_name,
+                                absl::Status (*apply)(ApplyContext&)) {
+  return StepRow(name,
+                 {{"block", ParamKind::kBlock},
+                  {index_name, ParamKind::kBufferIndex},
+                  {"storage_scope", ParamKind::kString},
+                  {"index_map", ParamKind::kIndexMap}},
+                 apply, Outputs::kOne, RvKind::kBlock);
 }
 
 absl::Status ApplyTransformBlockLayout(ApplyContext& c) {
@@ -66,6 +100,16 @@ absl::Status ApplyDecomposePadding(ApplyContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ApplyBlockize(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  KILN_RETURN_IF_ERROR(c.status());
+  KILN_ASSIGN_OR_RETURN(BlockizeResult result,
+                        Blockize(c.function(), loop, c.boolean(1)));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.block);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<InstructionKind> RewriteRows() {
@@ -73,6 +117,10 @@ std::vector<InstructionKind> RewriteRows() {
   return {
       StepRow("reindex", {block, {"buffer", ParamKind::kBufferRef}},
               ApplyReindex, Outputs::kOne, RvKind::kBlock),
+      ReindexCacheRow("reindex_cache_read", "read_buffer_index",
+                      ApplyReindexCacheRead),
+      ReindexCacheRow("reindex_cache_write", "write_buffer_index",
+                      ApplyReindexCacheWrite),
       StepRow("transform_block_layout",
               {block, {"index_map", ParamKind::kIndexMap}},
               ApplyTransformBlockLayout),
@@ -87,6 +135,10 @@ std::vector<InstructionKind> RewriteRows() {
               ApplyStorageAlign),
       StepRow("decompose_padding", {block, {"loop", ParamKind::kLoop}},
               ApplyDecomposePadding, Outputs::kOne, RvKind::kBlock),
+      StepRow("blockize",
+              {{"target", ParamKind::kLoop},
+               {"preserve_unit_iters", ParamKind::kBool, Arg(true)}},
+              ApplyBlockize, Outputs::kOne, RvKind::kBlock),
   };
 }
 
