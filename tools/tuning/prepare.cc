@@ -11,6 +11,7 @@
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
+#include "kiln/tools/support/default_schedule.h"
 
 namespace kiln {
 namespace {
@@ -30,14 +31,6 @@ Workload MakeWorkload(const Module& module, const std::string& function) {
   workload.func_name = function;
   workload.key = Sha256Hex(absl::StrCat(function, "\n", workload.text));
   return workload;
-}
-
-// The registers of a target, for tiles of float32.
-RegisterFile RegistersOf(const Target& target) {
-  RegisterFile file;
-  file.lanes = target.vector_bits / 32;
-  file.registers = target.vector_bits == 512 ? 32 : 16;
-  return file;
 }
 
 absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
