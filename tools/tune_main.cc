@@ -162,6 +162,11 @@ absl::Status CheckFlags() {
   KILN_RETURN_IF_ERROR(
       MakeAllocation(absl::GetFlag(FLAGS_allocation)).status());
   KILN_RETURN_IF_ERROR(MakeObjective(absl::GetFlag(FLAGS_objective)).status());
+  const std::string form = absl::GetFlag(FLAGS_print_best);
+  if (form != "schedule" && form != "cpp") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--print-best ", form, " is not known; there are schedule and cpp"));
+  }
   return CheckGuide(GuideFlags());
 }
 
