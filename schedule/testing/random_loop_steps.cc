@@ -188,7 +188,7 @@ std::vector<StepRow> LoopSteps() {
       {"bind", 6, MakeBind},
       {"add_unit_loop", 2, MakeAddUnitLoop},
       {"sample_perfect_tile", 2, MakePerfectTile},
-      {"sample_partitioned_tile", 0, MakePartitionedTile},
+      {"sample_partitioned_tile", 1, MakePartitionedTile},
       {"sample_categorical", 2, MakeCategorical},
   };
 }

@@ -119,19 +119,17 @@ Args MakeBlockize(StepContext& c) {
 
 }  // namespace
 
-// Weight 0: made, but not drawn until pairs with blocks in blocks were gone
-// through at length.
 std::vector<StepRow> RewriteSteps() {
   return {
       {"rfactor", 8, MakeRfactor},
       {"reindex", 5, MakeReindex},
-      {"reindex_cache_read", 0, MakeReindexCacheRead},
-      {"reindex_cache_write", 0, MakeReindexCacheWrite},
+      {"reindex_cache_read", 2, MakeReindexCacheRead},
+      {"reindex_cache_write", 2, MakeReindexCacheWrite},
       {"transform_block_layout", 6, MakeTransformBlockLayout},
       {"pad_einsum", 4, MakePadEinsum},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},
-      {"blockize", 0, MakeBlockize},
+      {"blockize", 3, MakeBlockize},
   };
 }
 
