@@ -10,8 +10,6 @@
 namespace kiln::codegen_internal {
 namespace {
 
-const DType kF32 = DType::Float(32);
-
 class NextPanelTest : public testing::Test {
  protected:
   static Stmt Loop(const Var& var, int64_t extent) {

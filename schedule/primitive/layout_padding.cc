@@ -223,7 +223,13 @@ class NestRewriter {
     }
     const auto at_inner = [&](const Expr& e) { return Substitute(e, inner); };
     for (BufferRegion& r : fields.reads) r = MapRegion(r, at_inner);
-    for (BufferRegion& r : fields.writes) r = MapRegion(r, at_inner);
+    for (BufferRegion& r : fields.writes) {
+      // The indices of the old tensor lead back to elements that are no
+      // padding.
+      r = r.buffer == layout_.before
+              ? BufferRegion{layout_.after, PointRegion(inner_at)}
+              : MapRegion(r, at_inner);
+    }
     if (fields.init) fields.init = Inside(fields.init, inner_at, inner);
     fields.body = Inside(fields.body, inner_at, inner);
     fields.iters = std::move(iters);

@@ -17,6 +17,7 @@
 #include "kiln/schedule/primitive/compute_inline.h"
 #include "kiln/schedule/primitive/reverse_compute_inline.h"
 #include "kiln/schedule/testing/equivalence.h"
+#include "kiln/schedule/testing/program.h"
 
 namespace kiln {
 namespace {
@@ -154,6 +155,32 @@ def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
                                             PadWith(Float(7.0))));
   EXPECT_EQ(BlocksNamed(g, "buffer_B_padding").size(), 1u);
   KILN_EXPECT_OK(CheckSameResults(f, g, 4));
+}
+
+TEST(TransformLayoutTest, ABlockThatFillsPaddingSaysThatItWritesIt) {
+  const Function f = *ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
+    B = T.alloc_buffer((14,))
+    for i in range(14):
+        with T.block("B"):
+            vi = T.axis.spatial(14, i)
+            B[vi] = A[vi]
+    for i in range(14):
+        with T.block("C"):
+            vi = T.axis.spatial(14, i)
+            C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            TransformLayout(f, Named(f, "B"), 0, true, Tiles(4),
+                                            PadWith(Float(7.0))));
+  const BlockNode& b = *RealizeNamed(g, "B").block;
+  ASSERT_EQ(b.writes.size(), 1u);
+  for (size_t d = 0; d < 2; ++d) {
+    EXPECT_TRUE(b.writes[0].region[d].min == b.iters[d].var);
+    EXPECT_TRUE(IsOne(b.writes[0].region[d].extent));
+  }
+  KILN_EXPECT_OK(CheckSameResults(f, g, 6));
 }
 
 TEST(TransformLayoutTest, RunsAReductionOverPaddingToo) {
