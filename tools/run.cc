@@ -70,8 +70,9 @@ constexpr char kUsage[] =
     "  run --workload gmm:512,512,512 --schedule default --time\n"
     "--input (repeated) goes by the order of the parameters: one for each, or "
     "one for each that is only read; it is @FILE.npy,\n"
-    "random:2x3xf32, zeros:2x3xf32 or value:3. --expect and --output "
-    "(repeated) go by the parameters that are written.\n"
+    "random:2x3xf32, zeros:2x3xf32 or value:3. With none, random numbers are "
+    "read. --expect and --output (repeated) go by the parameters that are "
+    "written.\n"
     "Exit status: 0; 1 for an error or a mismatch; 3 where a step of the trace "
     "is refused.";
 

@@ -140,7 +140,28 @@ absl::StatusOr<std::vector<size_t>> GivenParams(
       absl::StrCat(ToString(signature), " takes ", all.size(),
                    " arguments, of which it "
                    "only reads ",
-                   read.size(), "; ", count, " --input are given"));
+                   read.size(), "; ", count,
+                   " --input are given (with none at all, random numbers "
+                   "are read)"));
+}
+
+absl::StatusOr<std::vector<PackedValue>> RandomArguments(
+    const KernelSignature& signature, uint64_t seed) {
+  const Scalars unknown(signature.scalars.size());
+  std::vector<PackedValue> args;
+  for (const KernelParam& param : signature.params) {
+    if (param.kind != KernelParam::Kind::kBuffer) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "parameter ", signature.scalars[param.index].name,
+          " is a scalar; give an --input for each parameter: value:3"));
+    }
+    const KernelBuffer& buffer = signature.buffers[param.index];
+    KILN_ASSIGN_OR_RETURN(NDArray array,
+                          MakeOutput(signature, buffer, unknown));
+    if (!buffer.written) FillRandom(array, seed + args.size());
+    args.emplace_back(std::move(array));
+  }
+  return args;
 }
 
 }  // namespace
@@ -194,6 +215,7 @@ absl::StatusOr<PackedValue> ParseInput(const std::string& text, uint64_t seed) {
 absl::StatusOr<std::vector<PackedValue>> MakeArguments(
     const KernelSignature& signature, const std::vector<std::string>& inputs,
     uint64_t seed) {
+  if (inputs.empty()) return RandomArguments(signature, seed);
   KILN_ASSIGN_OR_RETURN(std::vector<size_t> given,
                         GivenParams(signature, inputs.size()));
   std::vector<PackedValue> args(signature.params.size());

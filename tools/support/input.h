@@ -27,8 +27,9 @@ absl::StatusOr<NDArray> ReadTensor(const std::string& text);
 // One argument for each parameter of `signature`, from `inputs` in the order
 // of the parameters: one for each, or one for each parameter that the kernel
 // only reads; those that it writes are then zeros, with symbolic extents from
-// the inputs. Types and shapes are checked against the signature; errors name
-// the parameter and the input.
+// the inputs. Without any input, tensors that are read hold random numbers.
+// Types and shapes are checked against the signature; errors name the parameter
+// and the input.
 absl::StatusOr<std::vector<PackedValue>> MakeArguments(
     const KernelSignature& signature, const std::vector<std::string>& inputs,
     uint64_t seed);

@@ -64,8 +64,22 @@ TEST(InputTest, WrongArgumentsNameParameterAndInput) {
 }
 
 TEST(InputTest, NumberOfInputsIsChecked) {
-  EXPECT_THAT(Message({}), HasSubstr("0 --input are given"));
   EXPECT_THAT(Message({"value:1"}), HasSubstr("takes 3 arguments"));
+}
+
+TEST(InputTest, WithoutInputsRandomNumbersAreRead) {
+  KernelSignature signature = Signature();
+  EXPECT_THAT(Message({}), HasSubstr("the extent n of parameter A"));
+  signature.params.erase(signature.params.begin());
+  EXPECT_THAT(std::string(MakeArguments(signature, {}, 0).status().message()),
+              HasSubstr("parameter k is a scalar"));
+  signature = Signature();
+  signature.params.erase(signature.params.begin() + 1);
+  for (KernelBuffer& b : signature.buffers) b.shape[0] = KernelDim::Constant(3);
+  KILN_ASSERT_OK_AND_ASSIGN(std::vector<PackedValue> args,
+                            MakeArguments(signature, {}, 0));
+  EXPECT_NE(std::get<NDArray>(args[0]).data_as<float>()[11], 0);
+  EXPECT_EQ(std::get<NDArray>(args[1]).data_as<float>()[2], 0);
 }
 
 TEST(InputTest, MalformedInputsTellTheSyntax) {
