@@ -142,7 +142,11 @@ Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
   }
   // Iterations that reach beyond may be such as write nothing at all.
   const bool always = AsInt(predicate) || IsOne(copy.writer_runs);
-  return always ? predicate : And(predicate, copy.writer_runs);
+  if (!always) predicate = And(predicate, copy.writer_runs);
+  for (const Expr& runs : copy.loops_run) {
+    predicate = AsInt(predicate) ? runs : And(runs, predicate);
+  }
+  return predicate;
 }
 
 // for ax0...: with block: cache[v] = source[v], or the other way round.
@@ -366,6 +370,40 @@ CacheResult Finish(const Staging& staging, Function f, Block scope,
   return {ReplaceAt(std::move(f), staging.scope, std::move(realize)), copy_id};
 }
 
+// A loop around the copy's place that decides the extent of the writer's loop
+// `inner`: the innermost one, or none.
+std::optional<size_t> LoopBehindExtent(const ScopeBlock& writer, size_t inner) {
+  for (size_t i = inner; i-- > 0;) {
+    if (UsesVar(writer.loops[inner]->extent, writer.loops[i]->var)) return i;
+  }
+  return std::nullopt;
+}
+
+// Tells when there is something to copy. An error where that differs between
+// iterations that share one copy.
+absl::Status SetWhenWritten(const Staging& staging, const ScopeBlock& writer,
+                            size_t depth, CacheCopy* copy) {
+  copy->writer_runs = OuterCondition(writer, depth, writer.realize->predicate);
+  Analyzer analyzer;
+  for (size_t i = 0; i < writer.loops.size(); ++i) {
+    const ForNode& loop = *writer.loops[i];
+    const Expr runs = LT(Int(0), loop.extent);
+    const std::optional<size_t> decider = LoopBehindExtent(writer, i);
+    if (i >= depth && decider && !analyzer.CanProve(runs)) {
+      if (*decider >= depth) {
+        return Refusal(
+            staging.primitive,
+            absl::StrCat("whether loop ", loop.var.name(), " around ",
+                         Describe(writer.block()), " runs depends on ",
+                         writer.loops[*decider]->var.name()));
+      }
+      copy->loops_run.push_back(runs);
+    }
+    analyzer.Bind(loop.var, {loop.min, loop.extent});
+  }
+  return absl::OkStatus();
+}
+
 // The place of the copy and what it moves, for a tensor that `writer` (-1: no
 // block of the scope) writes.
 absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
@@ -385,9 +423,8 @@ absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
   KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
                         WrittenBox(staging, scope.blocks[writer], place.depth));
   CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
-  const ScopeBlock& source = scope.blocks[writer];
-  copy.writer_runs =
-      OuterCondition(source, place.depth, source.realize->predicate);
+  KILN_RETURN_IF_ERROR(
+      SetWhenWritten(staging, scope.blocks[writer], place.depth, &copy));
   return std::make_pair(place, std::move(copy));
 }
 
@@ -511,9 +548,8 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(
       CheckNoGaps(staging, scope.blocks[writer], place.depth, box));
   CacheCopy plan = MakePlan(staging, place, std::move(box), memory);
-  const ScopeBlock& source = scope.blocks[writer];
-  plan.writer_runs =
-      OuterCondition(source, place.depth, source.realize->predicate);
+  KILN_RETURN_IF_ERROR(
+      SetWhenWritten(staging, scope.blocks[writer], place.depth, &plan));
   Function result = f;
   BlockId copy_id;
   Analyzer analyzer = BindLoops(scope, writer);

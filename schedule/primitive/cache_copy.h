@@ -15,6 +15,9 @@ struct CacheCopy {
   Buffer cache;
   bool is_whole = true;  // the cache has the tensor's shape and indices
   Expr writer_runs = Bool(true);  // as far as loops around the copy decide it
+  // Conditions for the loops of the writer to run at all, where loops around
+  // the copy decide that.
+  std::vector<Expr> loops_run;
 };
 
 // Whether the box lies within the tensor in each instance of the block around.

@@ -17,6 +17,7 @@ namespace {
 
 // Each contender takes about this long at most, but for a few repetitions.
 constexpr double kMostSeconds = 2;
+constexpr double kSettleSeconds = 0.015;
 constexpr int kFewRepetitions = 5;
 
 double SecondsOf(const std::function<void()>& call) {
@@ -98,6 +99,7 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
              MeasurePeakGflops(pool, op.threads, DType::Float(32), once));
        }});
   RoundOptions rounds = options;
+  rounds.settle_seconds = op.threads > 1 ? kSettleSeconds : 0;
   const int affordable = static_cast<int>(kMostSeconds / all.slowest);
   rounds.repetitions =
       std::min(options.repetitions, std::max(kFewRepetitions, affordable));

@@ -3,8 +3,10 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
+#include <thread>
 
 namespace kiln::bench {
 namespace {
@@ -31,11 +33,19 @@ class BestOnly : public benchmark::BenchmarkReporter {
   std::map<std::string, double> best_us_;
 };
 
+// Waits, and wakes the contender's own threads.
+void Settle(const NamedCall& named, double seconds) {
+  if (seconds <= 0) return;
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  named.call();
+}
+
 void Register(const NamedCall& named, const RoundOptions& options) {
-  benchmark::RegisterBenchmark(named.name.c_str(),
-                               [&named](benchmark::State& state) {
-                                 for (auto _ : state) named.call();
-                               })
+  const auto run = [&named, &options](benchmark::State& state) {
+    Settle(named, options.settle_seconds);
+    for (auto _ : state) named.call();
+  };
+  benchmark::RegisterBenchmark(named.name.c_str(), run)
       ->UseRealTime()
       ->MinTime(options.seconds)
       ->Repetitions(options.repetitions);

@@ -16,6 +16,9 @@ struct NamedCall {
 struct RoundOptions {
   int repetitions = 50;    // of each, in random order among all
   double seconds = 0.004;  // that one repetition takes at least
+  // To wait before each repetition: threads of the contender before may go on
+  // spinning for some ten milliseconds (libgomp's do).
+  double settle_seconds = 0;
 };
 
 // Microseconds of one call of each, the best repetition.
