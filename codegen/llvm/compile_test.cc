@@ -78,6 +78,12 @@ TEST_F(CompileTest, QuotientsByPowersOfTwoAreShifts) {
   EXPECT_THAT(ir, Not(HasSubstr("div")));
 }
 
+TEST_F(CompileTest, QuotientsByConstantsAreRoundedOnce) {
+  const Expr value = Binary(ExprKind::kDiv, Load(a_, {i_}), Float(1.5));
+  const Stmt body = MakeStore(c_, value, {i_});
+  EXPECT_THAT(Ir(MakeFor(1, i_, Int(64), body)), HasSubstr("fdiv"));
+}
+
 TEST_F(CompileTest, TheExponentialOfFloatsCallsNothing) {
   const Expr value = Call(kF32, Intrinsic::kExp, {Load(a_, {Int(0)})});
   EXPECT_THAT(Ir(MakeStore(c_, value, {Int(0)})), Not(HasSubstr("@exp")));

@@ -7,10 +7,13 @@
 namespace kiln::codegen_internal {
 namespace {
 
-// What a loop divides by one number may be multiplied by its reciprocal.
+// What a loop divides by one number may be multiplied by its reciprocal; what
+// the program divides by a constant is divided.
 llvm::Value* Quotient(llvm::Value* value) {
   auto* division = llvm::dyn_cast<llvm::Instruction>(value);
-  if (division) division->setHasAllowReciprocal(true);
+  if (division && !llvm::isa<llvm::Constant>(division->getOperand(1))) {
+    division->setHasAllowReciprocal(true);
+  }
   return value;
 }
 
