@@ -156,7 +156,7 @@ absl::StatusOr<kiln::TuneState> Tune(const kiln::Module& module,
                         kiln::Database::Open(database_path));
   kiln::Tuner tuner(machine.builder.get(), machine.runner.get(), database.get(),
                     machine.pool.get());
-  return tuner.Run(task, {.trials = kTrials});
+  return tuner.Run(task, {{.trials = kTrials}});
 }
 
 // The kernel as two files that need no compiler to be run, and its trace.

@@ -17,15 +17,7 @@ absl::StatusOr<TuneState> Tuner::Run(const TuneTask& task,
   const ScheduledTask scheduled = {
       &task, options.strategy ? options.strategy : &random};
   TuneAllOptions all;
-  all.session = {.trials = options.trials,
-                 .seed = options.seed,
-                 .early_stopping = options.early_stopping,
-                 .batch = options.batch,
-                 .finalists = options.finalists,
-                 .turns = options.turns,
-                 .measure = options.measure,
-                 .stop = options.stop,
-                 .progress = options.progress};
+  all.session = options;
   all.max_seconds = options.max_seconds;
   LiveMeasurer measurer(&builder_, &runner_);
   KILN_ASSIGN_OR_RETURN(

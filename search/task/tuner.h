@@ -3,37 +3,23 @@
 #ifndef KILN_SEARCH_TASK_TUNER_H_
 #define KILN_SEARCH_TASK_TUNER_H_
 
-#include <cstdint>
-#include <functional>
 #include <limits>
 
 #include "absl/status/statusor.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/measure/builder.h"
-#include "kiln/search/measure/measure_all.h"
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/strategy/strategy.h"
+#include "kiln/search/task/session.h"
 #include "kiln/search/task/task.h"
 
 namespace kiln {
 
-struct TuneOptions {
-  int64_t trials = 64;
-  uint64_t seed = 0;  // recorded with each trial
+struct TuneOptions : SessionOptions {
   // Outlives the run, and is used for one run of one task. Null: random draws.
   Strategy* strategy = nullptr;
   double max_seconds = std::numeric_limits<double>::infinity();
-  int64_t early_stopping = 0;  // see SessionOptions
-  int batch = 16;
-  // The best few are timed again, in turns, before one is named.
-  int finalists = 32;
-  TurnsOptions turns;
-  MeasureOptions measure;
-  // Asked between trials; true ends the search with what was found.
-  std::function<bool()> stop;
-  // Told after each trial. The record is null between trials.
-  std::function<void(const TuneState&, const TuningRecord*)> progress;
 };
 
 class Tuner {

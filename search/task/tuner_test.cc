@@ -149,7 +149,7 @@ class TunerTest : public ::testing::Test {
 };
 
 TEST_F(TunerTest, FindsTheFastestAndNeverAWrongOne) {
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState state, Run({.trials = 64}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState state, Run({{.trials = 64}}));
   EXPECT_TRUE(state.exhausted);
   EXPECT_EQ(state.trials_done, kPrograms);
   EXPECT_EQ(state.failed(), 1);
@@ -160,15 +160,15 @@ TEST_F(TunerTest, FindsTheFastestAndNeverAWrongOne) {
 }
 
 TEST_F(TunerTest, MeasuresNoProgramTwiceWhenItGoesOn) {
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState first, Run({.trials = 8}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState first, Run({{.trials = 8}}));
   EXPECT_EQ(first.trials_done, 8);
   runner_.calls = 0;
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState same, Run({.trials = 8}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState same, Run({{.trials = 8}}));
   EXPECT_EQ(runner_.calls, 0);
   EXPECT_EQ(same.trials_resumed, 8);
   ASSERT_EQ(same.best.has_value(), first.best.has_value());
   if (same.best) EXPECT_EQ(same.best->trace, first.best->trace);
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState rest, Run({.trials = 64, .seed = 5}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState rest, Run({{.trials = 64, .seed = 5}}));
   EXPECT_EQ(rest.trials_resumed, 8);
   EXPECT_EQ(rest.trials_done, kPrograms);
   KILN_ASSERT_OK_AND_ASSIGN(int64_t rows, database_->Count());
@@ -178,24 +178,22 @@ TEST_F(TunerTest, MeasuresNoProgramTwiceWhenItGoesOn) {
 
 TEST_F(TunerTest, TellsTheStrategyWhatBecameOfItsCandidates) {
   Listener first(&space_, 0, &pool_);
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState state,
-                            Run({.trials = 64, .strategy = &first}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState state, Run({{.trials = 64}, &first}));
   ASSERT_EQ(static_cast<int>(first.told.size()), kPrograms);
   EXPECT_DOUBLE_EQ(first.told["7"], 1007e-9);
   EXPECT_EQ(first.told["0"], 0) << "a wrong one has no time";
   // Later runs hear of it before they propose anything.
   Listener second(&space_, 9, &pool_);
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState again,
-                            Run({.trials = 64, .strategy = &second}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState again, Run({{.trials = 64}, &second}));
   EXPECT_EQ(again.trials_resumed, kPrograms);
   EXPECT_EQ(second.told, first.told);
 }
 
 TEST_F(TunerTest, ChoosesTheSameForTheSameSeed) {
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState one, Run({.trials = 5, .seed = 3}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState one, Run({{.trials = 5, .seed = 3}}));
   KILN_ASSERT_OK_AND_ASSIGN(auto records, database_->AllRecords());
   SetUp();
-  KILN_ASSERT_OK_AND_ASSIGN(TuneState two, Run({.trials = 5, .seed = 3}));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState two, Run({{.trials = 5, .seed = 3}}));
   KILN_ASSERT_OK_AND_ASSIGN(auto again, database_->AllRecords());
   ASSERT_EQ(records.size(), again.size());
   for (size_t i = 0; i < records.size(); ++i) {
@@ -205,7 +203,7 @@ TEST_F(TunerTest, ChoosesTheSameForTheSameSeed) {
 
 TEST_F(TunerTest, StopsWithWhatItHas) {
   std::atomic<int> asked = 0;
-  TuneOptions options = {.trials = 64};
+  TuneOptions options = {{.trials = 64}};
   options.stop = [&] { return ++asked > 4; };
   KILN_ASSERT_OK_AND_ASSIGN(TuneState state, Run(options));
   EXPECT_TRUE(state.interrupted);
