@@ -216,4 +216,14 @@ Stmt WithBlock(const BlockRealizeNode& realize, BlockFields fields) {
   return WithBlock(realize, MakeBlock(std::move(fields)));
 }
 
+bool IsAllocated(const Function& f, const Buffer& buffer) {
+  bool found = false;
+  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+    const auto& buffers = realize.block->alloc_buffers;
+    found = found ||
+            std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  });
+  return found;
+}
+
 }  // namespace kiln

@@ -9,6 +9,7 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/own_loops.h"
@@ -79,7 +80,8 @@ bool UsesGrowing(const Plan& plan, const Expr& e) {
   return false;
 }
 
-absl::Status AddTensor(PointAccess access, bool is_write, Plan* plan) {
+absl::Status AddTensor(const Function& f, PointAccess access, bool is_write,
+                       Plan* plan) {
   const BlockNode& block = plan->target.block();
   Padded tensor{std::move(access), is_write, nullptr, {}};
   const Buffer& buffer = tensor.access.buffer;
@@ -104,6 +106,12 @@ absl::Status AddTensor(PointAccess access, bool is_write, Plan* plan) {
     padded = true;
   }
   if (!padded) return absl::OkStatus();
+  // The copies are of the whole tensor.
+  if ((is_write || IsAllocated(f, buffer)) && !TouchesAll(tensor.access)) {
+    return Refusal(kName,
+                   absl::StrCat(Describe(block), " touches only a part of `",
+                                buffer->name, "`"));
+  }
   tensor.buffer = StagingBuffer(buffer, buffer->name + "_pad", std::move(shape),
                                 buffer->scope);
   plan->tensors.push_back(std::move(tensor));
@@ -137,7 +145,7 @@ absl::Status PlanTensors(const Function& f, Plan* plan) {
       KILN_ASSIGN_OR_RETURN(
           PointAccess access,
           FindPointAccess(f, block.id, static_cast<int>(i), is_write, kName));
-      KILN_RETURN_IF_ERROR(AddTensor(std::move(access), is_write, plan));
+      KILN_RETURN_IF_ERROR(AddTensor(f, std::move(access), is_write, plan));
     }
   }
   return absl::OkStatus();

@@ -180,6 +180,56 @@ def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32")):
               StatusIs(kRefused, HasSubstr("`vu` indexes no output")));
 }
 
+// The fuzzer's pair 821023296: the copy read what nothing had written.
+TEST(PadEinsum, RefusesToCopyAnIntermediateThatIsReadInPart) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
+    B = T.alloc_buffer((6, 3, 3))
+    for i, j in T.grid(6, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj // 3, vj % 3] = A[vi, vj]
+    for i, j in T.grid(6, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj // 3, vj % 3] + T.float32(1)
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4, 1}),
+              StatusIs(kRefused, HasSubstr("only a part of `B`")));
+}
+
+TEST(PadEinsum, RefusesToCopyAnIntermediateThatIsReadUnderACondition) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    B = T.alloc_buffer((6,))
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]
+    for i in range(6):
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi] = T.if_then_else(vi < 4, B[vi], T.float32(1))
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4}),
+              StatusIs(kRefused, HasSubstr("only a part of `B`")));
+}
+
+TEST(PadEinsum, RefusesToCopyBackMoreThanWasWritten) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6, 7), "float32")):
+    for i in range(6):
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi, 3] = A[vi]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {4}),
+              StatusIs(kRefused, HasSubstr("only a part of `C`")));
+}
+
 TEST(PadEinsum, RefusesPaddingsThatMakeNoSense) {
   const Function f = Matmul();
   for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{

@@ -1,6 +1,7 @@
 #include "kiln/schedule/primitive/point_access.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -139,6 +140,20 @@ absl::Status CheckIndices(PointAccess* access, std::string_view primitive) {
   return absl::OkStatus();
 }
 
+bool HasConditions(const BlockNode& block) {
+  bool found = false;
+  Visit(block.body, [&](const Stmt& s) {
+    found = found || s.As<IfNode>() || s.As<ForNode>();
+    return !found;
+  });
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    found = found || (call && call->op == Intrinsic::kIfThenElse);
+    return !found;
+  });
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
@@ -191,6 +206,26 @@ bool IsInjective(const PointAccess& access) {
   return CheckIterMap(access.indices, ranges, Bool(true),
                       IterMapLevel::kInjective)
       .ok();
+}
+
+bool TouchesAll(const PointAccess& access) {
+  std::set<const VarNode*> seen;
+  for (size_t d = 0; d < access.indices.size(); ++d) {
+    const Expr& index = access.indices[d];
+    const auto iter =
+        std::find_if(access.iters.begin(), access.iters.end(),
+                     [&](const IterVar& i) { return i.var == index; });
+    const Expr& extent = access.buffer->shape[d];
+    if (iter == access.iters.end()) {
+      if (IsZero(index) && IsOne(extent)) continue;
+      return false;
+    }
+    if (!seen.insert(iter->var.get()).second ||
+        !Analyzer().CanProveEqual(iter->domain.extent, extent)) {
+      return false;
+    }
+  }
+  return !HasConditions(access.node());
 }
 
 Reason WhyNotWholeDomain(const ScopeBlock& block) {

@@ -39,6 +39,10 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId block,
 bool IsWithin(const PointAccess& access);
 // Whether different values of `iters` choose different elements.
 bool IsInjective(const PointAccess& access);
+// Whether the block, run for all values of its iterators, touches every
+// element: each index is an iterator of its own over the whole of the
+// dimension, and no condition stands before the access.
+bool TouchesAll(const PointAccess& access);
 // Why the block does not run for all values of its iterators, each once.
 Reason WhyNotWholeDomain(const ScopeBlock& block);
 

@@ -36,16 +36,6 @@ Attr ToNote(const std::vector<int64_t>& numbers) {
   return list;
 }
 
-bool IsAllocated(const Function& f, const Buffer& buffer) {
-  bool found = false;
-  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
-    const auto& buffers = realize.block->alloc_buffers;
-    found = found ||
-            std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
-  });
-  return found;
-}
-
 absl::Status Check(const Function& f, const BlockNode& block, int index,
                    int64_t factor, int64_t offset) {
   if (index < 0 || index >= static_cast<int>(block.writes.size())) {
