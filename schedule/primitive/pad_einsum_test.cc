@@ -217,6 +217,23 @@ def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
               StatusIs(kRefused, HasSubstr("only a part of `B`")));
 }
 
+TEST(PadEinsum, WhatIsReadUnderAConditionIsWrittenWhole) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 4), "float32"), C: T.Buffer((6, 3), "float32")):
+    for i, j, k in T.grid(6, 3, 4):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + T.if_then_else(vi < 4, A[vi, vk], T.float32(0))
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {1, 4, 1}));
+  EXPECT_EQ(Extents(g, "C")[1], 4);
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(PadEinsum, RefusesToCopyBackMoreThanWasWritten) {
   const Function f = ParseProgram(R"(
 @T.prim_func

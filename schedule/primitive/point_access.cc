@@ -140,12 +140,15 @@ absl::Status CheckIndices(PointAccess* access, std::string_view primitive) {
   return absl::OkStatus();
 }
 
-bool HasConditions(const BlockNode& block) {
+// What may keep the block from an access: statements, and before a read
+// conditions inside of what is stored.
+bool HasConditions(const BlockNode& block, bool is_write) {
   bool found = false;
   Visit(block.body, [&](const Stmt& s) {
     found = found || s.As<IfNode>() || s.As<ForNode>();
     return !found;
   });
+  if (is_write) return found;
   VisitExprs(block.body, [&](const Expr& e) {
     const auto* call = e.As<CallNode>();
     found = found || (call && call->op == Intrinsic::kIfThenElse);
@@ -208,7 +211,7 @@ bool IsInjective(const PointAccess& access) {
       .ok();
 }
 
-bool TouchesAll(const PointAccess& access) {
+bool TouchesAll(const PointAccess& access, bool is_write) {
   std::set<const VarNode*> seen;
   for (size_t d = 0; d < access.indices.size(); ++d) {
     const Expr& index = access.indices[d];
@@ -225,7 +228,7 @@ bool TouchesAll(const PointAccess& access) {
       return false;
     }
   }
-  return !HasConditions(access.node());
+  return !HasConditions(access.node(), is_write);
 }
 
 Reason WhyNotWholeDomain(const ScopeBlock& block) {

@@ -42,7 +42,7 @@ bool IsInjective(const PointAccess& access);
 // Whether the block, run for all values of its iterators, touches every
 // element: each index is an iterator of its own over the whole of the
 // dimension, and no condition stands before the access.
-bool TouchesAll(const PointAccess& access);
+bool TouchesAll(const PointAccess& access, bool is_write);
 // Why the block does not run for all values of its iterators, each once.
 Reason WhyNotWholeDomain(const ScopeBlock& block);
 
