@@ -52,6 +52,19 @@ TEST_F(CompileTest, LanesApartAreLoadedOneByOne) {
   EXPECT_THAT(Ir(Copy(Lanes(Int(0), 3))), HasSubstr("load float"));
 }
 
+TEST_F(CompileTest, ASquareThatIsTransposedIsLoadedByRows) {
+  std::vector<Stmt> columns;
+  for (int i = 0; i < 8; ++i) {
+    columns.push_back(MakeStore(c_, Load(a_, {Lanes(Add(i_, Int(i)), 100)}),
+                                {Lanes(Int(20 * i), 1)}));
+  }
+  const auto ir = [&] { return Ir(MakeFor(1, i_, Int(64), MakeSeq(columns))); };
+  EXPECT_THAT(ir(), HasSubstr("shufflevector"));
+  EXPECT_THAT(ir(), Not(HasSubstr("load float,")));
+  columns.pop_back();
+  EXPECT_THAT(ir(), HasSubstr("load float,"));
+}
+
 TEST_F(CompileTest, BuffersDoNotAlias) {
   EXPECT_THAT(Ir(Copy(Lanes(Int(0), 1))), HasSubstr("ptr noalias align 64"));
 }

@@ -1,4 +1,6 @@
 // Statements: loops, branches, storage.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
 
@@ -17,8 +19,7 @@ void Emitter::Emit(const Stmt& s) {
     case StmtKind::kFor:
       return EmitFor(*s.As<ForNode>());
     case StmtKind::kSeq:
-      for (const Stmt& stmt : s.As<SeqNode>()->stmts) Emit(stmt);
-      return;
+      return EmitSeq(*s.As<SeqNode>());
     case StmtKind::kStore:
       return EmitStore(*s.As<StoreNode>());
     case StmtKind::kIf:
@@ -42,6 +43,15 @@ void Emitter::Emit(const Stmt& s) {
                "\" reaches code generation; lower the function first")),
            DType::Bool());
       return;
+  }
+}
+
+void Emitter::EmitSeq(const SeqNode& seq) {
+  const absl::Span<const Stmt> stmts(seq.stmts);
+  for (size_t i = 0; i < stmts.size();) {
+    const size_t together = EmitTransposed(stmts.subspan(i));
+    if (together == 0) Emit(stmts[i]);
+    i += std::max<size_t>(together, 1);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 #include "llvm/IR/IRBuilder.h"
@@ -84,6 +85,7 @@ class Emitter {
 
   // Statements (emit_stmt.cc).
   void Emit(const Stmt& s);
+  void EmitSeq(const SeqNode& seq);
   void EmitFor(const ForNode& loop);
   void EmitLoop(const ForNode& loop, llvm::Value* begin, llvm::Value* end);
   void EmitIf(const IfNode& node);
@@ -146,6 +148,10 @@ class Emitter {
   void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
   void PrefetchPanel(const Buffer& buffer, const Expr& index, int lanes);
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
+
+  // Copies that transpose (emit_transpose.cc). How many of `stmts` were emitted
+  // together.
+  size_t EmitTransposed(absl::Span<const Stmt> stmts);
 
   llvm::Type* TypeOf(DType dtype);
   // The type of a value of `dtype` in memory: bools take a byte.

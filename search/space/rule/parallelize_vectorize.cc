@@ -22,8 +22,8 @@ int ReadAxis(const BlockInfo& info, int column) {
   return -1;
 }
 
-// In squares, which share cache lines on both sides; element by element, since
-// loads of a vector from many lines take longer.
+// In squares, which share cache lines on both sides, and which code generation
+// transposes in registers.
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
                                    const std::string& function, int read_axis) {
   const int column = info.ContiguousAxis();
@@ -42,7 +42,7 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   order.insert(order.end(), {written[0], read[1], written[1]});
   KILN_RETURN_IF_ERROR(sch.Reorder(order));
   KILN_RETURN_IF_ERROR(sch.Unroll(read[1]));
-  KILN_RETURN_IF_ERROR(sch.Unroll(written[1]));
+  KILN_RETURN_IF_ERROR(sch.Vectorize(written[1]));
   KILN_ASSIGN_OR_RETURN(const Rv fused, sch.Fuse(outer));
   KILN_RETURN_IF_ERROR(sch.Parallel(fused));
   return sch;
