@@ -141,7 +141,8 @@ EvolutionarySearch::Population EvolutionarySearch::Evolve() {
   for (int i = 0; i < options_.generations && !all.empty(); ++i) {
     const size_t size =
         std::min<size_t>(all.size(), static_cast<size_t>(options_.population));
-    const Population parents(all.begin(), all.begin() + size);
+    Population parents = measured_.empty() ? InTurns(all) : all;
+    parents.resize(std::min(parents.size(), size));
     Population children =
         Make(options_.population, parents, &EvolutionarySearch::Child);
     Score(&children);
@@ -167,16 +168,61 @@ void EvolutionarySearch::Note(int generation, const Population& all) {
       stats_.replayed - stats_.refused, stats_.refused));
 }
 
+// The best of each alternative, then the second of each, and so on; without
+// those out of reach.
+EvolutionarySearch::Population EvolutionarySearch::InTurns(
+    const Population& ranked) const {
+  std::unordered_map<size_t, int> before;  // of the same alternative
+  std::unordered_set<size_t> out_of_reach;
+  std::vector<std::pair<int, const Individual*>> turns;
+  for (const Individual& one : ranked) {
+    const size_t alternative = one.candidate->point.alternative;
+    const int turn = before[alternative]++;
+    if (turn == 0 && one.score * options_.out_of_reach < ranked[0].score) {
+      out_of_reach.insert(alternative);
+    }
+    if (out_of_reach.count(alternative) == 0) turns.emplace_back(turn, &one);
+  }
+  std::stable_sort(
+      turns.begin(), turns.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  Population result;
+  for (const auto& [turn, one] : turns) result.push_back(*one);
+  return result;
+}
+
+void EvolutionarySearch::ProposeOne(const Individual& one, SearchBatch* batch) {
+  blind_.Exclude(one.candidate->program_hash);
+  if (batch->candidates.empty()) stats_.best_score = one.score;
+  stats_.worst_score = one.score;
+  batch->candidates.push_back(*one.candidate);
+  batch->indices.push_back(numbers_++);
+}
+
+// The best that are new, at most `most_alike` of one alternative.
 void EvolutionarySearch::Propose(const Population& ranked, int count,
-                                 SearchBatch* batch) {
+                                 int most_alike, SearchBatch* batch) {
+  std::unordered_map<size_t, int> alike;
   for (const Individual& one : ranked) {
     if (static_cast<int>(batch->candidates.size()) >= count) return;
+    if (alike[one.candidate->point.alternative] >= most_alike) continue;
     if (!proposed_.insert(one.candidate->program_hash).second) continue;
-    blind_.Exclude(one.candidate->program_hash);
-    if (batch->candidates.empty()) stats_.best_score = one.score;
-    stats_.worst_score = one.score;
-    batch->candidates.push_back(*one.candidate);
-    batch->indices.push_back(numbers_++);
+    ++alike[one.candidate->point.alternative];
+    ProposeOne(one, batch);
+  }
+}
+
+void EvolutionarySearch::ProposeScored(int count, SearchBatch* batch) {
+  const Population ranked = Evolve();
+  const auto share = [count](double part) {
+    return static_cast<int>(std::ceil(count * part));
+  };
+  if (measured_.empty()) {
+    Propose(InTurns(ranked), count, count, batch);
+  } else if (static_cast<int>(measured_.size()) < options_.few) {
+    Propose(ranked, count, share(options_.alternative_share), batch);
+  } else {
+    Propose(ranked, count - share(options_.blind_share), count, batch);
   }
 }
 
@@ -184,8 +230,7 @@ SearchBatch EvolutionarySearch::Next(int count) {
   stats_ = {};
   notes_.clear();
   SearchBatch batch;
-  const int blind = static_cast<int>(std::ceil(count * options_.blind_share));
-  Propose(Evolve(), std::max(count - blind, 0), &batch);
+  ProposeScored(count, &batch);
   notes_.push_back(
       absl::StrFormat("EvolutionarySearch\t\t#s: %d", batch.candidates.size()));
   SearchBatch rest =

@@ -6,6 +6,11 @@
 // one parent or mixtures of two. The best programs that were never proposed
 // are proposed, with a share of points drawn blindly, from which the scorer
 // learns where it is wrong. (The scheme of Ansor, OSDI 2020, section 5.)
+//
+// A scorer that has seen no times may be wrong about whole alternatives of the
+// space. So as long as nothing is measured they evolve side by side, and the
+// best of each is proposed before a second of any; and one alternative has no
+// more than its share of the batches that follow, until there are a few times.
 #ifndef KILN_SEARCH_STRATEGY_EVOLUTIONARY_SEARCH_H_
 #define KILN_SEARCH_STRATEGY_EVOLUTIONARY_SEARCH_H_
 
@@ -29,6 +34,13 @@ struct EvolutionOptions {
   int elites = 64;            // measured points that take part
   double cross_share = 0.15;  // of the children; the others have one parent
   double blind_share = 0.15;  // of what is proposed
+  // While fewer programs than this are measured, nothing is drawn blindly, and
+  // an alternative has `alternative_share` of a batch at most.
+  int few = 10;
+  double alternative_share = 0.6;
+  // Alternatives whose best scores so many times less than the best of all are
+  // not tried for a start.
+  double out_of_reach = 4;
 };
 
 // What one call of Next saw, for people.
@@ -75,7 +87,11 @@ class EvolutionarySearch : public Strategy {
   Population Elites() const;
   Population Evolve();
   void Note(int generation, const Population& all);
-  void Propose(const Population& ranked, int count, SearchBatch* batch);
+  void ProposeOne(const Individual& one, SearchBatch* batch);
+  void Propose(const Population& ranked, int count, int most_alike,
+               SearchBatch* batch);
+  void ProposeScored(int count, SearchBatch* batch);
+  Population InTurns(const Population& ranked) const;
 
   const Space* space_;
   Scorer* scorer_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -143,6 +144,94 @@ TEST(EvolutionarySearchTest, TheSeedAloneDecides) {
   BestOf(third, 3, &c);
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
+}
+
+// Points of several alternatives, each a number.
+class Alternatives : public Space {
+ public:
+  explicit Alternatives(size_t size) : size_(size) {}
+  size_t size() const override { return size_; }
+  absl::StatusOr<Candidate> Sample(uint64_t seed,
+                                   uint64_t index) const override {
+    Random random(seed, index);
+    return AtNumber(index % size_, random.Below(1000));
+  }
+  absl::StatusOr<Candidate> At(const Point& p) const override {
+    return AtNumber(p.alternative, p.decisions[0][0]);
+  }
+  absl::StatusOr<Candidate> Mutate(const Point& p,
+                                   uint64_t seed) const override {
+    return AtNumber(p.alternative, Random(seed).Below(1000));
+  }
+  absl::StatusOr<Candidate> Cross(const Point& a, const Point&,
+                                  uint64_t seed) const override {
+    return Mutate(a, seed);
+  }
+  std::string TraceText(const Point&) const override { return ""; }
+  std::string DecisionText(const Point&) const override { return ""; }
+  std::optional<Point> Locate(const std::string&) const override {
+    return std::nullopt;
+  }
+
+ private:
+  static Candidate AtNumber(size_t alternative, uint64_t number) {
+    Candidate c;
+    c.program_hash = absl::StrCat(alternative, ":", number);
+    c.point = {alternative, {{static_cast<int64_t>(number)}}};
+    return c;
+  }
+
+  size_t size_;
+};
+
+// Takes every alternative for slower than those before it; the last one is out
+// of the question.
+class RankingScorer : public FixedScorer {
+ public:
+  explicit RankingScorer(size_t last) : FixedScorer(true), last_(last) {}
+  std::vector<double> Score(
+      absl::Span<const Candidate* const> candidates) override {
+    std::vector<double> scores;
+    for (const Candidate* c : candidates) {
+      const double base = c->point.alternative == last_
+                              ? 1
+                              : 1000 - 100.0 * c->point.alternative;
+      scores.push_back(base + 1e-3 * c->point.decisions[0][0]);
+    }
+    return scores;
+  }
+
+ private:
+  size_t last_;
+};
+
+std::map<size_t, int> CountAlternatives(const SearchBatch& batch) {
+  std::map<size_t, int> counts;
+  for (const Candidate& c : batch.candidates) ++counts[c.point.alternative];
+  return counts;
+}
+
+TEST(EvolutionarySearchTest, BeforeThereAreTimesAlternativesTakeTurns) {
+  Alternatives space(4);
+  ThreadPool pool;
+  RankingScorer scorer(3);
+  EvolutionarySearch search(&space, &scorer, 1, &pool);
+  const SearchBatch batch = search.Next(6);
+  EXPECT_EQ(CountAlternatives(batch),
+            (std::map<size_t, int>{{0, 2}, {1, 2}, {2, 2}}));
+  EXPECT_EQ(batch.candidates[0].point.alternative, 0u);
+  EXPECT_EQ(batch.candidates[1].point.alternative, 1u);
+}
+
+TEST(EvolutionarySearchTest, AFewTimesDoNotLeaveABatchToOneAlternative) {
+  Alternatives space(4);
+  ThreadPool pool;
+  RankingScorer scorer(3);
+  EvolutionarySearch search(&space, &scorer, 1, &pool);
+  const SearchBatch first = search.Next(5);
+  KILN_EXPECT_OK(search.Observe(first.candidates, {1, 1, 1, 1, 1}));
+  EXPECT_EQ(CountAlternatives(search.Next(5)),
+            (std::map<size_t, int>{{0, 3}, {1, 2}}));
 }
 
 TEST(EvolutionarySearchTest, ASmallSpaceIsUsedUpToTheLastProgram) {

@@ -83,10 +83,27 @@ TEST_F(ModelScorerTest, AProgramIsAskedAboutOnceForEachLesson) {
   KILN_EXPECT_OK(scorer.Learn(Pointers(), {1, 2, 1, 3}));
   EXPECT_EQ(model_.learned, 4);
   const std::vector<double> after = scorer.Score(Pointers());
-  EXPECT_EQ(model_.asked, 6);
+  EXPECT_EQ(model_.asked, 10);  // about the measured ones too
   for (size_t i = 0; i < after.size(); ++i) {
-    EXPECT_DOUBLE_EQ(after[i], 2 * before[i]);
+    EXPECT_NEAR(after[i] / before[i], 2, 1e-9);
   }
+}
+
+TEST_F(ModelScorerTest, WhatAnAlternativeTakesBeyondTheModelsWordIsRemembered) {
+  ModelScorer scorer = MakeScorer();
+  candidates_[1].point.alternative = 1;
+  candidates_[3].point.alternative = 1;
+  const std::vector<double> before = scorer.Score(Pointers());
+  // The model is right of alternative 0, and alternative 1 takes ten times
+  // what it says.
+  const std::vector<const Candidate*> measured = {&candidates_[0],
+                                                  &candidates_[1]};
+  KILN_EXPECT_OK(scorer.Learn(
+      measured, std::vector<double>{1 / before[0], 10 / before[1]}));
+  const std::vector<double> after = scorer.Score(Pointers());
+  const double unseen = (after[3] / after[0]) / (before[3] / before[0]);
+  EXPECT_LT(unseen, 0.3);
+  EXPECT_GT(unseen, 0.1) << "one time is not all";
 }
 
 TEST_F(ModelScorerTest, NothingIsScoredForNoCandidates) {

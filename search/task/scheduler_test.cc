@@ -226,6 +226,24 @@ TEST(SchedulerTest, ATotalIsSharedByWhatPromisesMost) {
   EXPECT_GE(states[0].trials_done, 8) << "one batch at least";
 }
 
+TEST(SchedulerTest, TheFirstBatchComesInThreeParts) {
+  World world(1);
+  world.Add("only", 1000, 1e3);
+  world.options.session.batch = 16;
+  std::vector<size_t> sizes;
+  world.options.session.found = [&](const TuneState&, const SearchBatch& batch,
+                                    const std::vector<std::string>&) {
+    sizes.push_back(batch.candidates.size());
+  };
+  int picked = 0;
+  world.options.picked = [&](const std::vector<TuneState>&, int) { ++picked; };
+  FakeMeasurer measurer;
+  KILN_ASSERT_OK_AND_ASSIGN(auto states, world.Run(&measurer));
+  EXPECT_EQ(states[0].trials_done, 40);
+  EXPECT_EQ(sizes, (std::vector<size_t>{5, 5, 6, 16, 8}));
+  EXPECT_EQ(picked, 3) << "parts of a batch are one step";
+}
+
 TEST(SchedulerTest, ATaskThatCannotBeMeasuredDoesNotStopTheOthers) {
   World world(1);
   world.Add("symbolic", 100, 1e3);

@@ -186,12 +186,32 @@ absl::Status Session::Prepare() {
   return parts_.Log(std::move(event));
 }
 
+bool Session::Stopped() const { return options_.stop && options_.stop(); }
+
+// How many programs of `left` to measure at a time: of the first batch, a
+// third.
+int64_t Session::NextPart(int64_t left) const {
+  const int64_t part = std::max<int64_t>(options_.batch / 3, 1);
+  const bool is_first = state_.trials_done < options_.batch;
+  return is_first && left >= 2 * part ? part : left;
+}
+
 absl::Status Session::Step(int64_t most) {
   KILN_RETURN_IF_ERROR(Prepare());
-  if (state_.finished) return absl::OkStatus();
-  const int64_t left = state_.trials_total - state_.trials_done;
-  const SearchBatch batch = strategy_.Next(static_cast<int>(
-      std::min({left, most, static_cast<int64_t>(options_.batch)})));
+  int64_t left = std::min({state_.trials_total - state_.trials_done, most,
+                           static_cast<int64_t>(options_.batch)});
+  do {
+    if (state_.finished) break;
+    const int64_t part = NextPart(left);
+    KILN_RETURN_IF_ERROR(StepPart(part));
+    left -= part;
+  } while (left > 0 && !Stopped());
+  if (state_.best) history_.push_back(state_.best->latency_min_ns);
+  return absl::OkStatus();
+}
+
+absl::Status Session::StepPart(int64_t count) {
+  const SearchBatch batch = strategy_.Next(static_cast<int>(count));
   state_.exhausted = batch.exhausted;
   if (options_.found) {
     state_.seconds = parts_.Seconds();
@@ -202,7 +222,6 @@ absl::Status Session::Step(int64_t most) {
   Lesson lesson;
   KILN_RETURN_IF_ERROR(MeasureBatch(batch, &lesson));
   KILN_RETURN_IF_ERROR(Teach(lesson));
-  if (state_.best) history_.push_back(state_.best->latency_min_ns);
   UpdateFinished();
   return absl::OkStatus();
 }
@@ -221,7 +240,7 @@ absl::Status Session::MeasureBatch(const SearchBatch& batch, Lesson* lesson) {
         if (status.ok()) status = Commit(record);
         lesson->Add(candidate, record);
         if (record.verdict == Verdict::kOk) Keep(record, measured.kernel);
-        return status.ok() && !(options_.stop && options_.stop());
+        return status.ok() && !Stopped();
       }));
   return status;
 }

@@ -27,6 +27,8 @@ struct SessionOptions {
   // The task is finished after so many trials in a row without a better one.
   // 0: never.
   int64_t early_stopping = 0;
+  // Programs that are proposed and measured at a time. The first batch of a
+  // task comes in three parts, as the first times teach most.
   int batch = 16;
   // The best few are timed again, in turns, before one is named.
   int finalists = 16;
@@ -106,6 +108,9 @@ class Session {
   absl::Status FindBest();
   absl::Status NameBest();
   absl::Status Prepare();
+  bool Stopped() const;
+  int64_t NextPart(int64_t left) const;
+  absl::Status StepPart(int64_t count);
   void UpdateFinished();
 
   const int id_;
