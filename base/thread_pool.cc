@@ -345,6 +345,14 @@ class ThreadPool::Impl {
   WaitWord pending_;  // Parts that workers have not finished.
 };
 
+ThreadPool::Options ThreadPool::OneForEachCpu(int num_threads) {
+  const int cpus = NumAvailableCpus();
+  Options options;
+  options.num_threads = num_threads > 0 ? num_threads : cpus;
+  options.pin_threads = options.num_threads > 1 && options.num_threads >= cpus;
+  return options;
+}
+
 ThreadPool::ThreadPool(const Options& options)
     : impl_(std::make_unique<Impl>(options)) {}
 

@@ -34,6 +34,11 @@ class ThreadPool {
     int spin_us = 100;
   };
 
+  // For measuring: `num_threads` of them (0: as many as CPUs), tied to CPUs
+  // where they need each one. Else two threads may share a CPU for milliseconds
+  // while another is idle.
+  static Options OneForEachCpu(int num_threads);
+
   ThreadPool() : ThreadPool(Options()) {}
   explicit ThreadPool(const Options& options);
   // Waits for the workers to end; no loop may be running.

@@ -288,9 +288,7 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
       std::vector<PackedValue> args,
       MakeArguments(kernel.signature(), inputs, absl::GetFlag(FLAGS_seed)));
   KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> before, Copies(args));
-  ThreadPool::Options options;
-  options.num_threads = target.num_cores;
-  ThreadPool pool(options);
+  ThreadPool pool(ThreadPool::OneForEachCpu(target.num_cores));
   KernelHost host(&pool);
   std::vector<PackedValue> expected;
   if (absl::GetFlag(FLAGS_check)) {

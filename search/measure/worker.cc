@@ -116,11 +116,7 @@ void Worker::UseThreads(int count) {
   if (count == num_threads_) return;
   host_.reset();
   pool_.reset();
-  ThreadPool::Options options;
-  options.num_threads = count;
-  // Else two threads may share a CPU for milliseconds while another is idle.
-  options.pin_threads = count > 1 && count >= ThreadPool::NumAvailableCpus();
-  pool_ = std::make_unique<ThreadPool>(options);
+  pool_ = std::make_unique<ThreadPool>(ThreadPool::OneForEachCpu(count));
   host_ = std::make_unique<KernelHost>(pool_.get());
   num_threads_ = count;
 }

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/tools/rivals/pinned_threads.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/profile/machine_peak.h"
 
@@ -103,6 +104,9 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
   const int affordable = static_cast<int>(kMostSeconds / all.slowest);
   rounds.repetitions =
       std::min(options.repetitions, std::max(kFewRepetitions, affordable));
+  // OpenBLAS ends its threads where a process is forked, as tuning does.
+  for (const NamedCall& named : all.calls) named.call();
+  const PinnedThreads pinned(op.threads);
   const std::vector<double> times = BestTimes(all.calls, rounds);
   for (size_t i = 0; i < all.scores.size(); ++i) all.scores[i].us = times[i];
   found.roofline = RooflineOf(op, machine, found.peak_gflops);

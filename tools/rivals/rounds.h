@@ -15,13 +15,14 @@ struct NamedCall {
 
 struct RoundOptions {
   int repetitions = 50;    // of each, in random order among all
-  double seconds = 0.004;  // that one repetition takes at least
+  double seconds = 0.004;  // that one repetition takes at least, in batches
   // To wait before each repetition: threads of the contender before may go on
   // spinning for some ten milliseconds (libgomp's do).
   double settle_seconds = 0;
 };
 
-// Microseconds of one call of each, the best repetition.
+// Microseconds of one call of each, in its best batch of calls of 0.2 ms or one
+// call.
 std::vector<double> BestTimes(const std::vector<NamedCall>& calls,
                               const RoundOptions& options);
 
