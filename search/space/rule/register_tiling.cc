@@ -26,6 +26,7 @@ constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
 constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
 // Elements from which on an operand had better be read once.
 constexpr double kLarge = 1 << 18;
+constexpr double kWorthPacking = 100;  // uses of each element
 
 // Which axes of a block make the tile; -1: none.
 struct TileAxes {
@@ -331,12 +332,22 @@ class Tiling {
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 
-// A large operand takes about as long to pack as to use.
+// How often the block uses each element of an operand.
+double Uses(const BlockInfo& info, const ReadInfo& operand) {
+  return static_cast<double>(info.SpatialSize()) *
+         static_cast<double>(info.ReduceSize()) / operand.elements;
+}
+
+// A large operand of few uses takes about as long to pack as to use.
 std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
-  if (SharedIsLarge(info, *shared)) return {{std::nullopt, true}};
-  return {{std::nullopt, false}, {shared, false}};
+  const bool large = SharedIsLarge(info, *shared);
+  std::vector<TilingChoice> choices = {{std::nullopt, large}};
+  if (!large || Uses(info, *shared) >= kWorthPacking) {
+    choices.push_back({shared, large});
+  }
+  return choices;
 }
 
 }  // namespace

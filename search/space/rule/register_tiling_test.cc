@@ -35,6 +35,12 @@ TEST(RegisterTilingTest, ALargeOperandOfFewRowsStaysAndIsReadOnce) {
   EXPECT_THAT(ToText(made[0].trace()), Not(HasSubstr("cache_read")));
 }
 
+TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
+  const auto made = Tilings("gmm:150,600,600", "Z");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_THAT(ToText(made[1].trace()), HasSubstr("cache_read"));
+}
+
 // Rows of capsules share the weights, columns do not.
 TEST(RegisterTilingTest, TilesRunAlongAxesThatShareAnOperand) {
   const Module module = *MakeWorkload("cap:3,4,3,18,3,1,1");
