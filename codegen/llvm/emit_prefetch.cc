@@ -5,6 +5,7 @@
 //   for k in 512: acc += A[k] * B[k*1024 : k*1024 + 16]
 //     +  prefetch &B[(k + 16)*1024]
 //
+// Of blocks of rows that are read panel by panel, each asks for the next one.
 // And of panels that are passed over again and again, each pass asks for its
 // share of the next one (look_ahead.h).
 #include <algorithm>
@@ -82,8 +83,25 @@ void Emitter::Prefetch(const Buffer& buffer, const Expr& index, int lanes) {
     if (seen == buffer.get() && lower::SameStructure(seen_index, index)) return;
   }
   stream.seen.emplace_back(buffer.get(), index);
+  if (PrefetchBlock(buffer, index, lanes)) return;
   PrefetchRow(buffer, index, lanes);
   PrefetchPanel(buffer, index, lanes);
+}
+
+bool Emitter::PrefetchBlock(const Buffer& buffer, const Expr& index,
+                            int lanes) {
+  if (!IsFar(buffer)) return false;
+  const std::optional<Expr> later = NextBlockIndex(index, frame_.loops);
+  if (later) PrefetchAt(buffer, *later, lanes);
+  return later.has_value();
+}
+
+void Emitter::PrefetchAt(const Buffer& buffer, const Expr& index, int lanes) {
+  const int64_t bytes = buffer->dtype.bytes();
+  llvm::Value* offset = b_.CreateMul(Emit(index), b_.getInt64(bytes));
+  llvm::Value* base = frame_.buffers[buffer.get()];
+  EmitPrefetch(b_.CreateGEP(b_.getInt8Ty(), base, offset), lanes * bytes,
+               kSecondLevel);
 }
 
 void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
@@ -106,11 +124,7 @@ void Emitter::PrefetchPanel(const Buffer& buffer, const Expr& index,
                            panel_bytes <= kMaxPanelBytes;
   const std::optional<Expr> later =
       is_worth_it ? NextPanelIndex(index, frame_.loops) : std::nullopt;
-  if (!later) return;
-  llvm::Value* offset = b_.CreateMul(Emit(*later), b_.getInt64(bytes));
-  llvm::Value* base = frame_.buffers[buffer.get()];
-  EmitPrefetch(b_.CreateGEP(b_.getInt8Ty(), base, offset), lanes * bytes,
-               kSecondLevel);
+  if (later) PrefetchAt(buffer, *later, lanes);
 }
 
 }  // namespace kiln::codegen_internal

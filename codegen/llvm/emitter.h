@@ -146,6 +146,10 @@ class Emitter {
   static Stream FindStream(const ForNode& loop);
   void Prefetch(const Buffer& buffer, const Expr& index, int lanes);
   void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
+  // Whether `index` walks over a block whose next one is asked for.
+  bool PrefetchBlock(const Buffer& buffer, const Expr& index, int lanes);
+  // Into the second level.
+  void PrefetchAt(const Buffer& buffer, const Expr& index, int lanes);
   void PrefetchPanel(const Buffer& buffer, const Expr& index, int lanes);
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
 

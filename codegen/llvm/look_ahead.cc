@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::codegen_internal {
@@ -36,7 +37,54 @@ bool ReadsMemory(const Expr& e) {
   return reads;
 }
 
+// The loop that goes on where the last of `loops`, the rows, ends; nullopt
+// where there is none, or where rows are not that of an affine index.
+std::optional<size_t> FindBlockLoop(const lower::LinearForm& form,
+                                    absl::Span<const ForNode* const> loops) {
+  const ForNode& rows = *loops.back();
+  const int64_t* count = AsInt(rows.extent);
+  const int64_t step = form.Coefficient(rows.var.get());
+  if (!count || step <= 0) return std::nullopt;
+  for (size_t b = loops.size() - 1; b-- > 0;) {
+    const Var& var = loops[b]->var;
+    if (form.HidesVar([&](const VarNode* v) { return v == var.get(); })) break;
+    if (form.Coefficient(var.get()) == step * *count) return b;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Expr> NextBlockIndex(const Expr& index,
+                                   absl::Span<const ForNode* const> loops) {
+  if (loops.size() < 3 || ReadsMemory(index)) return std::nullopt;
+  const lower::LinearForm form = lower::ToLinear(index);
+  const std::optional<size_t> block = FindBlockLoop(form, loops);
+  if (!block) return std::nullopt;
+  const auto inside = loops.subspan(*block + 1);
+  const std::optional<Position> step = PositionIn(inside);
+  if (!step) return std::nullopt;
+  const ForNode& rows = *loops.back();
+  int64_t panels = 1;
+  for (const ForNode* loop : inside.subspan(0, inside.size() - 1)) {
+    if (UsesVar(index, loop->var)) panels *= *AsInt(loop->extent);
+  }
+  if (panels < 2) return std::nullopt;
+  // Steps that ask for the same: passes over the block.
+  const int64_t passes = step->count / (panels * *AsInt(rows.extent));
+  const Expr wanted = FloorDiv(step->index, Int(passes));
+  VarMap later;
+  later[loops[*block]->var.get()] = Add(loops[*block]->var, Int(1));
+  later[rows.var.get()] = Add(rows.min, FloorDiv(wanted, Int(panels)));
+  Expr panel = FloorMod(wanted, Int(panels));
+  for (size_t i = inside.size() - 1; i-- > 0;) {
+    const ForNode& loop = *inside[i];
+    if (!UsesVar(index, loop.var)) continue;
+    later[loop.var.get()] = Add(loop.min, FloorMod(panel, loop.extent));
+    panel = FloorDiv(panel, loop.extent);
+  }
+  return Substitute(index, later);
+}
 
 std::optional<Expr> NextPanelIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops) {

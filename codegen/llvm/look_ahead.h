@@ -21,6 +21,18 @@ namespace kiln::codegen_internal {
 std::optional<Expr> NextPanelIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops);
 
+// `index` is read in the last of `loops`, the rows of a block, and a loop
+// around it goes on to the next rows. Where loops between them walk over
+// several panels of the block: the element to ask for in each iteration, so
+// that one block asks for all of the next, row by row, since the hardware reads
+// what lies in a row faster than what is apart. It may lie outside of the
+// buffer.
+//
+//   for k0 in 8, j in 16, k in 64: ... Y[(k0*64 + k)*256 + j*16]
+//     ->  Y[((k0 + 1)*64 + (j*64 + k)//16)*256 + (j*64 + k)%16*16]
+std::optional<Expr> NextBlockIndex(const Expr& index,
+                                   absl::Span<const ForNode* const> loops);
+
 }  // namespace kiln::codegen_internal
 
 #endif  // KILN_CODEGEN_LLVM_LOOK_AHEAD_H_

@@ -78,5 +78,56 @@ TEST_F(NextPanelTest, NothingIsReadToKnowWhere) {
   EXPECT_FALSE(Next(Add(Load(rows, {j_}), k_)));
 }
 
+class NextBlockTest : public testing::Test {
+ protected:
+  static Stmt Loop(const Var& var, int64_t extent) {
+    return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
+  }
+  // Blocks of 10 rows of 12 elements, in panels of 4 elements, each in some
+  // passes.
+  std::optional<Expr> Next(const Expr& index, int64_t passes) const {
+    const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 3), Loop(i_, passes),
+                                     Loop(k_, 10)};
+    std::vector<const ForNode*> loops;
+    for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
+    return NextBlockIndex(index, loops);
+  }
+  // What `e` comes to in all steps of the first block, in their order.
+  std::vector<int64_t> Values(const Expr& e, int64_t passes) const {
+    std::vector<int64_t> values;
+    for (int64_t step = 0; step < 3 * passes * 10; ++step) {
+      VarMap at;
+      at[b_.get()] = Int(0);
+      at[j_.get()] = Int(step / (passes * 10));
+      at[i_.get()] = Int(step / 10 % passes);
+      at[k_.get()] = Int(step % 10);
+      lower::Normalizer normalizer;
+      values.push_back(*AsInt(normalizer.Run(Substitute(e, at))));
+    }
+    return values;
+  }
+
+  Var b_{"b"}, j_{"j"}, i_{"i"}, k_{"k"};
+  Expr index_ = Add(Add(Mul(b_, Int(120)), Mul(j_, Int(4))), Mul(k_, Int(12)));
+};
+
+TEST_F(NextBlockTest, ABlockAsksForTheNextRowByRow) {
+  for (const int64_t passes : {1, 2, 5}) {
+    const std::optional<Expr> next = Next(index_, passes);
+    ASSERT_TRUE(next);
+    int64_t step = 0;
+    for (const int64_t element : Values(*next, passes)) {
+      EXPECT_EQ(element, 120 + step++ / passes * 4);
+    }
+  }
+}
+
+TEST_F(NextBlockTest, RowsThatDoNotGoOnAreNoBlock) {
+  EXPECT_FALSE(Next(Add(index_, b_), 2));
+  EXPECT_FALSE(Next(Sub(index_, Mul(k_, Int(24))), 2));
+  EXPECT_FALSE(Next(Add(Mul(b_, Int(120)), Mul(k_, Int(12))), 2))
+      << "one panel";
+}
+
 }  // namespace
 }  // namespace kiln::codegen_internal

@@ -50,6 +50,7 @@ const std::vector<ScheduleRule>& CpuRules() {
       {"row-reductions", RowReductions},
       {"split-reduction", SplitReduction},
       {"register-tiling", RegisterTiling},
+      {"near-transposes", NearTransposes},
       {"parallelize-vectorize", ParallelizeVectorize},
   };
   return *rules;

@@ -110,6 +110,10 @@ bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
 struct TilingChoice {
   std::optional<ReadInfo> packed;  // the operand to pack ahead
   bool columns_first = false;      // all rows for some columns, then the next
+  // The shared operand, to be read once from its beginning to its end: blocks
+  // of its rows are used for all there is before the next. The sums wait in
+  // the output.
+  std::optional<ReadInfo> streamed;
 };
 
 int64_t Lanes(int64_t columns, int lanes) {
@@ -133,8 +137,13 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
     KILN_RETURN_IF_ERROR(SplitColumns());
     KILN_RETURN_IF_ERROR(SplitRows());
-    KILN_RETURN_IF_ERROR(Order());
-    KILN_RETURN_IF_ERROR(StoreTile());
+    if (choice_.streamed) {
+      KILN_RETURN_IF_ERROR(OrderStream(*choice_.streamed));
+      KILN_RETURN_IF_ERROR(StoreChunk());
+    } else {
+      KILN_RETURN_IF_ERROR(Order());
+      KILN_RETURN_IF_ERROR(StoreTile());
+    }
     KILN_RETURN_IF_ERROR(Mark());
     KILN_RETURN_IF_ERROR(sch_.DecomposeReduction(block_, reduce_[0]).status());
     return sch_;
@@ -266,9 +275,51 @@ class Tiling {
     return absl::OkStatus();
   }
 
+  // outer loops that the operand moves with, reductions, blocks of rows of it:
+  //   panels of columns, all rows of the output, the rows of the block
+  absl::Status OrderStream(const ReadInfo& operand) {
+    std::vector<Rv> rows;
+    outer_.push_back(loops_[axes_.column]);
+    for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
+      if (i == axes_.column) continue;
+      const bool moves = operand.Uses(i) || !MovesEvenly(info_, i);
+      (info_.axes[i].reduce ? reduce_
+       : moves              ? outer_
+                            : rows)
+          .push_back(loops_[i]);
+    }
+    KILN_ASSIGN_OR_RETURN(const Rv height, sch_.SampleCategorical(
+                                               {32, 64, 128}, {0.3, 0.4, 0.3}));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> blocks,
+                          sch_.Split(reduce_.back(), {Arg(), height}));
+    KILN_ASSIGN_OR_RETURN(const Rv steps,
+                          sch_.SampleCategorical({1, 2, 4}, {0.3, 0.4, 0.3}));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> unrolled,
+                          sch_.Split(blocks[1], {Arg(), steps}));
+    reduce_.back() = blocks[0];
+    inner_.insert(inner_.begin(), unrolled[1]);
+    std::vector<Rv> all = outer_;
+    all.insert(all.end(), reduce_.begin(), reduce_.end());
+    all.push_back(blocks_[0]);
+    all.insert(all.end(), rows.begin(), rows.end());
+    all.insert(all.end(), blocks_.begin() + 1, blocks_.end());
+    all.push_back(unrolled[0]);
+    all.insert(all.end(), inner_.begin(), inner_.end());
+    all.push_back(lane_);
+    return sch_.Reorder(all);
+  }
+
+  // The consumer, if there is one, is done on what an outer iteration sums up.
+  absl::Status StoreChunk() {
+    const std::optional<Rv> store = FuseConsumer(outer_.back());
+    if (!store) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
+    return VectorizeInner(loops.back(), /*unroll=*/false);
+  }
+
   // The tile goes to its place once, by a copy or by the consumer.
   absl::Status StoreTile() {
-    std::optional<Rv> store = FuseConsumer();
+    std::optional<Rv> store = FuseConsumer(blocks_.back());
     if (!store) {
       KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(block_, 0, "local"));
       KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(*store, blocks_.back(), true));
@@ -284,15 +335,15 @@ class Tiling {
     return absl::OkStatus();
   }
 
-  // The only consumer, if it can be done tile by tile.
-  std::optional<Rv> FuseConsumer() {
+  // The only consumer, if it can be done in `loop`.
+  std::optional<Rv> FuseConsumer(Rv loop) {
     if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
     Schedule trial = sch_;
     const absl::StatusOr<std::vector<Rv>> consumers =
         trial.GetConsumers(block_);
     if (!consumers.ok() || consumers->size() != 1) return std::nullopt;
     const Rv consumer = consumers->front();
-    if (!trial.ReverseComputeAt(consumer, blocks_.back(), true).ok() ||
+    if (!trial.ReverseComputeAt(consumer, loop, true).ok() ||
         !trial.SetScope(block_, 0, "local").ok()) {
       return std::nullopt;
     }
@@ -343,10 +394,11 @@ std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   const bool large = SharedIsLarge(info, *shared);
-  std::vector<TilingChoice> choices = {{std::nullopt, large}};
+  std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
   if (!large || Uses(info, *shared) >= kWorthPacking) {
-    choices.push_back({shared, large});
+    choices.push_back({shared, large, std::nullopt});
   }
+  if (large) choices.push_back({std::nullopt, true, shared});
   return choices;
 }
 

@@ -60,6 +60,11 @@ std::vector<Schedule> SplitReduction(const Schedule& sch,
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
                                      const std::string& block,
                                      const RuleContext& context);
+// Operands that are transposed for each of many products may be so just before
+// each.
+std::vector<Schedule> NearTransposes(const Schedule& sch,
+                                     const std::string& block,
+                                     const RuleContext& context);
 // What is left at the root: spatial loops in parallel, the last in vectors.
 std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
                                            const std::string& block,

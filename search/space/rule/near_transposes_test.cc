@@ -1,0 +1,49 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/schedule/trace/print.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::vector<ScheduleRule>& Rules() {
+  static const auto* rules =
+      new std::vector<ScheduleRule>{{"auto-inline", AutoInline},
+                                    {"register-tiling", RegisterTiling},
+                                    {"near-transposes", NearTransposes}};
+  return *rules;
+}
+
+TEST(NearTransposesTest, OperandsOfHeadsMayBeTransposedHeadByHead) {
+  const Module module = *MakeWorkload("tbg:18,5,35");
+  const auto made = ApplyRules(module, Rules(), RuleContext());
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
+  EXPECT_THAT(ToText(made[1].trace()), Not(HasSubstr("sch.compute_at")));
+  for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+  }
+}
+
+TEST(NearTransposesTest, OneProductHasNothingToDoBetween) {
+  const Module module = *MakeWorkload("tbg:64,1,64");
+  const auto made = ApplyRules(module, Rules(), RuleContext());
+  ASSERT_FALSE(made.empty());
+  for (const Schedule& one : made) {
+    EXPECT_THAT(ToText(one.trace()), Not(HasSubstr("sch.compute_at")));
+  }
+}
+
+TEST(NearTransposesTest, WithoutAParallelConsumerNothingMoves) {
+  const Module module = *MakeWorkload("tbg:64,8,64");
+  EXPECT_TRUE(ApplyRule(NearTransposes, module, "value_T").empty());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,51 @@
+#include "kiln/search/space/rule/transposes.h"
+
+#include <cstdint>
+
+#include "kiln/base/status_macros.h"
+
+namespace kiln {
+namespace {
+
+// Elements on a side. What is narrower is copied one by one.
+constexpr int64_t kSquare = 16;
+
+}  // namespace
+
+int TransposedAxis(const BlockInfo& info) {
+  const int column = info.ContiguousAxis();
+  if (column < 0 || !info.is_elementwise) return -1;
+  for (const ReadInfo& read : info.reads) {
+    if (!read.Uses(column) || read.strides[column] == 1.0) continue;
+    for (size_t i = 0; i < info.axes.size(); ++i) {
+      if (read.strides[i] == 1.0) return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch,
+                                            const BlockInfo& info,
+                                            const std::vector<Rv>& loops) {
+  const int column = info.ContiguousAxis(), read_axis = TransposedAxis(info);
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> written,
+                        sch->Split(loops[column], {Arg(), kSquare}));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> read,
+                        sch->Split(loops[read_axis], {Arg(), kSquare}));
+  std::vector<Rv> outer;
+  for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
+    if (i != column && i != read_axis) outer.push_back(loops[i]);
+  }
+  outer.push_back(read[0]);
+  std::vector<Rv> order = outer;
+  order.insert(order.end(), {written[0], read[1], written[1]});
+  KILN_RETURN_IF_ERROR(sch->Reorder(order));
+  KILN_RETURN_IF_ERROR(sch->Unroll(read[1]));
+  const bool fits = info.axes[column].extent >= kSquare &&
+                    info.axes[read_axis].extent >= kSquare;
+  KILN_RETURN_IF_ERROR(fits ? sch->Vectorize(written[1])
+                            : sch->Unroll(written[1]));
+  return outer;
+}
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+// Copies that turn rows into columns.
+#ifndef KILN_SEARCH_SPACE_RULE_TRANSPOSES_H_
+#define KILN_SEARCH_SPACE_RULE_TRANSPOSES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/search/space/rule/block_info.h"
+
+namespace kiln {
+
+// The axis along which the block reads contiguous elements that it writes
+// elsewhere, as a transpose does; -1: none.
+int TransposedAxis(const BlockInfo& info);
+
+// Makes squares of the loops of the axes of such a block, which share cache
+// lines on both sides, and which code generation transposes in registers. Gives
+// the loops outside of a row of squares.
+absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch,
+                                            const BlockInfo& info,
+                                            const std::vector<Rv>& loops);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_TRANSPOSES_H_
