@@ -110,6 +110,7 @@ Contenders AllContenders(const Machine& machine) {
   all.push_back(bench::KilnByDefault(machine));
   if (options.trials > 0) {
     all.push_back(bench::Kiln(options));
+    all.push_back(bench::KilnLaidOutAhead(options));
     all.push_back(bench::KilnPackedAhead(options));
   }
   return all;

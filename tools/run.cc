@@ -22,6 +22,7 @@
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
+#include "kiln/tools/support/split_kernel.h"
 #include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/ndarray/compare.h"
@@ -229,9 +230,13 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
   return all;
 }
 
-absl::Status PrintTime(const Function& f, const LoadedKernel& kernel,
+// Times what runs in every call.
+absl::Status PrintTime(const Function& f, const SplitKernel& whole,
                        const KilnHost* host,
-                       const std::vector<PackedValue>& args) {
+                       const std::vector<PackedValue>& whole_args) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> args,
+                        whole.Prepare(host, whole_args));
+  const LoadedKernel& kernel = whole.main();
   KILN_ASSIGN_OR_RETURN(BoundArguments bound, kernel.Bind(args));
   TimeOptions options;
   options.total_us = 200000;
@@ -243,6 +248,10 @@ absl::Status PrintTime(const Function& f, const LoadedKernel& kernel,
   const absl::StatusOr<double> flop = EstimateFlops(f);
   if (flop.ok()) std::printf(", %.2f GFLOP/s", *flop / time.min_us * 1e-3);
   std::printf("\n");
+  if (whole.has_preparation()) {
+    std::printf(
+        "(without the preparation of constant arguments, which runs once)\n");
+  }
   return absl::OkStatus();
 }
 
@@ -283,7 +292,7 @@ absl::StatusOr<bool> Judge(const KernelSignature& signature,
 
 absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
   KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
-  KILN_ASSIGN_OR_RETURN(LoadedKernel kernel, CompileAndLoad(f, target));
+  KILN_ASSIGN_OR_RETURN(const SplitKernel kernel, SplitKernel::Load(f, target));
   KILN_ASSIGN_OR_RETURN(
       std::vector<PackedValue> args,
       MakeArguments(kernel.signature(), inputs, absl::GetFlag(FLAGS_seed)));
@@ -296,7 +305,9 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
   }
   {
     const KernelFaultMessage message(original.name.c_str());
-    KILN_RETURN_IF_ERROR(kernel.Call(host.abi(), args));
+    KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> main_args,
+                          kernel.Prepare(host.abi(), args));
+    KILN_RETURN_IF_ERROR(kernel.main().Call(host.abi(), main_args));
   }
   KILN_ASSIGN_OR_RETURN(const bool ok,
                         Judge(kernel.signature(), expected, args));

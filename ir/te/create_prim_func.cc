@@ -15,6 +15,7 @@
 #include "kiln/ir/te/node.h"
 #include "kiln/ir/te/region.h"
 #include "kiln/ir/te/te.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::te {
@@ -184,8 +185,34 @@ Function Builder::Finish() {
 
 }  // namespace
 
-absl::StatusOr<Function> CreatePrimFunc(const std::vector<Tensor>& params,
-                                        std::string name) {
+namespace {
+
+absl::StatusOr<int> PositionOf(const Tensor& constant,
+                               const std::vector<Tensor>& params) {
+  const BufferNode* buffer = constant.buffer().get();
+  const TensorNode* tensor = AsTensor(buffer);
+  const auto found = std::find_if(
+      params.begin(), params.end(),
+      [&](const Tensor& param) { return param.buffer().get() == buffer; });
+  if (found != params.end() && !(tensor && tensor->value)) {
+    return static_cast<int>(found - params.begin());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("layout_free_placeholders has ", buffer->name,
+                   found == params.end() ? ", which is not among the parameters"
+                                         : ", which is computed, not given"));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> CreatePrimFunc(
+    const std::vector<Tensor>& params, std::string name,
+    const std::vector<Tensor>& layout_free_placeholders) {
+  std::vector<int> layout_free;
+  for (const Tensor& constant : layout_free_placeholders) {
+    KILN_ASSIGN_OR_RETURN(layout_free.emplace_back(),
+                          PositionOf(constant, params));
+  }
   Builder builder(std::move(name));
   for (const Tensor& tensor : params) {
     KILN_RETURN_IF_ERROR(builder.AddParam(tensor));
@@ -193,7 +220,9 @@ absl::StatusOr<Function> CreatePrimFunc(const std::vector<Tensor>& params,
   for (const Tensor& tensor : params) {
     KILN_RETURN_IF_ERROR(builder.AddFormula(tensor.buffer().get()));
   }
-  return builder.Finish();
+  Function f = builder.Finish();
+  if (!layout_free.empty()) SetLayoutFree(&f, layout_free);
+  return f;
 }
 
 }  // namespace kiln::te

@@ -102,9 +102,12 @@ Tensor Compute(std::vector<Expr> shape, const Formula& formula,
 // The function with `params` as parameters, in order; tensors in between become
 // allocations, and every formula becomes a block of the tensor's name with
 // iterators "v_" + axis. A placeholder that a formula uses and that is no
-// parameter, or a parameter that comes twice, is an error.
-absl::StatusOr<Function> CreatePrimFunc(const std::vector<Tensor>& params,
-                                        std::string name = "main");
+// parameter, or a parameter that comes twice, is an error. So is one of
+// `layout_free_placeholders` that is no parameter or has a formula: these are
+// constants whose layout is free (ir/tensor/layout_free.h).
+absl::StatusOr<Function> CreatePrimFunc(
+    const std::vector<Tensor>& params, std::string name = "main",
+    const std::vector<Tensor>& layout_free_placeholders = {});
 
 }  // namespace kiln::te
 

@@ -5,6 +5,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/reader/reader.h"
 
@@ -130,6 +131,21 @@ TEST(TeTest, SymbolicExtentsStay) {
   KILN_ASSERT_OK_AND_ASSIGN(Function f, te::CreatePrimFunc({a, Relu(a)}));
   ASSERT_EQ(SymbolicDims(f).size(), 1);
   EXPECT_EQ(SymbolicDims(f)[0], n);
+}
+
+TEST(TeTest, LayoutFreePlaceholdersBecomeAnAttribute) {
+  te::Tensor a = te::Placeholder({Int(4)}, kF32, "A");
+  te::Tensor b = Relu(a);
+  KILN_ASSERT_OK_AND_ASSIGN(Function f,
+                            te::CreatePrimFunc({b, a}, "main", {a}));
+  EXPECT_EQ(LayoutFreeParams(f), std::vector<int>{1});
+  EXPECT_THAT(te::CreatePrimFunc({a, b}, "main", {b}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("relu, which is computed")));
+  te::Tensor other = te::Placeholder({Int(4)}, kF32, "other");
+  EXPECT_THAT(te::CreatePrimFunc({a, b}, "main", {other}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("other, which is not among")));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "kiln/ir/te/workloads.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -255,7 +257,44 @@ const std::vector<WorkloadInfo>& Workloads() {
   return *infos;
 }
 
+bool HasWeights(std::string_view name) {
+  static constexpr std::string_view kWithout[] = {"nrm", "sfm", "tbg"};
+  return std::find(std::begin(kWithout), std::end(kWithout), name) ==
+         std::end(kWithout);
+}
+
+namespace {
+
+// Takes the suffix off the specification.
+absl::StatusOr<bool> TakeLayoutFree(std::string_view* spec) {
+  const std::string_view suffix = kLayoutFreeSuffix;
+  if (spec->size() < suffix.size() ||
+      spec->substr(spec->size() - suffix.size()) != suffix) {
+    return false;
+  }
+  const std::string_view rest = spec->substr(0, spec->size() - suffix.size());
+  const std::string_view name = rest.substr(0, rest.find(':'));
+  if (!HasWeights(name)) {
+    return Refuse(*spec, absl::StrCat(std::string(name),
+                                      " has no constant weights, whose layout "
+                                      "would be free"));
+  }
+  *spec = rest;
+  return true;
+}
+
+absl::StatusOr<Function> MakeMain(const Workload& workload, const Dims& dims,
+                                  bool layout_free) {
+  const std::vector<te::Tensor> params = workload.make(dims);
+  std::vector<te::Tensor> constants;
+  if (layout_free) constants.push_back(params[1]);
+  return te::CreatePrimFunc(params, "main", constants);
+}
+
+}  // namespace
+
 absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
+  KILN_ASSIGN_OR_RETURN(const bool layout_free, TakeLayoutFree(&spec));
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
   KILN_ASSIGN_OR_RETURN(const Workload* workload, FindWorkload(spec, name));
@@ -265,8 +304,7 @@ absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
         dims, ReadDims(spec, *workload, std::string(spec.substr(colon + 1))));
   }
   KILN_RETURN_IF_ERROR(CheckDims(spec, name, dims));
-  const std::vector<te::Tensor> params = workload->make(dims);
-  KILN_ASSIGN_OR_RETURN(Function main, te::CreatePrimFunc(params, "main"));
+  KILN_ASSIGN_OR_RETURN(Function main, MakeMain(*workload, dims, layout_free));
   for (const Param& param : main.params) {
     KILN_RETURN_IF_ERROR(CheckSize(spec, param.buffer));
   }

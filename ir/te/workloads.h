@@ -18,6 +18,10 @@
 // | tbg  | seq, heads, dim                     | transposed batched matmul   |
 //
 // k is the kernel's extent, s the stride, p the padding on each side.
+//
+// gmm and the convolutions have constant weights, their second parameter. With
+// ":layout_free" at the end, as in "gmm:512,512,512:layout_free" or
+// "c2d:layout_free", these may be laid out ahead (ir/tensor/layout_free.h).
 #ifndef KILN_IR_TE_WORKLOADS_H_
 #define KILN_IR_TE_WORKLOADS_H_
 
@@ -37,12 +41,18 @@ struct WorkloadInfo {
   std::vector<std::vector<int64_t>> shapes;
 };
 
+inline constexpr char kLayoutFreeSuffix[] = ":layout_free";
+
+// Whether the workload called `name` has constant weights.
+bool HasWeights(std::string_view name);
+
 // All workloads, in the order of the table.
 const std::vector<WorkloadInfo>& Workloads();
 
 // The module with one function "main" for a specification such as
-// "gmm:1024,1024,1024", or "gmm" for the default shape. The error says what
-// is known and what the dimensions are.
+// "gmm:1024,1024,1024", or "gmm" for the default shape, both with
+// kLayoutFreeSuffix or without. The error says what is known and what the
+// dimensions are.
 absl::StatusOr<Module> MakeWorkload(std::string_view spec);
 
 }  // namespace kiln

@@ -10,6 +10,8 @@
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 
 namespace kiln {
@@ -209,6 +211,9 @@ TEST(WorkloadsTest, BadSpecificationsSayWhatIsWrong) {
                 {"gmm:1,2", "write gmm:N,M,K"},
                 {"gmm:1,2,3,4,5", "5 dimensions"},
                 {"gmm:", "1 dimensions"},
+                {"sfm:layout_free", "sfm has no constant weights"},
+                {"what:layout_free", "unknown name"},
+                {"gmm:layout_free:2,2,2", "no whole number"},
                 {"gmm:0,2,3", "N = 0 must be positive"},
                 {"gmm:-1,2,3", "positive"},
                 {"gmm:1,2,x", "no whole number"},
@@ -227,6 +232,21 @@ TEST(WorkloadsTest, BadSpecificationsSayWhatIsWrong) {
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.message)))
         << bad.spec;
   }
+}
+
+TEST(WorkloadsTest, WeightsCanBeLayoutFree) {
+  for (const WorkloadInfo& info : Workloads()) {
+    const std::string spec = info.name + kLayoutFreeSuffix;
+    const absl::StatusOr<Module> module = MakeWorkload(spec);
+    EXPECT_EQ(module.ok(), HasWeights(info.name)) << spec;
+    if (!module.ok()) continue;
+    EXPECT_EQ(LayoutFreeParams(module->functions[0]), std::vector<int>{1});
+    KILN_ASSERT_OK_AND_ASSIGN(const Module again,
+                              ParseModule("m.py", PrintModule(*module)));
+    EXPECT_TRUE(StructurallyEqual(*module, again)) << spec;
+  }
+  EXPECT_FALSE(StructurallyEqual(*MakeWorkload("gmm:2,3,4"),
+                                 *MakeWorkload("gmm:2,3,4:layout_free")));
 }
 
 TEST(FlopsTest, ASymbolicExtentCannotBeCounted) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/verify/place.h"
 
@@ -29,6 +30,9 @@ class Verifier {
   bool is_blocks() const { return options_.level == VerifyLevel::kBlocks; }
 
   void AddParams();
+  void CheckLayoutFree();
+  void CheckLayoutFree(const Attr& item, std::set<int64_t>* listed);
+  void CheckOnlyRead(const Buffer& buffer);
   void Check(const Stmt& s);
   void CheckFor(const ForNode& loop);
   void CheckThreadTag(const ForNode& loop);
@@ -109,6 +113,56 @@ void Verifier::AddParams() {
   }
 }
 
+void Verifier::CheckOnlyRead(const Buffer& buffer) {
+  Visit(function_.body, [&](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    if (store && store->buffer == buffer) {
+      place_.Fail(absl::StrCat(
+          kLayoutFreeBuffers, " lists the parameter ", buffer->name,
+          ", which the function writes; only what it only reads can be laid "
+          "out ahead"));
+    }
+    return place_.ok();
+  });
+}
+
+void Verifier::CheckLayoutFree(const Attr& item, std::set<int64_t>* listed) {
+  const int64_t* index = item.expr() ? AsInt(*item.expr()) : nullptr;
+  const auto count = static_cast<int64_t>(function_.params.size());
+  if (!index || *index < 0 || *index >= count) {
+    return place_.Fail(
+        absl::StrCat(kLayoutFreeBuffers, " holds ",
+                     index ? absl::StrCat(*index) : "what is no number",
+                     "; it is a list of positions among the ", count,
+                     " parameters, from 0 on"));
+  }
+  const Param& param = function_.params[*index];
+  if (!param.buffer) {
+    return place_.Fail(absl::StrCat(kLayoutFreeBuffers, " lists the parameter ",
+                                    param.var.name(), ", which is no tensor"));
+  }
+  if (!listed->insert(*index).second) {
+    return place_.Fail(
+        absl::StrCat(kLayoutFreeBuffers, " lists ", *index, " twice"));
+  }
+  CheckOnlyRead(param.buffer);
+}
+
+void Verifier::CheckLayoutFree() {
+  const auto found = function_.attrs.find(kLayoutFreeBuffers);
+  if (found == function_.attrs.end() || !is_blocks() || !place_.ok()) return;
+  const AttrList* list = found->second.list();
+  if (!list) {
+    return place_.Fail(absl::StrCat(kLayoutFreeBuffers,
+                                    " is no list; write [1] for the second "
+                                    "parameter"));
+  }
+  std::set<int64_t> listed;
+  for (const Attr& item : *list) {
+    if (place_.ok()) CheckLayoutFree(item, &listed);
+  }
+}
+
 absl::Status Verifier::Run() {
   AddParams();
   if (function_.name.empty()) place_.Fail("the function has no name");
@@ -125,6 +179,7 @@ absl::Status Verifier::Run() {
     }
   }
   Check(function_.body);
+  CheckLayoutFree();
   return place_.status();
 }
 

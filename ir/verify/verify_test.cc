@@ -205,5 +205,40 @@ TEST(VerifyTest, FunctionNamesAreUnique) {
                                         HasSubstr("two functions")));
 }
 
+// A function of A and the scalar n that writes B, with the attribute.
+absl::Status LayoutFree(const std::string& attribute) {
+  const absl::StatusOr<Module> module = ParseModule("m.py", R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), n: T.int64, B: T.Buffer((8,), "float32")):
+    T.func_attr({"layout_free_buffers": )" + attribute + R"(})
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+)");
+  return module.ok() ? VerifyModule(*module) : module.status();
+}
+
+TEST(VerifyTest, LayoutFreeBuffersAreParametersThatAreOnlyRead) {
+  KILN_EXPECT_OK(LayoutFree("[]"));
+  KILN_EXPECT_OK(LayoutFree("[0]"));
+  const struct {
+    const char* attribute;
+    const char* message;
+  } kCases[] = {{"[2]", "lists the parameter B, which the function writes"},
+                {"[1]", "lists the parameter n, which is no tensor"},
+                {"[3]", "holds 3"},
+                {"[-1]", "holds -1"},
+                {"[0, 0]", "lists 0 twice"},
+                {"[\"A\"]", "what is no number"},
+                {"0", "is no list"}};
+  for (const auto& bad : kCases) {
+    EXPECT_THAT(
+        LayoutFree(bad.attribute),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.message)))
+        << bad.attribute;
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/search/feature/ops.h"
 
@@ -168,6 +169,7 @@ void Walker::BindIters(const BlockRealizeNode& realize) {
 }
 
 void Walker::WalkRealize(const BlockRealizeNode& realize) {
+  if (IsLayoutPreparation(*realize.block)) return;
   const size_t depth = scope_.depth();
   const double outer_share = share_;
   const int outer_block = std::exchange(block_, num_blocks_++);

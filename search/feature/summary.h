@@ -11,8 +11,9 @@
 // Sizes are those of the elements touched: an intermediate buffer that is
 // written and read inside some loops counts as large as one iteration of them
 // needs it, as lowering will make it. Names, ids and addresses make no
-// difference. Total for every well-formed function: what is no affine index
-// with constant bounds is approximated.
+// difference. Blocks that only prepare constant arguments (see
+// ir/tensor/layout_free.h) are left out. Total for every well-formed function:
+// what is no affine index with constant bounds is approximated.
 #ifndef KILN_SEARCH_FEATURE_SUMMARY_H_
 #define KILN_SEARCH_FEATURE_SUMMARY_H_
 

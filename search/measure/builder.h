@@ -2,6 +2,7 @@
 #ifndef KILN_SEARCH_MEASURE_BUILDER_H_
 #define KILN_SEARCH_MEASURE_BUILDER_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,31 @@
 
 namespace kiln {
 
+// What runs once, ahead of a kernel, and brings constant arguments into another
+// layout. It and the kernel take their arguments from one list: the buffers of
+// the signature of the whole, then `prepared`.
+struct BuiltPreparation {
+  std::string object;
+  std::string symbol;
+  std::vector<KernelBuffer> prepared;
+  std::vector<int> args, kernel_args;  // positions in that list
+};
+
 // A compiled kernel: a relocatable object that exports `symbol` with the
 // kernel ABI.
 struct BuildResult {
   std::string object;
   std::string symbol;
-  KernelSignature signature;
+  KernelSignature signature;  // of the function, preparation included
+  std::optional<BuiltPreparation> preparation = std::nullopt;
 };
 
 class Builder {
  public:
   virtual ~Builder() = default;
 
-  // Compiles one scheduled function. Called from several threads at a time.
+  // Compiles one scheduled function, in two where it has a preparation (see
+  // ir/transform/split_preparation.h). Called from several threads at a time.
   virtual absl::StatusOr<BuildResult> Build(const Function& scheduled) = 0;
 
   // What goes into a record's compiler_version.

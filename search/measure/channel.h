@@ -14,7 +14,7 @@
 namespace kiln {
 
 // Stands in every Request; a worker refuses another one.
-inline constexpr int kRunnerProtocolVersion = 1;
+inline constexpr int kRunnerProtocolVersion = 2;
 
 inline constexpr uint32_t kMaxFrameBytes = uint32_t{1} << 30;
 

@@ -87,6 +87,7 @@ BuildResult InjectFault(FaultKind kind, const BuildResult& good) {
   BuildResult faulty = good;
   faulty.symbol = SymbolOf(kind, good.signature);
   faulty.object = std::string(FaultKernels());
+  faulty.preparation.reset();
   if (kind == FaultKind::kBrokenObject) {
     faulty.object.resize(faulty.object.size() / 2);
   }

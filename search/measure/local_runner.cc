@@ -174,6 +174,26 @@ absl::Status LocalRunner::Ready(const MeasureTask& task) {
       "measuring: workers end before they take a task");
 }
 
+namespace {
+
+// Shapes are constant where there is a preparation.
+void FillPreparation(const BuiltPreparation& from, search::Preparation* to) {
+  to->set_object(from.object);
+  to->set_symbol(from.symbol);
+  for (const KernelBuffer& buffer : from.prepared) {
+    search::Preparation::Buffer* out = to->add_prepared();
+    out->set_name(buffer.name);
+    uint64_t bytes = buffer.dtype.bytes();
+    for (const KernelDim& dim : buffer.shape) bytes *= dim.extent;
+    out->set_bytes(bytes);
+  }
+  to->mutable_args()->Add(from.args.begin(), from.args.end());
+  to->mutable_kernel_args()->Add(from.kernel_args.begin(),
+                                 from.kernel_args.end());
+}
+
+}  // namespace
+
 std::string LocalRunner::RequestFor(const BuildResult& kernel,
                                     const MeasureOptions& options) const {
   search::Request request;
@@ -181,6 +201,9 @@ std::string LocalRunner::RequestFor(const BuildResult& kernel,
   search::MeasureKernel& out = *request.mutable_measure();
   out.set_object(kernel.object);
   out.set_symbol(kernel.symbol);
+  if (kernel.preparation) {
+    FillPreparation(*kernel.preparation, out.mutable_preparation());
+  }
   out.set_num_threads(options.num_threads);
   out.set_memory_limit_bytes(options_.memory_limit_bytes);
   out.set_check(options.check);

@@ -12,6 +12,7 @@
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/transform/split_preparation.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/reorder.h"
@@ -172,7 +173,8 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
   const double flop = EstimateFlops(f).value_or(0);
   KILN_ASSIGN_OR_RETURN(
       BuildResult build,
-      builder.Build(flop > options.max_plain_flop ? InCacheOrder(f) : f));
+      builder.Build(WithoutPreparation(
+          flop > options.max_plain_flop ? InCacheOrder(f) : f)));
   KILN_RETURN_IF_ERROR(CheckStatic(build.signature));
   if (flop <= options.max_interpreted_flop) {
     KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, build, options.seed));

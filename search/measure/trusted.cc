@@ -64,6 +64,9 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeTrustedTask(
   if (scalars.size() != signature.scalars.size()) {
     return absl::InvalidArgumentError("a trusted kernel lacks its scalars");
   }
+  if (trusted.preparation) {
+    return absl::InvalidArgumentError("a trusted kernel has no preparation");
+  }
   std::vector<NDArray> before;
   std::vector<NDArray> after;
   for (size_t i = 0; i < signature.buffers.size(); ++i) {

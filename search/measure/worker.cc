@@ -26,10 +26,10 @@
 #include "kiln/search/measure/fault_signal.h"
 #include "kiln/search/measure/guarded_host.h"
 #include "kiln/search/measure/runner.pb.h"
+#include "kiln/search/measure/worker_kernel.h"
 #include "kiln/search/measure/worker_task.h"
 #include "kiln/vm/library/kernel_abi.h"
 #include "kiln/vm/library/kernel_host.h"
-#include "kiln/vm/library/object_loader.h"
 #include "kiln/vm/profile/time_evaluator.h"
 
 namespace kiln {
@@ -89,9 +89,9 @@ class Worker {
   MaybeFailure Measure(const search::MeasureKernel& request,
                        search::Response& response);
   MaybeFailure CheckedRun(const search::MeasureKernel& request,
-                          KilnKernel kernel, search::Response& response);
+                          WorkerKernel& kernel, search::Response& response);
   MaybeFailure TimedRuns(const search::MeasureKernel& request,
-                         KilnKernel kernel, search::Response& response);
+                         WorkerKernel& kernel, search::Response& response);
   void UseThreads(int count);
 
   int fd_;
@@ -133,17 +133,20 @@ MaybeFailure Worker::Load(const search::LoadTask& load, int fd) {
 }
 
 MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
-                                KilnKernel kernel, search::Response& response) {
+                                WorkerKernel& kernel,
+                                search::Response& response) {
   const auto start = Clock::now();
   task_->Prepare();
   GuardedHost host(host_->abi());
   const auto before_call = Clock::now();
-  const int32_t status =
-      kernel(host.abi(), task_->guarded_data().data(), task_->scalars().data());
+  int32_t status = kernel.Prepare(host.abi(), task_->guarded_data(),
+                                  WorkerKernel::Memory::kGuarded);
+  if (status == 0) status = kernel.Call(host.abi(), task_->scalars());
   const double call_seconds = SecondsSince(before_call);
   MaybeFailure failure = FailureOf(status);
   std::optional<std::string> violation = host.CheckWorkspaces();
   if (!violation) violation = task_->CheckSlack();
+  if (!violation) violation = kernel.CheckSlack();
   if (violation) failure = Failure{Verdict::kOutOfBounds, *violation};
   if (!failure && request.check()) {
     const std::optional<std::string> mismatch =
@@ -179,18 +182,25 @@ TimeOptions TimingOf(const search::MeasureKernel& request) {
 }
 
 MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
-                               KilnKernel kernel, search::Response& response) {
+                               WorkerKernel& kernel,
+                               search::Response& response) {
   absl::StatusOr<absl::Span<void* const>> data = task_->PlainData();
   if (!data.ok()) {
     return Failure{Verdict::kOutOfMemory, std::string(data.status().message())};
   }
   const MemoryLimit limit(request.memory_limit_bytes());
+  int32_t status =
+      kernel.Prepare(host_->abi(), *data, WorkerKernel::Memory::kPlain);
+  if (MaybeFailure failure = FailureOf(status)) return failure;
   TimeOptions options = TimingOf(request);
-  if (request.flush_cache()) options.flush = task_->PlainSpans();
-  int32_t status = 0;
+  if (request.flush_cache()) {
+    options.flush = task_->PlainSpans();
+    const auto prepared = kernel.PlainSpans();
+    options.flush.insert(options.flush.end(), prepared.begin(), prepared.end());
+  }
   const absl::StatusOr<TimeResult> time = MeasureTime(
       [&] {
-        status = kernel(host_->abi(), data->data(), task_->scalars().data());
+        status = kernel.Call(host_->abi(), task_->scalars());
         return status == 0 ? absl::OkStatus() : absl::AbortedError("");
       },
       options);
@@ -221,10 +231,8 @@ MaybeFailure Worker::Measure(const search::MeasureKernel& request,
   if (task_ == nullptr) {
     return Failure{Verdict::kRunError, "no task was loaded"};
   }
-  const absl::StatusOr<std::shared_ptr<const LoadedObject>> object =
-      LoadedObject::Load(request.object());
-  const absl::StatusOr<KilnKernel> kernel =
-      object.ok() ? (*object)->Kernel(request.symbol()) : object.status();
+  absl::StatusOr<WorkerKernel> kernel = WorkerKernel::Load(
+      request, static_cast<int>(task_->guarded_data().size()));
   if (!kernel.ok()) {
     return Failure{Verdict::kBuildError,
                    std::string(kernel.status().message())};

@@ -47,6 +47,9 @@ struct KilnOptions {
 };
 // Tunes before it is timed.
 std::unique_ptr<Contender> Kiln(const KilnOptions& options);
+// The same where weights are constant: how they lie is part of what is tuned,
+// and they are brought there before the clock starts.
+std::unique_ptr<Contender> KilnLaidOutAhead(const KilnOptions& options);
 // The same for products of two matrices, the second of which is in panels of
 // some columns before the clock starts.
 std::unique_ptr<Contender> KilnPackedAhead(const KilnOptions& options);

@@ -15,18 +15,27 @@ namespace {
 
 class KilnContender : public Contender {
  public:
-  explicit KilnContender(KilnOptions options) : options_(std::move(options)) {}
+  KilnContender(KilnOptions options, bool layout_free)
+      : options_(std::move(options)), layout_free_(layout_free) {}
 
-  std::string name() const override { return "Kiln"; }
+  std::string name() const override {
+    return layout_free_ ? "Kiln, weights laid out ahead" : "Kiln";
+  }
   Role role() const override { return Role::kKiln; }
+  bool packs_ahead() const override { return layout_free_; }
 
   absl::StatusOr<std::function<void()>> Prepare(const OpCase& op) override {
-    KILN_ASSIGN_OR_RETURN(Module module, MakeWorkload(op.spec()));
-    const char* space = BuiltinSpace(op.workload);
+    if (layout_free_ && !HasWeights(op.workload)) {
+      return std::function<void()>();
+    }
+    const std::string spec =
+        op.spec() + (layout_free_ ? kLayoutFreeSuffix : "");
+    KILN_ASSIGN_OR_RETURN(Module module, MakeWorkload(spec));
+    const char* space = layout_free_ ? nullptr : BuiltinSpace(op.workload);
     KILN_ASSIGN_OR_RETURN(
         const TunedKernel best,
         TuneKernel(options_,
-                   {.name = absl::StrCat(op.spec(), "-threads", op.threads),
+                   {.name = absl::StrCat(spec, "-threads", op.threads),
                     .module = std::move(module),
                     .space = space ? space : "",
                     .threads = op.threads}));
@@ -35,13 +44,18 @@ class KilnContender : public Contender {
 
  private:
   const KilnOptions options_;
+  const bool layout_free_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
 };
 
 }  // namespace
 
 std::unique_ptr<Contender> Kiln(const KilnOptions& options) {
-  return std::make_unique<KilnContender>(options);
+  return std::make_unique<KilnContender>(options, /*layout_free=*/false);
+}
+
+std::unique_ptr<Contender> KilnLaidOutAhead(const KilnOptions& options) {
+  return std::make_unique<KilnContender>(options, /*layout_free=*/true);
 }
 
 }  // namespace kiln::bench

@@ -18,7 +18,8 @@ namespace kiln::bench {
 Target TargetWith(int threads);
 
 // Compiles `f` and gives the call that runs it on `args`, one array for each
-// parameter, with at most `threads` threads of the pool.
+// parameter, with at most `threads` threads of the pool. What `f` lays out
+// ahead is prepared here; the call runs the rest.
 absl::StatusOr<std::function<void()>> CallOf(const Function& f,
                                              std::vector<NDArray> args,
                                              int threads,

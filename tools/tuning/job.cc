@@ -87,7 +87,9 @@ absl::StatusOr<TuneJob> JobOfWorkload(const std::string& workload) {
   job.function = job.module.functions[0].name;
   job.use_rules = true;
   const std::string kind = workload.substr(0, workload.find(':'));
-  if (const char* text = BuiltinSpace(kind)) {
+  // What is built in reads operands where they lie, or packs them in each call.
+  const bool layout_free = workload.ends_with(kLayoutFreeSuffix);
+  if (const char* text = layout_free ? nullptr : BuiltinSpace(kind)) {
     job.space = python::Source(absl::StrCat("<space of ", kind, ">"), text);
   }
   return job;

@@ -20,6 +20,9 @@ absl::Status SaveBest(Module module, const Function& best,
   KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(module)));
   KILN_RETURN_IF_ERROR(dir.Write("trace.py", trace));
   KILN_ASSIGN_OR_RETURN(const BuildResult build, builder.Build(best));
+  if (build.preparation) {
+    KILN_RETURN_IF_ERROR(dir.Write("prepare.o", build.preparation->object));
+  }
   return dir.Write("kernel.o", build.object);
 }
 

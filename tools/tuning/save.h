@@ -12,7 +12,9 @@
 namespace kiln {
 
 // Writes best.py and best.pb (the module with `best` in place of its function
-// of that name), trace.py and kernel.o.
+// of that name), trace.py and kernel.o. Where the function lays out constant
+// arguments ahead, prepare.o does that, and kernel.o is the rest; the
+// signatures of both are those of ir/transform/split_preparation.h.
 absl::Status SaveBest(Module module, const Function& best,
                       const std::string& trace, const WorkDir& dir,
                       Builder& builder);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/scope.h"
@@ -122,7 +123,8 @@ std::vector<std::string> NamesOf(const Scope& scope,
   return names;
 }
 
-std::optional<BlockInfo> Describe(const Scope& scope, int index) {
+std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
+                                  int index) {
   const ScopeBlock& at = scope.blocks[index];
   const BlockNode& block = at.block();
   BlockInfo info;
@@ -135,6 +137,7 @@ std::optional<BlockInfo> Describe(const Scope& scope, int index) {
     if (read.buffer == block.writes[0].buffer) continue;
     info.reads.push_back(DescribeRead(read, axes, info.axes.size()));
     info.reads.back().index = static_cast<int>(i);
+    info.reads.back().layout_free = IsLayoutFree(f, read.buffer);
   }
   info.has_init = static_cast<bool>(block.init);
   ReadBody(block.body, &info);
@@ -194,7 +197,7 @@ std::optional<BlockInfo> DescribeBlock(const Function& f,
   const Scope scope(*root);
   for (size_t i = 0; i < scope.blocks.size(); ++i) {
     if (scope.blocks[i].block().name == name) {
-      return Describe(scope, static_cast<int>(i));
+      return Describe(f, scope, static_cast<int>(i));
     }
   }
   return std::nullopt;

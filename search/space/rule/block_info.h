@@ -25,6 +25,7 @@ struct ReadInfo {
   int index = 0;                               // among the reads of the block
   int dims = 0;                                // of the buffer
   double elements = 0;                         // of the buffer
+  bool layout_free = false;                    // a constant, see layout_free.h
   std::vector<std::optional<double>> strides;  // one for each axis
 
   bool Uses(int axis) const { return strides[axis] != 0.0; }

@@ -7,12 +7,14 @@
 //       store the tile, or what the consumer makes of it
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 
@@ -108,17 +110,30 @@ bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
 }
 
 struct TilingChoice {
-  std::optional<ReadInfo> packed;  // the operand to pack ahead
+  std::optional<ReadInfo> packed;  // the operand to pack first
   bool columns_first = false;      // all rows for some columns, then the next
   // The shared operand, to be read once from its beginning to its end: blocks
   // of its rows are used for all there is before the next. The sums wait in
   // the output.
   std::optional<ReadInfo> streamed;
+  int vectors = 0;  // of a tile, and of a panel; 0: open, and 1
 };
 
 int64_t Lanes(int64_t columns, int lanes) {
   while (lanes > columns) lanes /= 2;
   return lanes;
+}
+
+std::vector<RegisterTile> TilesFor(const BlockInfo& info, const TileAxes& axes,
+                                   const RuleContext& context) {
+  const auto extent = [&](int axis) {
+    return axis < 0 ? 1 : info.axes[axis].extent;
+  };
+  const TileSpace space{extent(axes.outer_row), extent(axes.row),
+                        extent(axes.column)};
+  RegisterFile file = context.registers;
+  file.lanes = static_cast<int>(Lanes(space.columns, file.lanes));
+  return ChooseRegisterTiles(space, file, kTiles);
 }
 
 class Tiling {
@@ -154,19 +169,21 @@ class Tiling {
     return FunctionOf(sch_, context_).name;
   }
 
-  // [.., columns] → [columns / lanes, .., lanes]
+  // [.., columns] → [columns / panel, .., panel], of one vector or all of a
+  // tile
   absl::Status Pack(const ReadInfo& operand) {
     KILN_ASSIGN_OR_RETURN(panels_,
                           sch_.CacheRead(block_, operand.index, "global"));
     IndexMap map;
     for (int i = 0; i < operand.dims; ++i)
       map.inputs.push_back(Var("d" + std::to_string(i)));
-    const Expr column = map.inputs.back(), lanes = Int(LaneCount());
-    map.outputs.push_back(FloorDiv(column, lanes));
+    const Expr column = map.inputs.back();
+    const Expr panel = Int(LaneCount() * std::max(1, choice_.vectors));
+    map.outputs.push_back(FloorDiv(column, panel));
     for (int i = 0; i + 1 < operand.dims; ++i) {
       map.outputs.push_back(map.inputs[i]);
     }
-    map.outputs.push_back(FloorMod(column, lanes));
+    map.outputs.push_back(FloorMod(column, panel));
     return sch_.TransformLayout(*panels_, Schedule::Side::kWrite, 0, map, 0.0);
   }
 
@@ -175,19 +192,15 @@ class Tiling {
   }
 
   absl::Status SampleTile() {
-    const auto extent = [&](int axis) {
-      return axis < 0 ? 1 : info_.axes[axis].extent;
-    };
-    const TileSpace space{extent(axes_.outer_row), extent(axes_.row),
-                          extent(axes_.column)};
-    RegisterFile file = context_.registers;
-    file.lanes = static_cast<int>(LaneCount());
     std::vector<int64_t> codes;
     std::vector<double> weights;
-    for (const RegisterTile& tile : ChooseRegisterTiles(space, file, kTiles)) {
+    for (const RegisterTile& tile : TilesFor(info_, axes_, context_)) {
+      if (choice_.vectors > 0 && tile.vectors != choice_.vectors) continue;
       codes.push_back((tile.outer_rows * 100 + tile.rows) * 100 + tile.vectors);
       weights.push_back(tile.weight);
     }
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= total;
     KILN_ASSIGN_OR_RETURN(tile_, sch_.SampleCategorical(codes, weights));
     return absl::OkStatus();
   }
@@ -367,6 +380,9 @@ class Tiling {
   }
 
   absl::Status MarkPanels() {
+    if (choice_.packed->layout_free) {
+      KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kLayoutPreparation, true));
+    }
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*panels_));
     KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/false));
     return sch_.Parallel(loops.front());
@@ -389,11 +405,32 @@ double Uses(const BlockInfo& info, const ReadInfo& operand) {
          static_cast<double>(info.ReduceSize()) / operand.elements;
 }
 
+// A constant operand lies in panels as wide as the tile, one for each width.
+std::vector<TilingChoice> ChoicesAhead(const std::vector<RegisterTile>& tiles,
+                                       const ReadInfo& shared, bool large) {
+  std::vector<TilingChoice> choices;
+  for (const RegisterTile& tile : tiles) {
+    const bool known = std::any_of(
+        choices.begin(), choices.end(),
+        [&](const TilingChoice& c) { return c.vectors == tile.vectors; });
+    if (known) continue;
+    choices.push_back({shared, true, std::nullopt, tile.vectors});
+    if (!large) {
+      choices.push_back({shared, false, std::nullopt, tile.vectors});
+    }
+  }
+  return choices;
+}
+
 // A large operand of few uses takes about as long to pack as to use.
-std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes) {
+std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes,
+                                  const RuleContext& context) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   const bool large = SharedIsLarge(info, *shared);
+  if (shared->layout_free) {
+    return ChoicesAhead(TilesFor(info, axes, context), *shared, large);
+  }
   std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
   if (!large || Uses(info, *shared) >= kWorthPacking) {
     choices.push_back({shared, large, std::nullopt});
@@ -412,7 +449,7 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const std::optional<TileAxes> axes = ChooseAxes(*info);
   if (!axes) return {};
   std::vector<Schedule> made;
-  for (const TilingChoice& choice : Choices(*info, *axes)) {
+  for (const TilingChoice& choice : Choices(*info, *axes, context)) {
     absl::StatusOr<Schedule> tiled =
         Tiling(sch, *info, *axes, choice, context).Run();
     if (tiled.ok()) made.push_back(*std::move(tiled));

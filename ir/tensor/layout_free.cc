@@ -1,0 +1,45 @@
+#include "kiln/ir/tensor/layout_free.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kiln {
+
+std::vector<int> LayoutFreeParams(const Function& f) {
+  std::vector<int> params;
+  const auto found = f.attrs.find(kLayoutFreeBuffers);
+  const AttrList* list =
+      found == f.attrs.end() ? nullptr : found->second.list();
+  if (!list) return params;
+  for (const Attr& item : *list) {
+    const int64_t* index = item.expr() ? AsInt(*item.expr()) : nullptr;
+    if (!index || *index < 0) continue;
+    const auto at = static_cast<size_t>(*index);
+    if (at < f.params.size() && f.params[at].buffer) {
+      params.push_back(static_cast<int>(at));
+    }
+  }
+  return params;
+}
+
+bool IsLayoutFree(const Function& f, const Buffer& buffer) {
+  const std::vector<int> params = LayoutFreeParams(f);
+  return std::any_of(params.begin(), params.end(), [&](int param) {
+    return f.params[param].buffer == buffer;
+  });
+}
+
+void SetLayoutFree(Function* f, const std::vector<int>& params) {
+  AttrList list;
+  for (int param : params) list.push_back(Attr(Int(param)));
+  f->attrs[kLayoutFreeBuffers] = Attr(std::move(list));
+}
+
+bool IsLayoutPreparation(const BlockNode& block) {
+  const auto found = block.annotations.find(kLayoutPreparation);
+  if (found == block.annotations.end() || !found->second.expr()) return false;
+  const int64_t* value = AsInt(*found->second.expr());
+  return value && *value != 0;
+}
+
+}  // namespace kiln
