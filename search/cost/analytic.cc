@@ -116,9 +116,10 @@ class StoreEstimator {
 };
 
 // Initializations inside the loops of their reduction run once for each.
-// Iterations that a predicate cuts short cost as much as others.
+// Iterations that a predicate cuts short cost as much as others; those that add
+// nothing are left out.
 void StoreEstimator::SetRounds() {
-  rounds_ = 1;
+  rounds_ = store_.added;
   for (int i = 0; i < nest_.tile; ++i) {
     const bool once = store_.is_init && nest_.accesses[0].strides[i] == 0;
     if (!once) rounds_ *= nest_.extents[i];

@@ -7,6 +7,7 @@
 
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/search/feature/condition_share.h"
 #include "kiln/search/feature/ops.h"
 
 namespace kiln {
@@ -68,6 +69,7 @@ class Walker {
   std::vector<LoopRole> roles_;  // of these
   int64_t unroll_steps_ = 0;
   int block_ = 0, num_blocks_ = 0;
+  const CallNode* skipped_ = nullptr;  // see SkippedChoice
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
   std::vector<bool> seen_;  // buffers with an access
@@ -203,6 +205,10 @@ void Walker::WalkStore(const StoreNode& store) {
   summary.predicated = guarded_;
   summary.share = share_;
   summary.block = block_;
+  skipped_ = SkippedChoice(store);
+  if (skipped_) {
+    summary.added = ConditionShare(skipped_->args[0], scope_, extents_);
+  }
   AddAccess(store.buffer, store.indices, true, guarded_, &summary);
   ReadExpr(store.value, guarded_, &summary);
   summary.is_reduction = summary.accesses[0].reads;
@@ -213,7 +219,8 @@ void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
   if (const LoadNode* load = e.As<LoadNode>()) {
     return AddAccess(load->buffer, load->indices, false, guarded, store);
   }
-  if (const std::optional<OpClass> op = ClassOf(e)) {
+  const std::optional<OpClass> op = ClassOf(e);
+  if (op && (!skipped_ || e.As<CallNode>() != skipped_)) {
     store->ops[static_cast<int>(*op)] += e.dtype().lanes();
   }
   if (const SelectNode* select = e.As<SelectNode>()) {

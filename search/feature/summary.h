@@ -58,7 +58,8 @@ inline constexpr int kNumOpClasses = 0 KILN_OP_CLASSES(KILN_COUNT);
 #undef KILN_COUNT
 std::string_view OpClassName(OpClass op);
 
-// Operations in one evaluation, indices and conditions not counted.
+// Operations in one evaluation, indices and conditions not counted, nor the
+// choice of what is added at all.
 using OpCounts = std::array<double, kNumOpClasses>;
 
 // What the iterations of a loop are to the block inside.
@@ -112,6 +113,9 @@ struct StoreSummary {
   bool predicated = false;
   // Of the iterations, the share that predicates let through.
   double share = 1;
+  // Of the additions of a reduction, the share that is not left out since a
+  // condition makes them zero, as taps on padding are.
+  double added = 1;
   int block = 0;  // stores of one block have one number
 };
 

@@ -167,6 +167,48 @@ def main(A: T.Buffer((100,), "float32"), B: T.Buffer((100,), "float32")):
   EXPECT_EQ(Op(s.stores[0], OpClass::kFloatMath), 1);
 }
 
+TEST(SummaryTest, KnowsWhichTapsAreOnPadding) {
+  // Two loops make the rows; 19 of 21 pairs of a row and a tap are inside, and
+  // so are 11 of 12 of a column and a tap two apart.
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((7, 8, 16), "float32"), W: T.Buffer((3, 2, 16), "float32"), B: T.Buffer((7, 6, 16), "float32")):
+    for h, w_0, w_1, c, p, q in T.grid(7, 3, 2, 16, 3, 2):
+        with T.block("B"):
+            vh, vc, vp, vq = T.axis.remap("SSRR", [h, c, p, q])
+            vw = T.axis.spatial(6, w_0 * 2 + w_1)
+            B[vh, vw, vc] = B[vh, vw, vc] + T.if_then_else(1 <= vh + vp and vh + vp < 8 and 2 <= vw + vq * 2 + 1, A[vh + vp - 1, vw + vq * 2, vc], T.float32(0)) * W[vp, vq, vc]
+)"));
+  EXPECT_NEAR(s.stores[0].added, 19.0 / 21 * 11 / 12, 1e-12);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kSelect), 0);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kFloatMad), 1);
+}
+
+TEST(SummaryTest, EveryOtherStepOfALoopIsNotLeftOut) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), W: T.Buffer((2,), "float32"), B: T.Buffer((16,), "float32")):
+    for h, p in T.grid(16, 2):
+        with T.block("B"):
+            vh, vp = T.axis.remap("SR", [h, p])
+            B[vh] = B[vh] + T.if_then_else((vh + vp) % 2 == 0, A[(vh + vp) // 2], T.float32(0)) * W[vp]
+)"));
+  EXPECT_EQ(s.stores[0].added, 1);
+}
+
+TEST(SummaryTest, ChoicesThatAreNoFactorOfWhatIsAddedCount) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = T.if_then_else(vi < 4, A[vi], T.float32(0))
+)"));
+  EXPECT_EQ(s.stores[0].added, 1);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kSelect), 1);
+}
+
 TEST(SummaryTest, TakesIndicesThatDependOnDataForAnywhere) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func
