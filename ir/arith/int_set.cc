@@ -4,6 +4,7 @@
 #include "kiln/ir/arith/int_set.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -232,8 +233,30 @@ std::optional<Linear> Simplified(Linear sum, Analyzer* analyzer) {
   return simple;
 }
 
+Expr Plus(const Expr& sum, int64_t number) {
+  if (number < 0) return Sub(sum, Int(-number));
+  return number > 0 ? Add(sum, Int(number)) : sum;
+}
+
+// The same for a sum of terms, the first of them positive: what ToExpr makes
+// for either end begins with the terms, which are made once.
+std::optional<IntSet> BetweenPositive(Linear* sum, int64_t low, int64_t high) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  if (low == least || high == least) return std::nullopt;
+  const Expr terms = ToExpr(sum, DType::Index());
+  if (!terms) return std::nullopt;
+  IntSet set{Plus(terms, low), nullptr};
+  set.max = low == high ? set.min : Plus(terms, high);
+  return set;
+}
+
 // A sum plus each of two numbers.
 std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
+  SortTerms(&sum);
+  if (sum.ok && sum.constant == 0 && !sum.terms.empty() &&
+      sum.terms[0].coefficient > 0) {
+    return BetweenPositive(&sum, low, high);
+  }
   Linear last = sum;
   sum.AddConstant(low);
   last.AddConstant(high);
@@ -247,16 +270,19 @@ std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
 std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains,
                                    Analyzer* analyzer) {
   if (e.dtype() != DType::Index()) return std::nullopt;
+  const VarNode* var = e.As<VarNode>();
+  if (const auto ends = var ? EndsOfDigit(e, domains, &var) : std::nullopt) {
+    return IntSet{Int(ends->min), Int(ends->max)};
+  }
   Linear rest, terms;
   Decompose(e, 1, &terms);
   int64_t low = terms.constant, high = terms.constant;
   absl::InlinedVector<const VarNode*, 8> seen;
-  for (const Term& term : terms.terms) {
+  for (Term& term : terms.terms) {
     if (!UsesVar(term.atom, domains)) {
-      rest.Add(term.atom, term.coefficient);
+      rest.terms.push_back(std::move(term));
       continue;
     }
-    const VarNode* var = nullptr;
     const auto ends = EndsOfDigit(term.atom, domains, &var);
     if (!ends || std::find(seen.begin(), seen.end(), var) != seen.end() ||
         !Widen(term.coefficient, ends->min, ends->max, &low, &high)) {

@@ -23,10 +23,41 @@ VarMap BindingMap(const BlockRealizeNode& realize) {
   return map;
 }
 
-BufferRegion InLoopVariables(const ScopeBlock& block,
-                             const BufferRegion& region) {
-  const VarMap map = BindingMap(*block.realize);
-  return MapRegion(region, [&](const Expr& e) { return Substitute(e, map); });
+// Expressions over the iterators of a block as ones over loop variables.
+class Bindings {
+ public:
+  explicit Bindings(const BlockRealizeNode& realize) : realize_(realize) {}
+
+  std::vector<Range> operator()(const std::vector<Range>& region) {
+    std::vector<Range> mapped;
+    mapped.reserve(region.size());
+    for (const Range& range : region) {
+      mapped.push_back({(*this)(range.min), (*this)(range.extent)});
+    }
+    return mapped;
+  }
+
+ private:
+  Expr operator()(const Expr& e) {
+    if (e->var_bits == 0) return e;
+    if (e.As<VarNode>()) {
+      const auto& iters = realize_.block->iters;
+      for (size_t i = 0; i < iters.size(); ++i) {
+        if (iters[i].var == e) return realize_.values[i];
+      }
+      return e;
+    }
+    if (map_.empty()) map_ = BindingMap(realize_);
+    return Substitute(e, map_);
+  }
+
+  const BlockRealizeNode& realize_;
+  VarMap map_;  // made when it is wanted
+};
+
+std::vector<Range> InLoopVariables(const ScopeBlock& block,
+                                   const BufferRegion& region) {
+  return Bindings(*block.realize)(region.region);
 }
 
 std::optional<int64_t> ConstExtent(const IntSet& set, Analyzer* analyzer) {
@@ -50,7 +81,10 @@ std::optional<int64_t> Times(std::optional<int64_t> a,
 using Loops = std::vector<const ForNode*>;
 
 bool Moves(const ForNode& loop, const Range& range) {
-  return UsesVar(range.min, loop.var) || UsesVar(range.extent, loop.var);
+  const auto uses = [&](const Expr& e) {
+    return e.MayUse(loop.var->var_bits) && UsesVar(e, loop.var);
+  };
+  return uses(range.min) || uses(range.extent);
 }
 
 Loops LoopsFrom(const ScopeBlock& block, size_t depth) {
@@ -60,7 +94,7 @@ Loops LoopsFrom(const ScopeBlock& block, size_t depth) {
 
 // Iterations of the loops that move the region, times its own size.
 std::optional<int64_t> CountPoints(const Loops& loops,
-                                   const BufferRegion& region) {
+                                   const std::vector<Range>& region) {
   std::optional<int64_t> count = 1;
   const auto times = [&](const Expr& extent) {
     const int64_t* value = AsInt(extent);
@@ -68,27 +102,29 @@ std::optional<int64_t> CountPoints(const Loops& loops,
   };
   for (const ForNode* loop : loops) {
     const bool moves =
-        std::any_of(region.region.begin(), region.region.end(),
+        std::any_of(region.begin(), region.end(),
                     [&](const Range& range) { return Moves(*loop, range); });
     if (moves) times(loop->extent);
   }
-  for (const Range& range : region.region) times(range.extent);
+  for (const Range& range : region) times(range.extent);
   return count;
 }
 
 // Each dimension is dense on its own, and no loop moves two of them.
-bool IsDenseBox(const Loops& loops, const BufferRegion& region) {
-  for (const Range& range : region.region) {
-    const bool fixed =
-        std::none_of(loops.begin(), loops.end(),
-                     [&](const ForNode* loop) { return Moves(*loop, range); });
+bool IsDenseBox(const Loops& loops, const std::vector<Range>& region) {
+  for (const Range& range : region) {
     const int64_t* width = AsInt(range.extent);
-    if (!fixed && (!width || !IsDense(range.min, *width, loops))) return false;
+    const bool dense =
+        width ? IsDense(range.min, *width, loops)
+              : std::none_of(loops.begin(), loops.end(), [&](const auto* loop) {
+                  return Moves(*loop, range);
+                });
+    if (!dense) return false;
   }
   return std::all_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
-    return std::count_if(
-               region.region.begin(), region.region.end(),
-               [&](const Range& range) { return Moves(*loop, range); }) <= 1;
+    return std::count_if(region.begin(), region.end(), [&](const Range& range) {
+             return Moves(*loop, range);
+           }) <= 1;
   });
 }
 
@@ -212,7 +248,7 @@ struct ReadCheck {
                        LoopsFrom(writer, depth));
   }
 
-  bool ReadsWithin(const Expr& condition, const BufferRegion& written,
+  bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,
                    const Loops& loops) {
     const auto* node = condition.As<BinaryNode>();
     if (node && node->kind == ExprKind::kAnd) {
@@ -229,13 +265,12 @@ struct ReadCheck {
         loops.begin(), loops.end(),
         [&](const ForNode* loop) { return UsesVar(condition, loop->var); });
     if (!moves) return inside.CanProve(condition);
-    const BufferRegion wanted = InLoopVariables(block, read);
-    for (size_t d = 0; d < written.region.size(); ++d) {
-      if (!IsOne(written.region[d].extent)) continue;
-      const Expr cut =
-          CutAlong(condition, written.region[d].min, loops, &analyzer);
+    const std::vector<Range> wanted = InLoopVariables(block, read);
+    for (size_t d = 0; d < written.size(); ++d) {
+      if (!IsOne(written[d].extent)) continue;
+      const Expr cut = CutAlong(condition, written[d].min, loops, &analyzer);
       if (!cut) continue;
-      const Range& range = wanted.region[d];
+      const Range& range = wanted[d];
       if (inside.CanProveLessEqual(Add(range.min, range.extent), cut)) {
         return true;
       }
@@ -281,16 +316,16 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
   Domains domains;
   for (size_t i = depth; i < block.loops.size(); ++i) {
     const ForNode& loop = *block.loops[i];
-    domains[loop.var.get()] = {loop.min, loop.extent};
+    domains.emplace(loop.var.get(), {loop.min, loop.extent});
   }
-  return EvalRegion(InLoopVariables(block, region).region, domains,
+  return EvalRegion(InLoopVariables(block, region), domains,
                     block.realize->predicate, analyzer);
 }
 
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const Box& box, Analyzer* analyzer) {
   const Loops loops = LoopsFrom(block, depth);
-  const BufferRegion region = InLoopVariables(block, written);
+  const std::vector<Range> region = InLoopVariables(block, written);
   if (IsDenseBox(loops, region)) return true;
   if (WhyNotAffine(*block.realize, loops)) return false;
   std::optional<int64_t> volume = 1;

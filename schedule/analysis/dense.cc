@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -28,6 +29,7 @@ const ForNode* LoopOf(const Expr& e, const Loops& loops) {
 }
 
 bool IsFixed(const Expr& e, const Loops& loops) {
+  if (e->var_bits == 0) return true;
   return !UsesVar(e, [&](const VarNode* var) {
     return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
       return loop->var.get() == var;
@@ -35,18 +37,23 @@ bool IsFixed(const Expr& e, const Loops& loops) {
   });
 }
 
+using Terms = absl::InlinedVector<Term, 8>;
+
+bool AddVar(const Expr& var, int64_t factor, const Loops& loops, Terms* terms) {
+  const ForNode* loop = LoopOf(var, loops);
+  if (!loop) return true;
+  const int64_t* extent = AsInt(loop->extent);
+  if (!extent && !IsFixed(loop->extent, loops)) return false;
+  terms->push_back({std::abs(factor), extent ? *extent : kMax});
+  return true;
+}
+
 // Adds the terms of e * factor; false when it is no such sum.
-bool AddTerms(const Expr& e, int64_t factor, const Loops& loops,
-              std::vector<Term>* terms) {
-  if (IsFixed(e, loops)) return true;
-  if (const ForNode* loop = LoopOf(e, loops)) {
-    const int64_t* extent = AsInt(loop->extent);
-    if (!extent && !IsFixed(loop->extent, loops)) return false;
-    terms->push_back({std::abs(factor), extent ? *extent : kMax});
-    return true;
-  }
+bool AddTerms(const Expr& e, int64_t factor, const Loops& loops, Terms* terms) {
+  if (e->var_bits == 0) return true;
+  if (e.As<VarNode>()) return AddVar(e, factor, loops, terms);
   const auto* node = e.As<BinaryNode>();
-  if (!node) return false;
+  if (!node) return IsFixed(e, loops);
   if (node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub) {
     const int64_t sign = node->kind == ExprKind::kAdd ? 1 : -1;
     return AddTerms(node->a, factor, loops, terms) &&
@@ -57,7 +64,7 @@ bool AddTerms(const Expr& e, int64_t factor, const Loops& loops,
   if (node->kind != ExprKind::kMul || !by ||
       !FoldInt(ExprKind::kMul, factor, *by, &product) ||
       std::abs(product) > (int64_t{1} << 60)) {
-    return false;
+    return IsFixed(e, loops);
   }
   return AddTerms(node->a, product, loops, terms);
 }
@@ -65,7 +72,7 @@ bool AddTerms(const Expr& e, int64_t factor, const Loops& loops,
 }  // namespace
 
 bool IsDense(const Expr& e, int64_t width, const Loops& loops) {
-  std::vector<Term> terms;
+  Terms terms;
   if (!AddTerms(e, 1, loops, &terms)) return false;
   std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
     return std::pair(a.step, a.extent) < std::pair(b.step, b.extent);

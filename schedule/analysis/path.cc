@@ -14,7 +14,6 @@ namespace {
 // Whether `is_right` holds for a direct child of `s`; stops at the first.
 template <typename F>
 bool AnyChild(const Stmt& s, const F& is_right) {
-  if (const auto* loop = s.As<ForNode>()) return is_right(loop->body);
   if (const auto* seq = s.As<SeqNode>()) {
     return std::any_of(seq->stmts.begin(), seq->stmts.end(), is_right);
   }
@@ -25,17 +24,35 @@ bool AnyChild(const Stmt& s, const F& is_right) {
 
 using Way = Path::Way;
 
+// The child of a statement that has one; nullptr for others.
+const Stmt* OnlyChild(const Stmt& s) {
+  if (const auto* loop = s.As<ForNode>()) return &loop->body;
+  const auto* realize = s.As<BlockRealizeNode>();
+  return realize && !realize->block->init ? &realize->block->body : nullptr;
+}
+
 // Adds to `way` what stands between `s` and the statement that is wanted, that
 // one included.
 template <typename F>
 bool Descend(const Stmt& s, const F& is_wanted, Way* way) {
-  if (is_wanted(s)) return true;
-  return AnyChild(s, [&](const Stmt& child) {
-    way->push_back(&child);
-    if (Descend(child, is_wanted, way)) return true;
-    way->pop_back();
-    return false;
-  });
+  const size_t depth = way->size();
+  const Stmt* at = &s;
+  while (!is_wanted(*at)) {
+    if (const Stmt* child = OnlyChild(*at)) {
+      way->push_back(child);
+      at = child;
+      continue;
+    }
+    const bool found = AnyChild(*at, [&](const Stmt& child) {
+      way->push_back(&child);
+      if (Descend(child, is_wanted, way)) return true;
+      way->pop_back();
+      return false;
+    });
+    if (!found) way->resize(depth);
+    return found;
+  }
+  return true;
 }
 
 template <typename F>
@@ -177,13 +194,20 @@ Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
     std::replace(stmts.begin(), stmts.end(), from, to);
     return MakeSeq(std::move(stmts));
   }
-  return MapChildren(
-      stmt, [&](const Stmt& child) { return child == from ? to : child; });
+  const auto change = [&](const Stmt& s) { return s == from ? to : s; };
+  if (const auto* realize = stmt.As<BlockRealizeNode>()) {
+    const BlockNode& block = *realize->block;
+    return WithBlock(*realize,
+                     WithBody(block, change(block.init), change(block.body)));
+  }
+  return MapChildren(stmt, change);
 }
 
 Stmt ReplaceAt(const Path& path, Stmt replacement) {
   for (size_t i = path.size() - 1; i > 0; --i) {
-    replacement = ReplaceChild(path[i - 1], path[i], replacement);
+    const auto* loop = path[i - 1].As<ForNode>();
+    replacement = loop ? WithBody(*loop, std::move(replacement))
+                       : ReplaceChild(path[i - 1], path[i], replacement);
   }
   return replacement;
 }

@@ -137,10 +137,12 @@ Reason WhyNotAffine(const BlockRealizeNode& realize,
                     const std::vector<const ForNode*>& loops) {
   if (IsPlainlyAffine(realize)) return std::nullopt;
   std::vector<const ForNode*> used;
+  used.reserve(loops.size());
   for (const ForNode* loop : loops) {
     const bool is_used = std::any_of(
-        realize.values.begin(), realize.values.end(),
-        [&](const Expr& value) { return UsesVar(value, loop->var); });
+        realize.values.begin(), realize.values.end(), [&](const Expr& value) {
+          return value.MayUse(loop->var->var_bits) && UsesVar(value, loop->var);
+        });
     if (is_used) used.push_back(loop);
   }
   const absl::Status status =

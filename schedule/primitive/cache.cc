@@ -123,70 +123,6 @@ Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
   return e;
 }
 
-// What keeps the copy's iterators in their domains where the box may reach
-// beyond the tensor.
-Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
-                   const std::vector<Var>& loops, const BlockFields& block,
-                   Analyzer* analyzer) {
-  Expr predicate = Bool(true);
-  for (size_t i = 0; i < values.size(); ++i) {
-    analyzer->Bind(loops[i], Range{Int(0), copy.box[i].extent});
-    const int64_t* runs = AsInt(copy.box[i].extent);
-    const int64_t* most = AsInt(block.iters[i].domain.extent);
-    if (values[i] == loops[i] && runs && most && *runs <= *most) continue;
-    for (const Expr& within :
-         {LE(Int(0), values[i]), LT(values[i], block.iters[i].domain.extent)}) {
-      if (analyzer->CanProve(within)) continue;
-      predicate = AsInt(predicate) ? within : And(predicate, within);
-    }
-  }
-  // Iterations that reach beyond may be such as write nothing at all.
-  const bool always = AsInt(predicate) || IsOne(copy.writer_runs);
-  if (!always) predicate = And(predicate, copy.writer_runs);
-  for (const Expr& runs : copy.loops_run) {
-    predicate = AsInt(predicate) ? runs : And(runs, predicate);
-  }
-  return predicate;
-}
-
-// for ax0...: with block: cache[v] = source[v], or the other way round.
-// `analyzer` knows the loops around the copy.
-Stmt MakeCopy(const Staging& staging, const CacheCopy& copy, bool into_cache,
-              Analyzer* analyzer, Function* f, BlockId* copy_id) {
-  std::vector<Var> loops;
-  std::vector<Expr> values, cache_indices, tensor_indices;
-  BlockFields block;
-  for (size_t i = 0; i < copy.box.size(); ++i) {
-    const Range& range = copy.box[i];
-    Var loop(absl::StrCat("ax", i)), iter(absl::StrCat("v", i));
-    loops.push_back(loop);
-    const bool shifted = copy.is_whole && !IsZero(range.min);
-    values.push_back(shifted ? Add(range.min, loop) : Expr(loop));
-    const Expr extent = copy.is_whole ? staging.buffer->shape[i] : range.extent;
-    block.iters.push_back({iter, {Int(0), extent}, IterType::kSpatial});
-    cache_indices.push_back(iter);
-    tensor_indices.push_back(
-        copy.is_whole || IsZero(range.min) ? Expr(iter) : Add(range.min, iter));
-  }
-  const Buffer& from = into_cache ? staging.buffer : copy.cache;
-  const Buffer& to = into_cache ? copy.cache : staging.buffer;
-  const auto& from_indices = into_cache ? tensor_indices : cache_indices;
-  const auto& to_indices = into_cache ? cache_indices : tensor_indices;
-  const Expr predicate = CopyPredicate(copy, values, loops, block, analyzer);
-  block.id = *copy_id = f->NewId();
-  block.name = copy.cache->name;
-  block.reads = {{from, PointRegion(from_indices)}};
-  block.writes = {{to, PointRegion(to_indices)}};
-  block.body = MakeStore(to, Load(from, from_indices), to_indices);
-  Stmt stmt = MakeRealize(values, predicate, MakeBlock(std::move(block)));
-  std::vector<LoopId> ids;
-  for (size_t i = 0; i < loops.size(); ++i) ids.push_back(f->NewId());
-  for (size_t i = loops.size(); i-- > 0;) {
-    stmt = MakeFor(ids[i], loops[i], copy.box[i].extent, stmt);
-  }
-  return stmt;
-}
-
 // Knows the iterators of the enclosing block and the loops of block `index`
 // (-1: none).
 Analyzer BindLoops(const Scope& scope, int index) {
@@ -268,8 +204,8 @@ CacheCopy MakePlan(const Staging& staging, const Place& place,
 }
 
 // The enclosing block with `copy` at its place and the new buffer.
-Block InsertCopy(const BlockNode& scope, const Place& place, const Stmt& copy,
-                 const Buffer& cache) {
+BlockFields InsertCopy(const BlockNode& scope, const Place& place,
+                       const Stmt& copy, const Buffer& cache) {
   auto insert = [&](const Stmt& body) {
     std::vector<Stmt> stmts = StmtsOf(body);
     stmts.insert(stmts.begin() + place.position, copy);
@@ -288,7 +224,7 @@ Block InsertCopy(const BlockNode& scope, const Place& place, const Stmt& copy,
     });
   }
   fields.alloc_buffers.push_back(cache);
-  return MakeBlock(std::move(fields));
+  return fields;
 }
 
 absl::Status CheckOneWriter(const Staging& staging, const Scope& scope,
@@ -379,11 +315,18 @@ std::optional<size_t> LoopBehindExtent(const ScopeBlock& writer, size_t inner) {
   return std::nullopt;
 }
 
+bool HaveConstantExtents(const std::vector<const ForNode*>& loops) {
+  return std::all_of(loops.begin(), loops.end(), [](const ForNode* loop) {
+    return AsInt(loop->extent) != nullptr;
+  });
+}
+
 // Tells when there is something to copy. An error where that differs between
 // iterations that share one copy.
 absl::Status SetWhenWritten(const Staging& staging, const ScopeBlock& writer,
                             size_t depth, CacheCopy* copy) {
   copy->writer_runs = OuterCondition(writer, depth, writer.realize->predicate);
+  if (HaveConstantExtents(writer.loops)) return absl::OkStatus();
   Analyzer analyzer;
   for (size_t i = 0; i < writer.loops.size(); ++i) {
     const ForNode& loop = *writer.loops[i];
@@ -442,6 +385,7 @@ absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
 // Whether a loop from `depth` on may run not at all in some iterations of the
 // outer ones.
 bool MayBeEmpty(const ScopeBlock& writer, size_t depth) {
+  if (HaveConstantExtents(writer.loops)) return false;
   Analyzer analyzer;
   for (size_t i = 0; i < writer.loops.size(); ++i) {
     const ForNode& loop = *writer.loops[i];
@@ -508,12 +452,11 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
                         PlanRead(staging, scope, writer, readers, memory));
   Function result = f;
   BlockId copy_id;
-  Analyzer analyzer = BindLoops(scope, writer);
-  Stmt copy =
-      MakeCopy(staging, plan.second, true, &analyzer, &result, &copy_id);
-  Block with_copy =
+  const auto around = [&] { return BindLoops(scope, writer); };
+  const Stmt copy =
+      MakeCopy(staging.buffer, plan.second, true, around, &result, &copy_id);
+  BlockFields fields =
       InsertCopy(staging.scope_block(), plan.first, copy, plan.second.cache);
-  BlockFields fields = with_copy->fields();
   fields.body =
       RedirectBlocks(fields.body, readers, staging.buffer, plan.second, false);
   return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
@@ -552,10 +495,11 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
       SetWhenWritten(staging, scope.blocks[writer], place.depth, &plan));
   Function result = f;
   BlockId copy_id;
-  Analyzer analyzer = BindLoops(scope, writer);
-  Stmt copy = MakeCopy(staging, plan, false, &analyzer, &result, &copy_id);
+  const auto around = [&] { return BindLoops(scope, writer); };
+  const Stmt copy =
+      MakeCopy(staging.buffer, plan, false, around, &result, &copy_id);
   BlockFields fields =
-      InsertCopy(staging.scope_block(), place, copy, plan.cache)->fields();
+      InsertCopy(staging.scope_block(), place, copy, plan.cache);
   fields.body =
       RedirectBlocks(fields.body, consumers, staging.buffer, plan, false);
   fields.body =

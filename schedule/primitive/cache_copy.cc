@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kiln/ir/arith/analyzer.h"
-#include "kiln/ir/expr/visit.h"
+#include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/inlining.h"
@@ -119,6 +118,48 @@ class Redirect {
   bool writes_;
 };
 
+// values[i] in the domain of the i-th iterator for all i, as far as it is not
+// known anyway.
+Expr WithinDomains(const CacheCopy& copy, const std::vector<Expr>& values,
+                   const std::vector<Var>& loops, const BlockFields& block,
+                   FunctionRef<Analyzer()> around) {
+  const auto is_plain = [&](size_t i) {
+    const int64_t* runs = AsInt(copy.box[i].extent);
+    const int64_t* most = AsInt(block.iters[i].domain.extent);
+    return values[i] == loops[i] && runs && most && *runs <= *most;
+  };
+  size_t plain = 0;
+  while (plain < values.size() && is_plain(plain)) ++plain;
+  Expr predicate = Bool(true);
+  if (plain == values.size()) return predicate;
+  Analyzer analyzer = around();
+  for (size_t i = 0; i < values.size(); ++i) {
+    analyzer.Bind(loops[i], Range{Int(0), copy.box[i].extent});
+    if (is_plain(i)) continue;
+    for (const Expr& within :
+         {LE(Int(0), values[i]), LT(values[i], block.iters[i].domain.extent)}) {
+      if (analyzer.CanProve(within)) continue;
+      predicate = AsInt(predicate) ? within : And(predicate, within);
+    }
+  }
+  return predicate;
+}
+
+// What keeps the copy's iterators in their domains where the box may reach
+// beyond the tensor.
+Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
+                   const std::vector<Var>& loops, const BlockFields& block,
+                   FunctionRef<Analyzer()> around) {
+  Expr predicate = WithinDomains(copy, values, loops, block, around);
+  // Iterations that reach beyond may be such as write nothing at all.
+  const bool always = AsInt(predicate) || IsOne(copy.writer_runs);
+  if (!always) predicate = And(predicate, copy.writer_runs);
+  for (const Expr& runs : copy.loops_run) {
+    predicate = AsInt(predicate) ? runs : And(runs, predicate);
+  }
+  return predicate;
+}
+
 }  // namespace
 
 bool IsWithinTensor(const BlockNode& scope, const Buffer& buffer,
@@ -137,8 +178,54 @@ bool IsWithinTensor(const BlockNode& scope, const Buffer& buffer,
   return true;
 }
 
+Stmt MakeCopy(const Buffer& tensor, const CacheCopy& copy, bool into_cache,
+              FunctionRef<Analyzer()> around, Function* f, BlockId* copy_id) {
+  const size_t rank = copy.box.size();
+  std::vector<Var> loops;
+  loops.reserve(rank);
+  std::vector<Expr> values, cache_indices, tensor_indices;
+  for (auto* list : {&values, &cache_indices, &tensor_indices}) {
+    list->reserve(rank);
+  }
+  BlockFields block;
+  block.iters.reserve(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const Range& range = copy.box[i];
+    Var loop(absl::StrCat("ax", i)), iter(absl::StrCat("v", i));
+    loops.push_back(loop);
+    const bool shifted = copy.is_whole && !IsZero(range.min);
+    values.push_back(shifted ? Add(range.min, loop) : Expr(loop));
+    const Expr extent = copy.is_whole ? tensor->shape[i] : range.extent;
+    block.iters.push_back({iter, {Int(0), extent}, IterType::kSpatial});
+    cache_indices.push_back(iter);
+    tensor_indices.push_back(
+        copy.is_whole || IsZero(range.min) ? Expr(iter) : Add(range.min, iter));
+  }
+  const Buffer& from = into_cache ? tensor : copy.cache;
+  const Buffer& to = into_cache ? copy.cache : tensor;
+  auto& from_indices = into_cache ? tensor_indices : cache_indices;
+  auto& to_indices = into_cache ? cache_indices : tensor_indices;
+  Expr predicate = CopyPredicate(copy, values, loops, block, around);
+  block.id = *copy_id = f->NewId();
+  block.name = copy.cache->name;
+  block.reads.push_back({from, PointRegion(from_indices)});
+  block.writes.push_back({to, PointRegion(to_indices)});
+  block.body =
+      MakeStore(to, Load(from, std::move(from_indices)), std::move(to_indices));
+  Stmt stmt = MakeRealize(std::move(values), std::move(predicate),
+                          MakeBlock(std::move(block)));
+  const LoopId first_id = f->next_id;
+  f->next_id += static_cast<LoopId>(rank);
+  for (size_t i = rank; i-- > 0;) {
+    stmt = MakeFor(first_id + static_cast<LoopId>(i), std::move(loops[i]),
+                   copy.box[i].extent, std::move(stmt));
+  }
+  return stmt;
+}
+
 Stmt RedirectBlocks(const Stmt& body, const std::vector<BlockId>& blocks,
                     const Buffer& tensor, const CacheCopy& copy, bool writes) {
+  if (blocks.empty()) return body;
   const Redirect redirect(tensor, copy, writes);
   return Rewrite(body, [&](const Stmt& s) -> Stmt {
     const auto* realize = s.As<BlockRealizeNode>();

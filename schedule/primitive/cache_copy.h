@@ -5,7 +5,9 @@
 
 #include <vector>
 
-#include "kiln/ir/tensor/stmt.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/module.h"
 
 namespace kiln {
 
@@ -24,6 +26,13 @@ struct CacheCopy {
 // A single index does where the block cannot but use it.
 bool IsWithinTensor(const BlockNode& scope, const Buffer& tensor,
                     const std::vector<Range>& box);
+
+// for ax0...: with block: cache[v] = tensor[v], or the other way round.
+// `around` tells what is known where the copy stands; it is asked only where
+// the iterators may leave their domains. Takes ids of `f`; `*copy_id` is the
+// block's.
+Stmt MakeCopy(const Buffer& tensor, const CacheCopy& copy, bool into_cache,
+              FunctionRef<Analyzer()> around, Function* f, BlockId* copy_id);
 
 // `body` with the accesses of the tensor in the named blocks redirected to the
 // cache: loads and read regions, and with `writes` also stores and written

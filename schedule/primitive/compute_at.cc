@@ -384,8 +384,8 @@ absl::Status CheckComplete(const Move& move, const Scope& scope, int producer,
 absl::Status CheckWhole(const Move& move, const Scope& before, bool by_one,
                         const ScopeBlock& after) {
   const int block = before.IndexOf(move.moved().id);
-  if (by_one && !WhyNotCovered(before, block)) return absl::OkStatus();
   if (!WhyNotAllRun(after)) return absl::OkStatus();
+  if (by_one && !WhyNotCovered(before, block)) return absl::OkStatus();
   return Refusal(
       move.primitive,
       absl::StrCat(move.name(),
@@ -405,11 +405,9 @@ absl::Status CheckSums(const Move& move, const ScopeBlock& block) {
 
 // Everything that the moved block and its consumers read is there and final.
 absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
-                         const Function& f) {
-  const BlockId id = move.moved().id;
-  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
+                         const Path& path) {
   const Scope scope(*path.scope()->block);
-  const int block = scope.IndexOf(id);
+  const int block = scope.IndexOf(move.moved().id);
   if (move.is_reverse) {
     KILN_RETURN_IF_ERROR(CheckWhole(move, before, by_one, scope.blocks[block]));
     KILN_RETURN_IF_ERROR(CheckSums(move, scope.blocks[block]));
@@ -444,8 +442,7 @@ bool MovesReduction(const BlockRealizeNode& realize, const ForNode& loop) {
 }
 
 // Iterations of parallel loops above the block must not share one of its sums.
-absl::Status CheckLoopKinds(const Move& move, const Function& f, BlockId id) {
-  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, move.primitive));
+absl::Status CheckLoopKinds(const Move& move, const Path& path) {
   for (const ForNode* loop : LoopsAbove(path)) {
     const bool in_order = loop->for_kind == ForKind::kSerial ||
                           loop->for_kind == ForKind::kUnrolled ||
@@ -485,8 +482,10 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   KILN_ASSIGN_OR_RETURN(
       result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
                      IdsOf(scope, consumers)));
-  KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, result));
-  KILN_RETURN_IF_ERROR(CheckLoopKinds(move, result, block_id));
+  KILN_ASSIGN_OR_RETURN(const Path path,
+                        RequireBlock(result, block_id, move.primitive));
+  KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, path));
+  KILN_RETURN_IF_ERROR(CheckLoopKinds(move, path));
   return result;
 }
 

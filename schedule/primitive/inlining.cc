@@ -186,9 +186,15 @@ Reason WhyNotPlainAccess(const Stmt& s, const Buffer& buffer) {
   });
   if (reason) return reason;
   const uint32_t address = buffer->data ? buffer->data->var_bits : 0;
-  VisitExprs(s, [&](const Expr& part) {
+  const auto look = [&](const Expr& part) {
     if (reason || (!part->has_loads && !part.MayUse(address))) return false;
     reason = WhyNotPlain(part, buffer);
+    return !reason;
+  };
+  Visit(s, [&](const Stmt& part) {
+    ForEachExpr(part, [&](const Expr& e) {
+      if (e->has_loads || e.MayUse(address)) Visit(e, look);
+    });
     return !reason;
   });
   return reason;

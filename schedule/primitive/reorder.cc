@@ -73,6 +73,7 @@ absl::StatusOr<Chain> FindChain(const Function& f,
 std::vector<const ForNode*> NewOrder(const Chain& chain,
                                      const std::vector<LoopId>& ids) {
   std::vector<const ForNode*> order;
+  order.reserve(chain.loops.size());
   size_t next = 0;
   for (const ForNode* loop : chain.loops) {
     if (!IsNamed(ids, loop->id)) {
@@ -87,8 +88,13 @@ std::vector<const ForNode*> NewOrder(const Chain& chain,
   return order;
 }
 
+bool Moves(const ForNode& loop, const Expr& value) {
+  return value.MayUse(loop.var->var_bits) && UsesVar(value, loop.var);
+}
+
 absl::Status CheckDomains(const std::vector<const ForNode*>& order) {
   for (size_t i = 0; i < order.size(); ++i) {
+    if (AsInt(order[i]->extent) && AsInt(order[i]->min)) continue;
     for (size_t j = i; j < order.size(); ++j) {
       if (UsesVar(order[i]->extent, order[j]->var) ||
           UsesVar(order[i]->min, order[j]->var)) {
@@ -106,9 +112,9 @@ absl::Status CheckReduction(const BlockRealizeNode& realize,
                             const std::vector<const ForNode*>& loops,
                             std::vector<const ForNode*> outside) {
   for (const ForNode* loop : loops) {
-    const bool moves = std::any_of(
-        realize.values.begin(), realize.values.end(),
-        [&](const Expr& value) { return UsesVar(value, loop->var); });
+    const bool moves =
+        std::any_of(realize.values.begin(), realize.values.end(),
+                    [&](const Expr& value) { return Moves(*loop, value); });
     if (moves || IsOne(loop->extent)) continue;
     return Refusal(kName,
                    absl::StrCat(Describe(*loop), " moves no iterator of ",
@@ -168,7 +174,7 @@ absl::Status CheckStarts(const Chain& chain) {
     for (const ForNode* loop : chain.loops) {
       bool spatial = false, reduce = false;
       for (size_t i = 0; i < block.realize->values.size(); ++i) {
-        if (!UsesVar(block.realize->values[i], loop->var)) continue;
+        if (!Moves(*loop, block.realize->values[i])) continue;
         const bool is = block.block().iters[i].type == IterType::kSpatial;
         (is ? spatial : reduce) = true;
       }
@@ -199,9 +205,7 @@ absl::StatusOr<Function> Reorder(const Function& f,
   KILN_RETURN_IF_ERROR(CheckStarts(chain));
   Stmt body = chain.loops.back()->body;
   for (size_t i = order.size(); i-- > 0;) {
-    ForFields fields = order[i]->fields();
-    fields.body = std::move(body);
-    body = MakeFor(std::move(fields));
+    body = WithBody(*order[i], std::move(body));
   }
   return ReplaceAt(f, chain.path, std::move(body));
 }

@@ -40,7 +40,9 @@ struct Change {
 // Maps accesses, with what is known about the variables around them.
 class AccessMapper {
  public:
-  explicit AccessMapper(const Change& change) : change_(change) {}
+  explicit AccessMapper(const Change& change) : change_(change) {
+    around_.reserve(32);
+  }
 
   Stmt Map(const Stmt& s) {
     if (const auto* loop = s.As<ForNode>()) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/random.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/keep.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
@@ -63,6 +64,7 @@ std::optional<Decisions> Placed(const std::vector<Decision>& decided,
 
 void TraceSpace::Add(Trace trace, std::string name,
                      std::vector<std::string> knob_names) {
+  for (const auto& function : start_.functions) KeepForever(*function);
   names_.push_back(std::move(name));
   knob_names_.push_back(std::move(knob_names));
   alternatives_.push_back(

@@ -4,6 +4,7 @@
 
 #include "kiln/base/check.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/keep.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/script.h"
 
@@ -57,6 +58,7 @@ MatmulSpace MakeMatmulSpace() {
   Schedule schedule(*module, {.seed = 1});
   const absl::Status status = RunScript(MatmulSpaceSource(), &schedule);
   KILN_CHECK(status.ok()) << status.ToString();
+  for (const Function& f : module->functions) KeepForever(f);
   MatmulSpace space{*module,
                     schedule.trace(),
                     OpenDecisions(schedule.trace()),

@@ -2,6 +2,8 @@
 // snapshot in its middle, and draws from a space.
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,6 +54,32 @@ BENCHMARK(BM_ReplayFromMiddle)
     ->Unit(benchmark::kMicrosecond)
     ->Repetitions(15)
     ->ReportAggregatesOnly();
+
+// What each kind of instruction costs in a replay, as counters in nanoseconds
+// a replay: its instructions of that kind together.
+void BM_ReplaySteps(benchmark::State& state) {
+  const MatmulSpace& space = Space();
+  using Clock = std::chrono::steady_clock;
+  std::map<std::string, double> spent;
+  size_t i = 0;
+  for (auto _ : state) {
+    const Decisions& point = space.points[i++ % space.points.size()];
+    State replayed = space.start;
+    for (size_t k = 0; k < space.trace.instructions.size(); ++k) {
+      const Clock::time_point before = Clock::now();
+      KILN_CHECK(Replay(space.trace, k, k + 1, point, 0, &replayed).ok());
+      const std::chrono::duration<double, std::nano> step =
+          Clock::now() - before;
+      spent[std::string(space.trace.instructions[k].kind->name)] +=
+          step.count();
+    }
+  }
+  for (const auto& [name, ns] : spent) {
+    state.counters[name] =
+        benchmark::Counter(ns, benchmark::Counter::kAvgIterations);
+  }
+}
+BENCHMARK(BM_ReplaySteps)->Unit(benchmark::kMicrosecond);
 
 void BM_Print(benchmark::State& state) {
   const MatmulSpace& space = Space();
