@@ -295,6 +295,30 @@ def main(A: T.Buffer((1, 4), "float32"), C: T.Buffer((1, 4), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
 }
 
+// Where i = 1 the writer's loops do not run, and there is nothing to copy.
+TEST(CacheReadTest, CopiesOnlyWhereTheLoopsOfTheWriterRun) {
+  Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((1, 4), "float32"), C: T.Buffer((1, 4), "float32")):
+    B = T.alloc_buffer((1, 4))
+    for i in range(2):
+        for j, k in T.grid(1 - i, 4):
+            with T.block("B"):
+                vi = T.axis.spatial(1, i + j)
+                vk = T.axis.spatial(4, k)
+                B[vi, vk] = A[vi, vk]
+        for k in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(1, i)
+                vk = T.axis.spatial(4, k)
+                T.where(i < 1)
+                C[vi, vk] = B[vi, vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheRead(f, Named(f, "C"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
 TEST(CacheReadTest, CopiesOnlyInIterationsThatWrite) {
   Function f = Parse(R"(
 @T.prim_func
