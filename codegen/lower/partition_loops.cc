@@ -6,19 +6,21 @@
 #include <unordered_set>
 
 #include "kiln/codegen/lower/border_pins.h"
+#include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
-using lower::Difference;
+using lower::AsCondition;
+using lower::Condition;
 using lower::LinearForm;
 using lower::LinearTerm;
 using lower::LoopStack;
 using lower::Pin;
 using lower::PinsInBorder;
-using lower::ToLinear;
+using lower::Test;
 using lower::Values;
 using lower::ValuesOf;
 
@@ -31,36 +33,6 @@ int64_t UnrolledSize(const Stmt& s) {
   const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
   if (extent && loop->for_kind == ForKind::kUnrolled) size *= *extent;
   return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
-}
-
-// What a condition says about a linear form.
-enum class Test { kNonNegative, kZero };
-struct Condition {
-  LinearForm form;
-  Test test;
-};
-
-// `e` as `form >= 0` or `form == 0`; nullopt for other conditions.
-std::optional<Condition> AsCondition(const Expr& e) {
-  const auto* node = e.As<BinaryNode>();
-  if (!node || node->a.dtype() != DType::Index()) return std::nullopt;
-  auto minus = [](const Expr& x, const Expr& y, int64_t bias) {
-    LinearForm form = Difference(ToLinear(x), ToLinear(y));
-    form.constant += bias;
-    return form;
-  };
-  const ExprKind kind = e.kind();
-  const Expr &a = node->a, &b = node->b;
-  if (kind == ExprKind::kLT)
-    return Condition{minus(b, a, -1), Test::kNonNegative};
-  if (kind == ExprKind::kLE)
-    return Condition{minus(b, a, 0), Test::kNonNegative};
-  if (kind == ExprKind::kGT)
-    return Condition{minus(a, b, -1), Test::kNonNegative};
-  if (kind == ExprKind::kGE)
-    return Condition{minus(a, b, 0), Test::kNonNegative};
-  if (kind == ExprKind::kEQ) return Condition{minus(a, b, 0), Test::kZero};
-  return std::nullopt;
 }
 
 // The least (sign 1) or greatest (sign -1) value of `form` over `loops`, as a

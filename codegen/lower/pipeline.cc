@@ -17,6 +17,7 @@
 #include "kiln/codegen/lower/simplify_indices.h"
 #include "kiln/codegen/lower/skip_zeros.h"
 #include "kiln/codegen/lower/tile_registers.h"
+#include "kiln/codegen/lower/trim_loops.h"
 #include "kiln/codegen/lower/unroll_loops.h"
 #include "kiln/codegen/lower/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
@@ -46,6 +47,7 @@ constexpr LowerPass kPasses[] = {
     {"distribute_loops", WithUnit<DistributeLoops>},  // to fill registers
     {"skip_zeros", Plain<SkipZeros>},                 // additions of padding
     {"hoist_conditions", Plain<HoistConditions>},
+    {"trim_loops", Plain<TrimLoops>},             // sums over padding
     {"partition_loops", Plain<PartitionLoops>},   // interior and border apart
     {"tile_registers", WithUnit<TileRegisters>},  // where there are none
     {"choose_vectors", Plain<ChooseVectors>},     // likewise

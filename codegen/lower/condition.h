@@ -1,0 +1,24 @@
+// Conditions on linear forms. Internal to codegen/lower.
+#ifndef KILN_CODEGEN_LOWER_CONDITION_H_
+#define KILN_CODEGEN_LOWER_CONDITION_H_
+
+#include <optional>
+
+#include "kiln/codegen/lower/linear.h"
+
+namespace kiln::lower {
+
+// What a condition says about a linear form.
+enum class Test { kNonNegative, kZero };
+struct Condition {
+  LinearForm form;
+  Test test;
+};
+
+// `e` as `form >= 0` or `form == 0`; nullopt for what is no comparison of
+// indices by <, <=, >, >= or ==.
+std::optional<Condition> AsCondition(const Expr& e);
+
+}  // namespace kiln::lower
+
+#endif  // KILN_CODEGEN_LOWER_CONDITION_H_
