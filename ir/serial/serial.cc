@@ -1,11 +1,18 @@
 #include "kiln/ir/serial/serial.h"
 
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/serial/reader.h"
 #include "kiln/ir/serial/writer.h"
+#include "kiln/ir/text/python/keyword.h"
 #include "kiln/ir/verify/verify.h"
 
 namespace kiln {
@@ -54,6 +61,22 @@ absl::StatusOr<Function> ReadFunction(const proto::Function& message) {
   return f;
 }
 
+// Text is written with the names as they stand, and has to be read back.
+absl::Status CheckName(std::string_view what, const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c >= 0x80;
+  };
+  const bool is_identifier =
+      !name.empty() && std::all_of(name.begin(), name.end(), fits) &&
+      !std::isdigit(static_cast<unsigned char>(name[0])) &&
+      !python::IsKeyword(name);
+  if (is_identifier) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      std::string(what), " is called \"", absl::CHexEscape(name),
+      "\", which is no identifier, so that its text could not be read back; "
+      "rename it to letters, digits and `_`"));
+}
+
 absl::Status CheckHeader(const proto::Module& message) {
   if (message.schema_version() != kModuleSchemaVersion) {
     return absl::InvalidArgumentError(
@@ -96,6 +119,7 @@ proto::Module ModuleToProto(const Module& module) {
 
 absl::StatusOr<Module> ModuleFromProto(const proto::Module& message) {
   KILN_RETURN_IF_ERROR(CheckHeader(message));
+  KILN_RETURN_IF_ERROR(CheckName("the module", message.name()));
   Module module;
   module.name = message.name();
   Reader reader("module attributes");
@@ -103,6 +127,7 @@ absl::StatusOr<Module> ModuleFromProto(const proto::Module& message) {
   module.attrs = reader.GetAttrs(message.attrs());
   if (!reader.ok()) return reader.status();
   for (const proto::Function& function : message.functions()) {
+    KILN_RETURN_IF_ERROR(CheckName("a function", function.name()));
     KILN_ASSIGN_OR_RETURN(Function f, ReadFunction(function));
     if (module.Find(f.name)) {
       return absl::InvalidArgumentError(

@@ -140,6 +140,16 @@ TEST(SerialTest, EachFaultIsNamed) {
   } kCases[] = {
       {[](proto::Module& m) { m.set_schema_version(2); }, "schema version 2"},
       {[](proto::Module& m) { m.set_schema_version(0); }, "schema version 0"},
+      {[](proto::Module& m) { m.set_name("two words"); }, "\"two words\""},
+      {[](proto::Module& m) { m.set_name(""); }, "no identifier"},
+      {[](proto::Module& m) { m.mutable_functions(0)->set_name("a-b"); },
+       "\"a-b\", which is no identifier"},
+      {[](proto::Module& m) { m.mutable_functions(0)->set_name("7th"); },
+       "no identifier"},
+      {[](proto::Module& m) { m.mutable_functions(0)->set_name("lambda"); },
+       "no identifier"},
+      {[](proto::Module& m) { m.mutable_functions(0)->set_name("f\n"); },
+       "f\\n"},
       {[](proto::Module& m) { m.mutable_functions()->RemoveLast(); },
        "cut off"},
       {[](proto::Module& m) {
