@@ -47,6 +47,7 @@ const std::vector<ScheduleRule>& CpuRules() {
       {"auto-inline", AutoInline},
       {"pad-columns", PadColumns},
       {"split-phases", SplitPhases},
+      {"narrow-dots", NarrowDots},
       {"row-reductions", RowReductions},
       {"split-reduction", SplitReduction},
       {"register-tiling", RegisterTiling},

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/narrow_dots.h"
 #include "kiln/search/space/rule/rule.h"
 
 namespace kiln {
@@ -31,6 +32,7 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
   Schedule padded = sch;
   const absl::StatusOr<Rv> rv = padded.GetBlock(block, f.name);
   if (!rv.ok() || !padded.Apply("pad_einsum", {*rv, padding}).ok()) return {};
+  if (SuitsDots(*info, context.registers.lanes)) return {padded, sch};
   return {padded};
 }
 

@@ -14,6 +14,14 @@ TEST(PadColumnsTest, ThreeChannelsBecomeFour) {
   ExpectSameMeaning(module, made, 1);
 }
 
+TEST(PadColumnsTest, WhereSumsFillVectorsOutputsMayStayNarrow) {
+  const Module module = *MakeWorkload("t2d:4,4,16,3,4,2,1");
+  const auto made = ApplyRule(PadColumns, module, "conv2d_transpose_nhwc");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_GT(made[0].trace().instructions.size(), 0u);
+  EXPECT_EQ(made[1].trace().instructions.size(), 0u);
+}
+
 TEST(PadColumnsTest, OneColumnEnoughColumnsAndSumsOfRowsStay) {
   const auto made = [](const char* spec, const char* block) {
     return ApplyRule(PadColumns, *MakeWorkload(spec), block);

@@ -46,6 +46,10 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
 // them: outputs and taps by their remainders, so that zeros cost nothing.
 std::vector<Schedule> SplitPhases(const Schedule& sch, const std::string& block,
                                   const RuleContext& context);
+// Sums of products for outputs too narrow for vectors: vectors run along what
+// is summed up.
+std::vector<Schedule> NarrowDots(const Schedule& sch, const std::string& block,
+                                 const RuleContext& context);
 // Rows that are summed up, and what is computed for them before and after:
 // everything for a row at once, the sums in vectors, rows in parallel.
 std::vector<Schedule> RowReductions(const Schedule& sch,

@@ -1,0 +1,52 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/schedule/trace/print.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<Schedule> Dots(const char* workload) {
+  return ApplyRule(NarrowDots, *MakeWorkload(workload), "conv2d_nhwc");
+}
+
+TEST(NarrowDotsTest, VectorsRunAlongChannelsThatAreSummedUp) {
+  const Module module = *MakeWorkload("c2d:6,9,32,3,3,1,0");
+  const auto made = ApplyRule(NarrowDots, module, "conv2d_nhwc");
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
+  }
+}
+
+TEST(NarrowDotsTest, TransposedConvolutionsToFewChannelsAreDotsByPhases) {
+  const Module module = *MakeWorkload("t2d:4,5,16,3,4,2,1");
+  static const auto* rules =
+      new std::vector<ScheduleRule>{{"pad-columns", PadColumns},
+                                    {"split-phases", SplitPhases},
+                                    {"narrow-dots", NarrowDots}};
+  const auto made = ApplyRules(module, *rules, RuleContext());
+  ASSERT_EQ(made.size(), 2u) << "with a padded output, and with dots";
+  EXPECT_THAT(ToText(made[1].trace()), HasSubstr("sch.rfactor"));
+  ExpectSameMeaning(module, {made[1]});
+}
+
+TEST(NarrowDotsTest, OutputsThatFillVectorsAreLeftAlone) {
+  EXPECT_TRUE(Dots("c2d:6,9,32,4,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,32,32,3,1,0").empty());
+}
+
+TEST(NarrowDotsTest, ShortOrRaggedSumsAreLeftAlone) {
+  EXPECT_TRUE(Dots("c2d:6,9,8,3,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,24,3,3,1,0").empty());
+}
+
+}  // namespace
+}  // namespace kiln
