@@ -54,6 +54,27 @@ Modular Remainder(const Modular& a, int64_t c) {
   return Normalize(gcd, a.base);
 }
 
+// Of an operator on operands of these moduli.
+Modular OfBinary(ExprKind kind, const Modular& a, const Modular& b) {
+  switch (kind) {
+    case ExprKind::kAdd:
+      return Sum(a, b);
+    case ExprKind::kSub:
+      return Sum(a, Negate(b));
+    case ExprKind::kMul:
+      return Product(a, b);
+    case ExprKind::kFloorDiv:
+      return b.coefficient == 0 ? Quotient(a, b.base) : Modular{1, 0};
+    case ExprKind::kFloorMod:
+      return b.coefficient == 0 ? Remainder(a, b.base) : Modular{1, 0};
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+      return Join(a, b);
+    default:
+      return {1, 0};
+  }
+}
+
 }  // namespace
 
 Modular Context::ModulusOf(const Expr& e) {
@@ -78,24 +99,7 @@ Modular Context::ModulusOf(const Expr& e) {
   }
   const auto* binary = e.As<BinaryNode>();
   if (!binary) return {1, 0};
-  const Modular a = ModulusOf(binary->a), b = ModulusOf(binary->b);
-  switch (e.kind()) {
-    case ExprKind::kAdd:
-      return Sum(a, b);
-    case ExprKind::kSub:
-      return Sum(a, Negate(b));
-    case ExprKind::kMul:
-      return Product(a, b);
-    case ExprKind::kFloorDiv:
-      return b.coefficient == 0 ? Quotient(a, b.base) : Modular{1, 0};
-    case ExprKind::kFloorMod:
-      return b.coefficient == 0 ? Remainder(a, b.base) : Modular{1, 0};
-    case ExprKind::kMin:
-    case ExprKind::kMax:
-      return Join(a, b);
-    default:
-      return {1, 0};
-  }
+  return OfBinary(e.kind(), ModulusOf(binary->a), ModulusOf(binary->b));
 }
 
 }  // namespace kiln

@@ -19,6 +19,24 @@ void Flatten(ExprKind kind, const Expr& e,
   Flatten(kind, binary->b, operands);
 }
 
+// The operands again as one expression, a constant last; null where one does
+// not fit `dtype`.
+Expr Joined(ExprKind kind, DType dtype,
+            absl::InlinedVector<Linear, 4>* operands) {
+  Expr result, constant;
+  for (Linear& operand : *operands) {
+    Expr value = ToExpr(&operand, dtype);
+    if (!value) return nullptr;
+    if (AsInt(value)) {
+      constant = value;
+    } else {
+      result = result ? Binary(kind, result, value) : value;
+    }
+  }
+  if (!constant) return result;
+  return result ? Binary(kind, result, constant) : constant;
+}
+
 }  // namespace
 
 Expr Context::SimplifyMinMax(const Expr& e) {
@@ -49,17 +67,8 @@ Expr Context::SimplifyMinMax(const Expr& e) {
     }
     if (!dominated) kept.push_back(std::move(next));
   }
-  Expr result, constant;
-  for (Linear& operand : kept) {
-    Expr value = ToExpr(&operand, e.dtype());
-    if (!value) return SimplifyOperands(e);
-    if (AsInt(value)) {
-      constant = value;
-    } else {
-      result = result ? Binary(e.kind(), result, value) : value;
-    }
-  }
-  if (constant) result = result ? Binary(e.kind(), result, constant) : constant;
+  const Expr result = Joined(e.kind(), e.dtype(), &kept);
+  if (!result) return SimplifyOperands(e);
   return SameText(result, e) ? e : result;
 }
 

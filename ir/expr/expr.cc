@@ -114,18 +114,9 @@ bool FoldInt(ExprKind kind, int64_t a, int64_t b, int64_t* out) {
     case ExprKind::kOr:
       return *out = Holds(kind, a, b), true;
     case ExprKind::kDiv:
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kStringImm:
-    case ExprKind::kVar:
-    case ExprKind::kCast:
-    case ExprKind::kNot:
-    case ExprKind::kSelect:
-    case ExprKind::kLoad:
-    case ExprKind::kRamp:
-    case ExprKind::kBroadcast:
-    case ExprKind::kLet:
-    case ExprKind::kCall:
+#define KILN_CASE(kind, ...) case ExprKind::k##kind:
+      KILN_OTHER_EXPR_KINDS(KILN_CASE)
+#undef KILN_CASE
       return false;
   }
   return false;

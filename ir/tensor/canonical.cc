@@ -49,6 +49,7 @@ class Writer {
   }
   void Write(const Buffer& buffer);
   void Write(const BlockNode& block);
+  void Write(const BlockRealizeNode& realize);
   void Write(const ForNode& loop);
   void Write(const AttrMap& map);
   void WriteOptional(const Expr& e) {
@@ -156,6 +157,12 @@ void Writer::Write(const BlockNode& block) {
   Write(block.body);
 }
 
+void Writer::Write(const BlockRealizeNode& realize) {
+  WriteList(realize.values);
+  Write(realize.predicate);
+  Write(*realize.block);
+}
+
 void Writer::Write(const ForNode& loop) {
   Write(static_cast<const Expr&>(loop.var));
   Write(loop.min);
@@ -171,12 +178,8 @@ void Writer::Write(const Stmt& s) {
   switch (s.kind()) {
     case StmtKind::kFor:
       return Write(*s.As<ForNode>());
-    case StmtKind::kBlockRealize: {
-      const auto* node = s.As<BlockRealizeNode>();
-      WriteList(node->values);
-      Write(node->predicate);
-      return Write(*node->block);
-    }
+    case StmtKind::kBlockRealize:
+      return Write(*s.As<BlockRealizeNode>());
     case StmtKind::kSeq:
       return WriteList(s.As<SeqNode>()->stmts);
     case StmtKind::kStore: {

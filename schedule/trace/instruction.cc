@@ -41,6 +41,10 @@ bool IsInt(const Arg& arg) {
   return arg.integer() || IsRv(arg, RvKind::kInt) || arg.arithmetic();
 }
 
+bool IsFactor(const Arg& arg) { return arg.is_none() || IsInt(arg); }
+
+bool IsNumber(const Arg& arg) { return arg.real() || arg.integer(); }
+
 template <typename F>
 bool IsListOf(const Arg& arg, const F& fits) {
   return arg.list() &&
@@ -82,13 +86,11 @@ bool Fits(const Arg& arg, ParamKind kind) {
     case ParamKind::kInt:
       return IsInt(arg);
     case ParamKind::kFactors:
-      return IsListOf(arg,
-                      [](const Arg& a) { return a.is_none() || IsInt(a); });
+      return IsListOf(arg, IsFactor);
     case ParamKind::kInts:
       return IsListOf(arg, IsInt);
     case ParamKind::kFloats:
-      return IsListOf(arg,
-                      [](const Arg& a) { return a.real() || a.integer(); });
+      return IsListOf(arg, IsNumber);
     case ParamKind::kBool:
       return arg.boolean();
     case ParamKind::kString:

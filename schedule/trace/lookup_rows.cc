@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -127,6 +129,12 @@ InstructionKind LookupRow(std::string_view name, std::string_view alias,
   return {name, aliases, {param}, Outputs::kList, kind, true, false, apply};
 }
 
+InstructionKind SampleRow(std::string_view name, std::vector<ParamInfo> params,
+                          Outputs outputs, RvKind output_kind,
+                          absl::Status (*apply)(ApplyContext&)) {
+  return {name, {}, std::move(params), outputs, output_kind, true, true, apply};
+}
+
 }  // namespace
 
 std::vector<InstructionKind> LookupRows() {
@@ -155,44 +163,24 @@ std::vector<InstructionKind> LookupRows() {
 }
 
 std::vector<InstructionKind> SampleRows() {
+  const ParamInfo loop = {"loop", ParamKind::kLoop};
+  const ParamInfo n = {"n", ParamKind::kInt};
   return {
-      {"sample_perfect_tile",
-       {},
-       {{"loop", ParamKind::kLoop},
-        {"n", ParamKind::kInt},
-        {"max_innermost_factor", ParamKind::kInt, Arg(16)}},
-       Outputs::kList,
-       RvKind::kInt,
-       true,
-       true,
-       ApplyPerfectTile},
-      {"sample_partitioned_tile",
-       {},
-       {{"loop", ParamKind::kLoop},
-        {"n", ParamKind::kInt},
-        {"partition_pos", ParamKind::kInt, Arg(0)},
-        {"innerpart_factor", ParamKind::kInt, Arg(1)}},
-       Outputs::kList,
-       RvKind::kInt,
-       true,
-       true,
-       ApplyPartitionedTile},
-      {"sample_categorical",
-       {},
-       {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},
-       Outputs::kOne,
-       RvKind::kInt,
-       true,
-       true,
-       ApplyCategorical},
-      {"sample_compute_location",
-       {},
-       {{"block", ParamKind::kBlock}},
-       Outputs::kOne,
-       RvKind::kLoop,
-       true,
-       true,
-       ApplyLocation},
+      SampleRow("sample_perfect_tile",
+                {loop, n, {"max_innermost_factor", ParamKind::kInt, Arg(16)}},
+                Outputs::kList, RvKind::kInt, ApplyPerfectTile),
+      SampleRow("sample_partitioned_tile",
+                {loop,
+                 n,
+                 {"partition_pos", ParamKind::kInt, Arg(0)},
+                 {"innerpart_factor", ParamKind::kInt, Arg(1)}},
+                Outputs::kList, RvKind::kInt, ApplyPartitionedTile),
+      SampleRow(
+          "sample_categorical",
+          {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},
+          Outputs::kOne, RvKind::kInt, ApplyCategorical),
+      SampleRow("sample_compute_location", {{"block", ParamKind::kBlock}},
+                Outputs::kOne, RvKind::kLoop, ApplyLocation),
   };
 }
 

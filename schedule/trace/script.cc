@@ -192,9 +192,8 @@ class Runner {
       case py::ExprKind::kSubscript:
         return Subscript(e);
       case py::ExprKind::kUnary:
-        return Unary(e);
       case py::ExprKind::kBinary:
-        return Binary(e);
+        return e.kind == py::ExprKind::kUnary ? Unary(e) : Binary(e);
       case py::ExprKind::kLambda:
         return ReadIndexMap(source_, e, names_);
       case py::ExprKind::kCall:
@@ -217,6 +216,10 @@ class Runner {
       case py::ExprKind::kComprehension:
         break;
     }
+    return CannotHold(e);
+  }
+
+  absl::Status CannotHold(const py::Expr& e) const {
     return source_.Error(e.begin,
                          absl::StrCat("a schedule function cannot hold ",
                                       std::string(py::DescribeKind(e.kind))));
