@@ -16,6 +16,9 @@ constexpr double kIssuePerSlot = 3;  // instructions
 constexpr double kLoopSlots = 1;     // of one iteration of a loop
 constexpr double kDivideSlots = 10;
 constexpr double kMathSlots = 24;  // exp and the like, as polynomials
+// What a polynomial takes longer where its steps have only those of the next
+// round to overlap with.
+constexpr double kMathAlone = 0.35;
 constexpr double kStepsAhead = 4;  // of an unrolled reduction, loaded at once
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
@@ -33,6 +36,10 @@ constexpr double kMaxRegisterUse = 3;
 constexpr double kMaxInstructions = 10000;
 constexpr double kCodeBytes = 32 << 10;
 constexpr double kInstructionBytes = 7;
+
+bool IsMath(OpClass op) {
+  return op == OpClass::kFloatMath || op == OpClass::kIntMath;
+}
 
 double SlotsOf(OpClass op) {
   switch (op) {
@@ -204,8 +211,10 @@ void StoreEstimator::CountTile() {
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
   double arithmetic = 0, instructions = 0;
   for (int i = 0; i < kNumOpClasses; ++i) {
+    const auto op = static_cast<OpClass>(i);
     const double count = store_.ops[i] * steps;
-    arithmetic += count * SlotsOf(static_cast<OpClass>(i));
+    arithmetic +=
+        count * SlotsOf(op) * (IsMath(op) ? 1 + kMathAlone / steps : 1);
     instructions += count;
   }
   const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
