@@ -7,66 +7,22 @@
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "kiln/base/random.h"
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/strategy/random_search.h"
 #include "kiln/search/task/flight_replay.h"
+#include "kiln/search/task/testing.h"
 
 namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Programs 0 to size - 1.
-class NumberSpace : public Space {
- public:
-  explicit NumberSpace(uint64_t size) : size_(size) {}
-  absl::StatusOr<Candidate> Sample(uint64_t seed,
-                                   uint64_t index) const override {
-    return AtNumber(RandomBits(seed, index, 0) % size_);
-  }
-  absl::StatusOr<Candidate> At(const Point& point) const override {
-    return AtNumber(point.decisions[0][0]);
-  }
-  absl::StatusOr<Candidate> Mutate(const Point&, uint64_t seed) const override {
-    return Sample(seed, 0);
-  }
-  absl::StatusOr<Candidate> Cross(const Point& a, const Point&,
-                                  uint64_t) const override {
-    return At(a);
-  }
-  std::string TraceText(const Point& point) const override {
-    return absl::StrCat(point.decisions[0][0]);
-  }
-  std::string DecisionText(const Point& point) const override {
-    return TraceText(point);
-  }
-  std::optional<Point> Locate(const std::string& trace) const override {
-    int64_t number;
-    if (!absl::SimpleAtoi(trace, &number)) return std::nullopt;
-    return Point{0, {{number}}};
-  }
-
- private:
-  static Candidate AtNumber(uint64_t number) {
-    Candidate c;
-    c.scheduled.name = absl::StrCat(number);
-    c.program_hash = Sha256Hex(c.scheduled.name);
-    c.point.decisions = {{static_cast<int64_t>(number)}};
-    return c;
-  }
-  uint64_t size_;
-};
 
 // Program n of a task takes base - n nanoseconds, a little more each time it
 // is asked, as on a real machine; program 3 crashes.

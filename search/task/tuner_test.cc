@@ -6,15 +6,11 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "kiln/base/random.h"
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
@@ -27,50 +23,13 @@
 #include "kiln/search/space/space.h"
 #include "kiln/search/strategy/random_search.h"
 #include "kiln/search/strategy/strategy.h"
+#include "kiln/search/task/testing.h"
 
 namespace kiln {
 namespace {
 
+// Each met many times.
 constexpr int kPrograms = 20;
-
-// Programs 0 to 19, each met many times.
-class NumberSpace : public Space {
- public:
-  absl::StatusOr<Candidate> Sample(uint64_t seed,
-                                   uint64_t index) const override {
-    return AtNumber(RandomBits(seed, index, 0) % kPrograms);
-  }
-  absl::StatusOr<Candidate> At(const Point& point) const override {
-    return AtNumber(point.decisions[0][0]);
-  }
-  absl::StatusOr<Candidate> Mutate(const Point&, uint64_t seed) const override {
-    return Sample(seed, 0);
-  }
-  absl::StatusOr<Candidate> Cross(const Point& a, const Point&,
-                                  uint64_t) const override {
-    return At(a);
-  }
-  std::string TraceText(const Point& point) const override {
-    return absl::StrCat(point.decisions[0][0]);
-  }
-  std::string DecisionText(const Point& point) const override {
-    return TraceText(point);
-  }
-  std::optional<Point> Locate(const std::string& trace) const override {
-    int64_t number;
-    if (!absl::SimpleAtoi(trace, &number)) return std::nullopt;
-    return Point{0, {{number}}};
-  }
-
- private:
-  static Candidate AtNumber(uint64_t number) {
-    Candidate c;
-    c.scheduled.name = absl::StrCat(number);
-    c.program_hash = Sha256Hex(c.scheduled.name);
-    c.point.decisions = {{static_cast<int64_t>(number)}};
-    return c;
-  }
-};
 
 // Draws at random, and remembers what it is told.
 class Listener : public Strategy {
@@ -140,7 +99,7 @@ class TunerTest : public ::testing::Test {
     return tuner.Run(task_, options);
   }
 
-  NumberSpace space_;
+  NumberSpace space_{kPrograms};
   NumberBuilder builder_;
   NumberRunner runner_;
   ThreadPool pool_;
