@@ -52,8 +52,11 @@ int VectorBits(const llvm::MCSubtargetInfo& subtarget) {
 }
 
 absl::Status Refuse(std::string_view text, std::string_view reason) {
-  return absl::InvalidArgumentError(absl::StrCat("target \"", std::string(text),
-                                                 "\": ", std::string(reason)));
+  constexpr size_t kMost = 200;
+  const std::string start(text.substr(0, kMost));
+  return absl::InvalidArgumentError(
+      absl::StrCat("target \"", start, text.size() > kMost ? "..." : "",
+                   "\": ", std::string(reason)));
 }
 
 // The value of `option` when it is NAME=VALUE with one or two dashes.

@@ -31,6 +31,7 @@ TEST_F(AnalyzerTest, SumsAreOrderedByCoefficient) {
             "(((i * 64) + (j * 8)) + k)");
   EXPECT_EQ(Simple(Sub(Add(Int(3), j_), u_)), "((j - u) + 3)");
   EXPECT_EQ(Simple(Sub(Int(3), u_)), "(3 - u)");
+  EXPECT_EQ(Simple(Add(Mul(u_, Int(-1)), Int(3))), "(3 - u)");
   EXPECT_EQ(Simple(Add(u_, Add(j_, i_))), "((u + j) + i)");
   EXPECT_EQ(Simple(Sub(Add(u_, j_), u_)), "j");
 }

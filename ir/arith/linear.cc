@@ -270,6 +270,8 @@ Expr ToExpr(Linear* linear, DType dtype) {
 bool Spells(const Expr& e, Linear* linear) {
   if (!linear->ok || linear->terms.empty()) return false;
   SortTerms(linear);
+  // ToExpr begins with the constant here: 511 - v, not v * -1 + 511.
+  if (linear->constant > 0 && linear->terms[0].coefficient < 0) return false;
   const Expr* rest = &e;
   const auto take = [&](int64_t sign) -> const Expr* {
     const ExprKind kind = sign > 0 ? ExprKind::kAdd : ExprKind::kSub;

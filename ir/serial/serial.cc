@@ -158,8 +158,10 @@ absl::StatusOr<Module> ParseModuleBytes(std::string_view bytes) {
   constexpr size_t kLimit = size_t{1} << 30;
   if (bytes.size() > kLimit ||
       !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "these ", bytes.size(), " bytes are no module in proto form"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("these ", bytes.size(),
+                     " bytes are no module in proto form; a program in "
+                     "text is saved as UTF-8 and has no byte 0"));
   }
   return ModuleFromProto(message);
 }

@@ -1,6 +1,7 @@
 // Boxes are hulls. A hull of what is written stands for what is written only
 // where no point of it is missed, so the producer's points are counted: with
-// injective bindings, as many iterations as the hull has points fill it.
+// injective bindings, as many iterations as the hull has points fill it, after
+// those that a predicate drops.
 #include "kiln/schedule/analysis/cover.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/dense.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -87,6 +89,11 @@ bool Moves(const ForNode& loop, const Range& range) {
   return uses(range.min) || uses(range.extent);
 }
 
+bool MovesAny(const ForNode& loop, const std::vector<Range>& region) {
+  return std::any_of(region.begin(), region.end(),
+                     [&](const Range& range) { return Moves(loop, range); });
+}
+
 Loops LoopsFrom(const ScopeBlock& block, size_t depth) {
   return Loops(block.loops.begin() + static_cast<long>(depth),
                block.loops.end());
@@ -101,10 +108,7 @@ std::optional<int64_t> CountPoints(const Loops& loops,
     count = Times(count, value ? std::optional(*value) : std::nullopt);
   };
   for (const ForNode* loop : loops) {
-    const bool moves =
-        std::any_of(region.begin(), region.end(),
-                    [&](const Range& range) { return Moves(*loop, range); });
-    if (moves) times(loop->extent);
+    if (MovesAny(*loop, region)) times(loop->extent);
   }
   for (const Range& range : region) times(range.extent);
   return count;
@@ -162,6 +166,66 @@ Expr CutAlong(const Expr& condition, const Expr& index, const Loops& loops,
     if (width && *width < m) return set.min;
   }
   return nullptr;
+}
+
+// Of the loops that `condition` is about: how many of their iterations it
+// leaves. They number an index that takes each of its values once, so that
+// those below a bound can be counted. nullopt for other conditions.
+std::optional<int64_t> CountLeft(const Expr& condition, const Loops& about,
+                                 Analyzer* analyzer) {
+  const auto* node = condition.As<BinaryNode>();
+  if (!node || (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE)) {
+    return std::nullopt;
+  }
+  Expr index = Sub(node->a, node->b);  // holds where this is negative
+  if (node->kind == ExprKind::kLE) index = Sub(index, Int(1));
+  Domains domains;
+  std::optional<int64_t> iterations = 1;
+  for (const ForNode* loop : about) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+    const int64_t* extent = AsInt(loop->extent);
+    iterations =
+        Times(iterations, extent ? std::optional(*extent) : std::nullopt);
+  }
+  index = analyzer->Simplify(index);
+  const IntSet set = EvalSet(index, domains, analyzer);
+  const auto values = ConstExtent(set, analyzer);
+  const int64_t* min = set.min ? AsInt(set.min) : nullptr;
+  if (!iterations || values != iterations || !min || !IsDense(index, about)) {
+    return std::nullopt;
+  }
+  return std::clamp<int64_t>(-*min, 0, *iterations);
+}
+
+// How many iterations the condition leaves of those loops that it is about and
+// that move the region; takes them off the list `free`. What loops from
+// outside decide holds.
+std::optional<int64_t> CountConditions(const Expr& condition,
+                                       const std::vector<Range>& region,
+                                       const Loops& loops, Loops* free,
+                                       Analyzer* analyzer) {
+  if (IsOne(condition)) return 1;
+  const auto* node = condition.As<BinaryNode>();
+  if (node && node->kind == ExprKind::kAnd) {
+    const auto first = CountConditions(node->a, region, loops, free, analyzer);
+    return Times(first,
+                 CountConditions(node->b, region, loops, free, analyzer));
+  }
+  Loops about;
+  for (const ForNode* loop : loops) {
+    if (!UsesVar(condition, loop->var)) continue;
+    const auto at = std::find(free->begin(), free->end(), loop);
+    if (at == free->end()) return std::nullopt;  // another one is about it
+    about.push_back(loop);
+    free->erase(at);
+  }
+  if (about.empty()) return 1;
+  const auto moving = std::count_if(
+      about.begin(), about.end(),
+      [&](const ForNode* loop) { return MovesAny(*loop, region); });
+  const auto left = CountLeft(condition, about, analyzer);
+  if (!left || moving == std::ssize(about)) return left;
+  return moving == 0 && *left > 0 ? std::optional<int64_t>(1) : std::nullopt;
 }
 
 size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
@@ -260,6 +324,7 @@ struct ReadCheck {
     for (const ForNode* loop : block.loops) {
       inside.Bind(loop->var, {loop->min, loop->extent});
     }
+    const LoopsRun run(block.loops, &inside);
     const auto held = inside.Assume(block.realize->predicate);
     const bool moves = std::any_of(
         loops.begin(), loops.end(),
@@ -290,6 +355,7 @@ struct ReadCheck {
       analyzer.Bind(block.loops[i]->var,
                     {block.loops[i]->min, block.loops[i]->extent});
     }
+    const LoopsRun run(block.loops, &analyzer);
     const Box wanted = TouchedBox(block, read, depth, &analyzer);
     if (!IsBounded(wanted)) return false;
     std::vector<Box> filled;
@@ -332,7 +398,10 @@ bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
   for (const IntSet& set : box) {
     volume = Times(volume, ConstExtent(set, analyzer));
   }
-  const auto points = CountPoints(loops, region);
+  Loops free = loops;
+  const auto left =
+      CountConditions(block.realize->predicate, region, loops, &free, analyzer);
+  const auto points = Times(left, CountPoints(free, region));
   return volume && points && *points >= *volume;
 }
 

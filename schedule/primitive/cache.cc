@@ -97,17 +97,6 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
   return staging;
 }
 
-// Like `buffer`, in other memory.
-Buffer MakeCache(const Buffer& buffer, const std::string& scope,
-                 std::vector<Expr> shape) {
-  Buffer cache = MakeBuffer(absl::StrCat(buffer->name, "_", scope),
-                            buffer->dtype, std::move(shape), scope);
-  if (!buffer->data) return cache;
-  return EditBuffer(cache, [&](BufferNode& node) {
-    node.data = Var(node.name, buffer->data.dtype());
-  });
-}
-
 // The parts of the writer's predicate that the first `depth` loops decide.
 Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
   const auto* node = e.As<BinaryNode>();
@@ -199,7 +188,7 @@ CacheCopy MakePlan(const Staging& staging, const Place& place,
     for (size_t i = 0; i < box.size(); ++i) shape[i] = box[i].extent;
   }
   copy.box = std::move(box);
-  copy.cache = MakeCache(staging.buffer, scope, std::move(shape));
+  copy.cache = MakeCacheBuffer(staging.buffer, scope, std::move(shape));
   return copy;
 }
 
@@ -264,19 +253,6 @@ absl::Status CheckWritesAnew(const Staging& staging) {
                  "stage the tensor before its reduction is taken apart");
 }
 
-absl::Status CheckReadersFollow(const Staging& staging, const Scope& scope,
-                                int writer) {
-  for (int reader : scope.Readers(staging.buffer)) {
-    if (reader >= writer) continue;
-    return Refusal(
-        staging.primitive,
-        absl::StrCat(Describe(scope.blocks[reader].block()), " reads ",
-                     staging.buffer->name, " before ",
-                     Describe(scope.blocks[writer].block()), " writes it"));
-  }
-  return absl::OkStatus();
-}
-
 // Whether all of `readers` (some) run before the writer for the last time, so
 // that they see what the tensor holds at the start.
 bool AllPrecede(const Scope& scope, const std::vector<BlockId>& readers,
@@ -286,9 +262,32 @@ bool AllPrecede(const Scope& scope, const std::vector<BlockId>& readers,
     if (reader < 0 || reader >= writer) return false;
     const auto& a = scope.blocks[reader].loops;
     const auto& b = scope.blocks[writer].loops;
-    if (!a.empty() && !b.empty() && a[0] == b[0]) return false;
+    for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) {
+      if (!IsOne(a[i]->extent)) return false;
+    }
   }
   return !readers.empty();
+}
+
+// `redirected` will read the cache, others the tensor as before: those keep
+// what they see where they all run before the writer, if `others_stay`.
+absl::Status CheckReadersFollow(const Staging& staging, const Scope& scope,
+                                int writer,
+                                const std::vector<BlockId>& redirected,
+                                bool others_stay) {
+  for (int reader : scope.Readers(staging.buffer)) {
+    const BlockId id = scope.blocks[reader].block().id;
+    const bool stays =
+        others_stay && AllPrecede(scope, {id}, writer) &&
+        std::count(redirected.begin(), redirected.end(), id) == 0;
+    if (reader >= writer || stays) continue;
+    return Refusal(
+        staging.primitive,
+        absl::StrCat(Describe(scope.blocks[reader].block()), " reads ",
+                     staging.buffer->name, " before ",
+                     Describe(scope.blocks[writer].block()), " writes it"));
+  }
+  return absl::OkStatus();
 }
 
 std::vector<BlockId> Ids(const Scope& scope, const std::vector<int>& blocks,
@@ -296,6 +295,14 @@ std::vector<BlockId> Ids(const Scope& scope, const std::vector<int>& blocks,
   std::vector<BlockId> ids;
   for (int block : blocks) {
     if (block != without) ids.push_back(scope.blocks[block].block().id);
+  }
+  return ids;
+}
+
+std::vector<BlockId> Without(std::vector<BlockId> ids,
+                             const std::vector<BlockId>& others) {
+  for (BlockId other : others) {
+    ids.erase(std::remove(ids.begin(), ids.end(), other), ids.end());
   }
   return ids;
 }
@@ -441,7 +448,8 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
       writers.empty() || AllPrecede(scope, consumers, writers[0]);
   const int writer = from_outside ? -1 : writers[0];
   if (writer >= 0) {
-    KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
+    KILN_RETURN_IF_ERROR(
+        CheckReadersFollow(staging, scope, writer, consumers, false));
     KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));
   }
   const std::vector<BlockId> readers =
@@ -473,13 +481,10 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
       CheckOneWriter(staging, scope, scope.Writers(staging.buffer)));
   KILN_RETURN_IF_ERROR(CheckWritesAnew(staging));
   const int writer = scope.IndexOf(block);
-  KILN_RETURN_IF_ERROR(CheckReadersFollow(staging, scope, writer));
-  std::vector<BlockId> readers =
-      Ids(scope, scope.Readers(staging.buffer), writer);
-  for (BlockId consumer : consumers) {
-    readers.erase(std::remove(readers.begin(), readers.end(), consumer),
-                  readers.end());
-  }
+  KILN_RETURN_IF_ERROR(
+      CheckReadersFollow(staging, scope, writer, consumers, true));
+  const std::vector<BlockId> readers =
+      Without(Ids(scope, scope.Readers(staging.buffer), writer), consumers);
   Place place{staging.scope.back(), 0,
               static_cast<int>(StmtsOf(staging.scope_block().body).size())};
   if (!readers.empty()) {

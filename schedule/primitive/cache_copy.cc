@@ -162,6 +162,16 @@ Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
 
 }  // namespace
 
+Buffer MakeCacheBuffer(const Buffer& buffer, const std::string& scope,
+                       std::vector<Expr> shape) {
+  Buffer cache = MakeBuffer(absl::StrCat(buffer->name, "_", scope),
+                            buffer->dtype, std::move(shape), scope);
+  if (!buffer->data) return cache;
+  return EditBuffer(cache, [&](BufferNode& node) {
+    node.data = Var(node.name, buffer->data.dtype());
+  });
+}
+
 bool IsWithinTensor(const BlockNode& scope, const Buffer& buffer,
                     const std::vector<Range>& box) {
   Analyzer analyzer;

@@ -3,6 +3,7 @@
 #ifndef KILN_SCHEDULE_PRIMITIVE_CACHE_COPY_H_
 #define KILN_SCHEDULE_PRIMITIVE_CACHE_COPY_H_
 
+#include <string>
 #include <vector>
 
 #include "kiln/ir/arith/analyzer.h"
@@ -26,6 +27,10 @@ struct CacheCopy {
 // A single index does where the block cannot but use it.
 bool IsWithinTensor(const BlockNode& scope, const Buffer& tensor,
                     const std::vector<Range>& box);
+
+// Like `buffer`, in other memory.
+Buffer MakeCacheBuffer(const Buffer& buffer, const std::string& scope,
+                       std::vector<Expr> shape);
 
 // for ax0...: with block: cache[v] = tensor[v], or the other way round.
 // `around` tells what is known where the copy stands; it is asked only where

@@ -73,6 +73,29 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 }
 
 // The fuzzer's pair 900319: the init is in the block around.
+// Twice as many iterations as elements, of which a condition drops half, leave
+// gaps as before.
+TEST(CacheReadTest, RefusesGapsThatDroppedIterationsSeemToFill) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
+    B = T.alloc_buffer((3, 1, 4))
+    for i, j in T.grid(2, 10):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            vj = T.axis.spatial(10, j)
+            T.where(i < 1)
+            B[vj % 3, vi, vj // 3] = A[vj]
+    for j in range(10):
+        with T.block("C"):
+            vj = T.axis.spatial(10, j)
+            C[vj] = B[vj % 3, 0, vj // 3]
+)");
+  EXPECT_THAT(
+      CacheRead(f, Named(f, "C"), 0, "local", {}),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("written")));
+}
+
 TEST(CacheWriteTest, RefusesABlockThatAddsToWhatIsThere) {
   Function f = Parse(R"(
 @T.prim_func

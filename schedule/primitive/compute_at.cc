@@ -14,6 +14,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -129,14 +130,10 @@ absl::Status CheckInputs(const Move& move, const Scope& scope, int block) {
   return absl::OkStatus();
 }
 
-Analyzer BindLoopsTo(const Path& loop) {
-  Analyzer analyzer;
-  for (const ForNode* above : LoopsAbove(loop)) {
-    analyzer.Bind(above->var, {above->min, above->extent});
-  }
-  const ForNode* last = loop.loop();
-  analyzer.Bind(last->var, {last->min, last->extent});
-  return analyzer;
+std::vector<const ForNode*> LoopsTo(const Path& loop) {
+  std::vector<const ForNode*> loops = LoopsAbove(loop);
+  loops.push_back(loop.loop());
+  return loops;
 }
 
 // The position of `loop` among the loops of `block`, plus one.
@@ -472,7 +469,12 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   KILN_RETURN_IF_ERROR(CheckInputs(move, scope, block));
   KILN_RETURN_IF_ERROR(CheckPredicate(move));
 
-  Analyzer analyzer = BindLoopsTo(move.loop);
+  Analyzer analyzer;
+  const std::vector<const ForNode*> above = LoopsTo(move.loop);
+  for (const ForNode* loop : above) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  const LoopsRun run(above, &analyzer);
   const Narrowed narrowed = DomainsOf(move, scope, partners, &analyzer);
   Function result = f;
   const Stmt loops = LoopsOver(move.block.realize()->block, narrowed.domains,

@@ -15,6 +15,8 @@ namespace kiln {
 namespace {
 
 constexpr char kName[] = "fuse";
+// More than a dimension can have.
+constexpr int64_t kMostElements = int64_t{1} << 62;
 
 // The nest that begins at `outermost`, if the loops are exactly `ids`.
 absl::StatusOr<std::vector<const ForNode*>> FindNest(
@@ -85,6 +87,38 @@ absl::Status CheckProduct(const std::vector<const ForNode*>& nest,
   return Refusal(kName, "the product of the extents overflows");
 }
 
+// Two loops with a negative extent run not at all, but as many iterations as
+// the product says would.
+absl::Status CheckSigns(const Function& f, const Path& path,
+                        const std::vector<const ForNode*>& nest) {
+  Analyzer analyzer;
+  for (const Param& param : f.params) {
+    for (const Expr& extent :
+         param.buffer ? param.buffer->shape : std::vector<Expr>()) {
+      const auto* dim = extent.As<VarNode>();
+      if (dim) analyzer.Bind(Var(dim), {Int(0), Int(kMostElements)});
+    }
+  }
+  for (const ForNode* loop : LoopsAbove(path)) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  const ForNode* negative = nullptr;
+  for (const ForNode* loop : nest) {
+    const int64_t* known = AsInt(loop->extent);
+    if (known ? *known >= 0
+              : analyzer.CanProveLessEqual(Int(0), loop->extent)) {
+      continue;
+    }
+    if (negative) {
+      return Refusal(
+          kName, absl::StrCat("the extents of ", Describe(*negative), " and ",
+                              Describe(*loop), " may both be negative"));
+    }
+    negative = loop;
+  }
+  return absl::OkStatus();
+}
+
 // The value of the i-th old variable: 0 for a loop of one iteration, and no
 // remainder where all the loops outside it have one.
 Expr Position(const Var& fused, const std::vector<Expr>& steps, size_t i) {
@@ -103,6 +137,7 @@ absl::StatusOr<FuseResult> Fuse(const Function& f,
   KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, ids[0], kName));
   KILN_ASSIGN_OR_RETURN(const auto nest, FindNest(f, path.back(), ids));
   KILN_RETURN_IF_ERROR(Check(nest));
+  KILN_RETURN_IF_ERROR(CheckSigns(f, path, nest));
 
   std::string name;
   for (const ForNode* loop : nest) name += loop->var.name() + "_";

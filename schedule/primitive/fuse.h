@@ -8,7 +8,7 @@
 // in the one before; a loop that does not start at 0, has annotations, or is
 // bound to a thread axis; loops of different kinds (those of one kind give a
 // loop of that kind); an extent that depends on another of the loops;
-// extents whose product is beyond 64 bits.
+// extents whose product is beyond 64 bits; two extents that may be negative.
 #ifndef KILN_SCHEDULE_PRIMITIVE_FUSE_H_
 #define KILN_SCHEDULE_PRIMITIVE_FUSE_H_
 

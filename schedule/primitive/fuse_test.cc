@@ -57,6 +57,17 @@ TEST(Fuse, OfSomeLoopsLeavesTheOthers) {
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 2));
 }
 
+// Neither loop runs; 15 iterations would.
+TEST(Fuse, RefusesTwoNegativeExtents) {
+  const Function two = Copying("3, 5, 7", "T.grid(-3, -5, 7)", "i, j, k");
+  EXPECT_THAT(Fuse(two, LoopsOf(two, "B")),
+              StatusIs(kRefused, HasSubstr("negative")));
+  const Function one = Copying("3, 5, 7", "T.grid(-3, 5, 7)", "i, j, k");
+  KILN_ASSERT_OK_AND_ASSIGN(const FuseResult result,
+                            Fuse(one, LoopsOf(one, "B")));
+  EXPECT_THAT(Extents(result.function, "B"), ElementsAre(-105));
+}
+
 TEST(Fuse, OfOneLoopRenamesIt) {
   const Function f = Cube("3, 5, 7");
   KILN_ASSERT_OK_AND_ASSIGN(const FuseResult result,

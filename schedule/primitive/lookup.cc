@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/lookup.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,18 @@ std::vector<BlockId> Ids(const Scope& scope, const std::vector<int>& indices) {
   std::vector<BlockId> ids;
   for (int i : indices) ids.push_back(scope.blocks[i].block().id);
   return ids;
+}
+
+// Which of the reads of block `reader` is the first that `writer` writes; their
+// number where there is none.
+size_t FirstRead(const Scope& scope, int reader, int writer) {
+  const std::vector<BufferRegion>& reads = scope.blocks[reader].block().reads;
+  size_t at = 0;
+  while (at < reads.size() &&
+         !WritesBuffer(scope.blocks[writer].block(), reads[at].buffer)) {
+    ++at;
+  }
+  return at;
 }
 
 }  // namespace
@@ -78,7 +91,14 @@ absl::StatusOr<std::vector<BlockId>> GetProducers(const Function& f,
                         RequireBlock(f, block, "get_producers"));
   if (path.size() == 1) return std::vector<BlockId>();
   const Scope scope(*path.scope()->block);
-  return Ids(scope, scope.Producers(scope.IndexOf(block)));
+  const int index = scope.IndexOf(block);
+  std::vector<int> producers = scope.Producers(index);
+  std::sort(producers.begin(), producers.end(), [&](int a, int b) {
+    const size_t at_a = FirstRead(scope, index, a);
+    const size_t at_b = FirstRead(scope, index, b);
+    return at_a == at_b ? a < b : at_a < at_b;
+  });
+  return Ids(scope, producers);
 }
 
 absl::StatusOr<std::vector<BlockId>> GetConsumers(const Function& f,

@@ -24,7 +24,8 @@ absl::StatusOr<std::vector<BlockId>> GetChildBlocksOfLoop(const Function& f,
                                                           LoopId loop);
 
 // The blocks of the same scope that write what the block reads (or writes
-// again), or that read (or write again) what it writes.
+// again), in the order of its reads, or that read (or write again) what it
+// writes, in program order.
 absl::StatusOr<std::vector<BlockId>> GetProducers(const Function& f,
                                                   BlockId block);
 absl::StatusOr<std::vector<BlockId>> GetConsumers(const Function& f,

@@ -115,6 +115,32 @@ TEST(Lookup, ProducersAndConsumersStayInTheScope) {
   EXPECT_FALSE(GetConsumers(f, 999).ok());
 }
 
+TEST(Lookup, ProducersComeInTheOrderOfTheReads) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), C: T.Buffer((4,), "int32")):
+    B0 = T.alloc_buffer((4,), "int32")
+    B1 = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("B0"):
+            vi = T.axis.spatial(4, i)
+            B0[vi] = A[vi]
+    for i in range(4):
+        with T.block("B1"):
+            vi = T.axis.spatial(4, i)
+            B1[vi] = A[vi]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            T.reads(B1[vi], B0[vi])
+            T.writes(C[vi])
+            C[vi] = B1[vi] + B0[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const auto producers,
+                            GetProducers(f, BlockNamed(f, "C")));
+  EXPECT_THAT(producers, ElementsAre(BlockNamed(f, "B1"), BlockNamed(f, "B0")));
+}
+
 TEST(Lookup, OutputBlocksWriteWhatTheScopeDoesNotAllocate) {
   const Function f = ParseProgram(kDiamond);
   KILN_ASSERT_OK_AND_ASSIGN(const auto outputs,

@@ -177,13 +177,16 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
   if (block.init) collector.Walk(block.init);
   collector.Walk(block.body);
   KILN_RETURN_IF_ERROR(CheckUse(access, collector, is_write, primitive));
-  // Iterators that change nothing (co // 64 for co below 64) do not count.
-  Analyzer analyzer;
+  // Iterators that change nothing (co // 64 for co below 64, or y * 2 + ry for
+  // the only y) do not count; an index that is the only value of one stays.
+  Analyzer analyzer, with_units;
   for (const IterVar& iter : block.iters) {
     if (!IsOne(iter.domain.extent)) analyzer.Bind(iter.var, iter.domain);
+    with_units.Bind(iter.var, iter.domain);
   }
   for (const Expr& e : collector.found()[0]) {
-    access.indices.push_back(analyzer.Simplify(e));
+    const Expr simple = with_units.Simplify(e);
+    access.indices.push_back(AsInt(simple) ? analyzer.Simplify(e) : simple);
   }
   KILN_RETURN_IF_ERROR(CheckIndices(&access, primitive));
   return access;

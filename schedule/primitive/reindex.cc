@@ -43,6 +43,62 @@ absl::Status CheckOthers(const PointAccess& access, bool is_write,
   return status;
 }
 
+bool Uses(const BlockNode& block, const Buffer& buffer) {
+  return ReadsBuffer(block, buffer) || WritesBuffer(block, buffer);
+}
+
+// The largest statement around the block that holds no other user of the
+// tensor, as an index into the block's path.
+size_t OwnStatement(const PointAccess& access) {
+  size_t own = access.block.size() - 1;
+  while (own > access.scope.size()) {
+    int users = 0;
+    ForEachBlock(access.block[own - 1], [&](const BlockRealizeNode& realize) {
+      users += Uses(*realize.block, access.buffer);
+    });
+    if (users > 1) break;
+    --own;
+  }
+  return own;
+}
+
+// Whether one run of the statement at `own` writes exactly the element that the
+// loops around it choose, so that a copy right behind it keeps the tensor as it
+// was at every point of the program.
+bool WritesOneElement(const PointAccess& access, size_t own) {
+  const BlockRealizeNode& realize = *access.block.realize();
+  const auto moves = [&](const Expr& e) {
+    for (size_t i = own; i < access.block.size(); ++i) {
+      const auto* loop = access.block[i].As<ForNode>();
+      if (loop && UsesVar(e, loop->var)) return true;
+    }
+    return false;
+  };
+  Analyzer analyzer;
+  for (size_t i = own; i + 1 < access.block.size(); ++i) {
+    const auto* loop = access.block[i].As<ForNode>();
+    if (!loop && !access.block[i].As<SeqNode>()) return false;
+    if (loop && !analyzer.CanProveLess(Int(0), loop->extent)) return false;
+  }
+  for (const IterVar& iter : access.iters) {
+    const auto& iters = access.node().iters;
+    const auto at =
+        std::find_if(iters.begin(), iters.end(),
+                     [&](const IterVar& v) { return v.var == iter.var; });
+    if (moves(realize.values[at - iters.begin()])) return false;
+  }
+  return !moves(realize.predicate);
+}
+
+// Whether a copy out can stand in the nest, and there only.
+bool CopiesInNest(const PointAccess& access, bool is_write) {
+  if (!is_write) return false;
+  const size_t own = OwnStatement(access);
+  return own > access.scope.size() && access.block[own - 1].As<SeqNode>() &&
+         access.block[own] != Outermost(access) &&
+         WritesOneElement(access, own);
+}
+
 absl::Status Check(const PointAccess& access, bool is_write,
                    std::string_view primitive) {
   const Scope scope(access.scope_node());
@@ -66,6 +122,7 @@ absl::Status Check(const PointAccess& access, bool is_write,
     return Refusal(primitive, absl::StrCat("reduce iterator `", iter.var.name(),
                                            "` indexes what is written"));
   }
+  if (CopiesInNest(access, is_write)) return absl::OkStatus();
   return CheckOthers(access, is_write, primitive);
 }
 
@@ -84,6 +141,40 @@ Stmt Insert(const PointAccess& access, const Stmt& nest, Stmt copy,
   return WithBlock(*access.scope.realize(), std::move(fields));
 }
 
+// The copy of the one element that the loops around the statement choose.
+Stmt PointCopy(const PointAccess& access, Block copy) {
+  const BlockRealizeNode& realize = *access.block.realize();
+  const auto& iters = access.node().iters;
+  std::vector<Expr> values;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool copied =
+        std::any_of(access.iters.begin(), access.iters.end(),
+                    [&](const IterVar& v) { return v.var == iters[i].var; });
+    if (copied) values.push_back(realize.values[i]);
+  }
+  return MakeRealize(std::move(values), realize.predicate, std::move(copy));
+}
+
+// The enclosing block with `copy` behind the statement at `own`, in its nest.
+Stmt InsertInNest(const PointAccess& access, const Block& redirected, Stmt copy,
+                  const Buffer& staging) {
+  const size_t own = OwnStatement(access);
+  const Stmt changed =
+      ReplaceAt(access.block.Part(own, access.block.size() - own),
+                WithBlock(*access.block.realize(), redirected));
+  std::vector<Stmt> stmts = access.block[own - 1].As<SeqNode>()->stmts;
+  const auto at = std::find(stmts.begin(), stmts.end(), access.block[own]);
+  *at = changed;
+  stmts.insert(at + 1, std::move(copy));
+  const size_t top = access.scope.size() - 1;
+  const Stmt scope =
+      ReplaceAt(access.block.Part(top, own - top), MakeSeq(std::move(stmts)));
+  const auto& realize = *scope.As<BlockRealizeNode>();
+  BlockFields fields = realize.block->fields();
+  fields.alloc_buffers.push_back(staging);
+  return WithBlock(realize, std::move(fields));
+}
+
 // The function with the tensor staged in `staging`, at `order` over the
 // iterators of the block.
 ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
@@ -97,6 +188,13 @@ ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
                                staging, order, tensor, access.indices)
                    : CopyBlock(result.copy, std::move(copy_name), access.iters,
                                tensor, access.indices, staging, order);
+  if (CopiesInNest(access, is_write)) {
+    result.function =
+        ReplaceAt(std::move(result.function), access.scope,
+                  InsertInNest(access, Redirect(access, staging, order),
+                               PointCopy(access, std::move(copy)), staging));
+    return result;
+  }
   Stmt copy_nest = LoopsOverDomains(std::move(copy), &result.function);
   const size_t top =
       access.scope.size() + (access.scope_node().body.As<SeqNode>() ? 1 : 0);

@@ -11,7 +11,8 @@
 //
 // (here what the block reads as number 1.) The new tensor has a dimension for
 // each iterator that the indices name, in the order of the iterators. A written
-// tensor is copied back after the block's nest. Refuses what
+// tensor is copied back after the block's nest, or, where others in the nest
+// use it, element by element right behind the block. Refuses what
 // FindPointAccess (point_access.h) refuses; a block that does not run for all
 // values of its iterators; reads that are not known to stay within the tensor;
 // writes that may meet in one element; and other blocks below the same

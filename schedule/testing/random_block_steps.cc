@@ -55,6 +55,26 @@ Args MakeCache(StepContext& c, bool read) {
 Args MakeCacheRead(StepContext& c) { return MakeCache(c, true); }
 Args MakeCacheWrite(StepContext& c) { return MakeCache(c, false); }
 
+// Of a block that changes a tensor in place, where one is met.
+Args MakeCacheInplace(StepContext& c) {
+  for (int i = 0; i < 4; ++i) {
+    const auto block = c.Block();
+    const BlockNode* node = block ? c.Find(*block) : nullptr;
+    if (!node) continue;
+    for (size_t r = 0; r < node->reads.size(); ++r) {
+      const bool in_place =
+          std::any_of(node->writes.begin(), node->writes.end(),
+                      [&](const BufferRegion& write) {
+                        return write.buffer == node->reads[r].buffer;
+                      });
+      if (in_place || c.Chance(5)) {
+        return std::vector<Arg>{*block, static_cast<int64_t>(r), Scope(c)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // Under a loop of a block at the other end of a tensor.
 Args MakeMove(StepContext& c, bool reverse) {
   const auto block = c.Block();
@@ -207,6 +227,7 @@ std::vector<StepRow> BlockSteps() {
       {"decompose_reduction", 8, MakeDecompose},
       {"cache_read", 8, MakeCacheRead},
       {"cache_write", 8, MakeCacheWrite},
+      {"cache_inplace", 4, MakeCacheInplace},
       {"compute_at", 14, MakeComputeAt},
       {"reverse_compute_at", 14, MakeReverseComputeAt},
       {"compute_inline", 6, MakeBlockArg},

@@ -74,6 +74,21 @@ Args MakeSplit(StepContext& c) {
   return std::vector<Arg>{*loop, factors, c.Chance(80), c.Chance(5)};
 }
 
+Args MakeLoopPartition(StepContext& c) {
+  const auto loop = c.Loop();
+  if (!loop) return std::nullopt;
+  const int64_t extent = c.Extent(*loop);
+  ArgList factors;
+  for (int64_t n = c.Between(1, 2); n > 0; --n) {
+    factors.push_back(
+        c.Between(c.Chance(5) ? 0 : 1, std::max<int64_t>(extent / 2, 1)));
+  }
+  if (c.Chance(20)) {
+    factors.insert(factors.begin() + c.Between(0, std::ssize(factors)), Arg());
+  }
+  return std::vector<Arg>{*loop, factors, true};
+}
+
 // A run of neighbours, mostly.
 Args MakeFuse(StepContext& c) {
   const auto block = c.Block();
@@ -101,6 +116,20 @@ Args MakeReorder(StepContext& c) {
     std::swap(order[i - 1], order[c.Between(0, static_cast<int64_t>(i) - 1)]);
   }
   return std::vector<Arg>(1, Arg(order));
+}
+
+// Loops of two blocks, equally deep.
+Args MakeMerge(StepContext& c) {
+  const auto block = c.Block();
+  if (!block) return std::nullopt;
+  const auto other =
+      c.Chance(60) ? c.Neighbour(*block, c.Chance(50)) : c.Block();
+  if (!other) return std::nullopt;
+  const std::vector<Rv> a = c.Loops(*block), b = c.Loops(*other);
+  const int64_t n = std::ssize(a.size() < b.size() ? a : b);
+  if (n == 0) return std::nullopt;
+  const int64_t depth = c.Between(0, n - 1);
+  return std::vector<Arg>(1, Arg(ArgList{a[depth], b[depth]}));
 }
 
 Args MakeLoopArg(StepContext& c) {
@@ -180,8 +209,10 @@ Args MakeCategorical(StepContext& c) {
 std::vector<StepRow> LoopSteps() {
   return {
       {"split", 24, MakeSplit},
+      {"loop_partition", 2, MakeLoopPartition},
       {"fuse", 12, MakeFuse},
       {"reorder", 14, MakeReorder},
+      {"merge", 6, MakeMerge},
       {"parallel", 6, MakeParallel},
       {"vectorize", 10, MakeVectorize},
       {"unroll", 6, MakeUnroll},

@@ -1,13 +1,37 @@
 // Steps that put other blocks in the place of one: parts of reductions, other
 // iterators, padding.
 #include <algorithm>
+#include <memory>
 
+#include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/testing/random_step.h"
 
 namespace kiln {
 namespace {
 
 using Args = std::optional<std::vector<Arg>>;
+
+// Whether `e` can stand in a lambda: numbers, the variables given, and the
+// operators of index maps.
+bool IsIndexArithmetic(const Expr& e, const std::vector<Var>& inputs) {
+  bool plain = true;
+  Visit(e, [&](const Expr& x) {
+    const auto* binary = x.As<BinaryNode>();
+    const auto* var = x.As<VarNode>();
+    const bool known =
+        var ? std::any_of(inputs.begin(), inputs.end(),
+                          [&](const Var& input) { return input.get() == var; })
+            : x.As<IntImmNode>() ||
+                  (binary && (binary->kind == ExprKind::kAdd ||
+                              binary->kind == ExprKind::kSub ||
+                              binary->kind == ExprKind::kMul ||
+                              binary->kind == ExprKind::kFloorDiv ||
+                              binary->kind == ExprKind::kFloorMod));
+    plain = plain && known;
+    return plain;
+  });
+  return plain;
+}
 
 // A block with an init, where one is met.
 std::optional<Rv> Reduction(StepContext& c) {
@@ -62,6 +86,65 @@ Args MakeTransformBlockLayout(StepContext& c) {
   std::vector<Expr> shape;
   for (const IterVar& iter : node->iters) shape.push_back(iter.domain.extent);
   return std::vector<Arg>{*block, RandomMap(c, shape)};
+}
+
+// The region of a tensor that a block reads, made wider or narrower a little.
+Args MakeAnnotateAccess(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node || node->reads.empty() || node->iters.empty()) return std::nullopt;
+  const bool write = !node->writes.empty() && c.Chance(10);
+  const auto& regions = write ? node->writes : node->reads;
+  const int64_t index = c.Between(0, std::ssize(regions) - 1);
+  IndexMapArg map;
+  map.pairs = true;
+  VarMap inputs;
+  for (const IterVar& iter : node->iters) {
+    map.map.inputs.emplace_back(iter.var.name());
+    inputs[iter.var.get()] = map.map.inputs.back();
+  }
+  for (const Range& range : regions[index].region) {
+    const Expr begin = Substitute(range.min, inputs);
+    const Expr end = Add(begin, Substitute(range.extent, inputs));
+    map.map.outputs.push_back(c.Chance(70) ? begin
+                                           : Sub(begin, Int(c.Between(-1, 2))));
+    map.map.outputs.push_back(c.Chance(70) ? end
+                                           : Add(end, Int(c.Between(-1, 2))));
+  }
+  if (map.map.outputs.empty()) return std::nullopt;
+  for (const Expr& e : map.map.outputs) {
+    if (!IsIndexArithmetic(e, map.map.inputs)) return std::nullopt;
+  }
+  return std::vector<Arg>{*block, index, write ? "write" : "read",
+                          std::make_shared<const IndexMapArg>(std::move(map))};
+}
+
+// Of a block that others in the same nest read, where one is met.
+Args MakeRollingBuffer(StepContext& c) {
+  for (int i = 0; i < 4; ++i) {
+    const auto block = c.Block();
+    const auto reader = block ? c.Neighbour(*block, false) : std::nullopt;
+    if (!reader) continue;
+    const std::vector<Rv> a = c.Loops(*block), b = c.Loops(*reader);
+    const bool shares = !a.empty() && !b.empty() && a[0] == b[0];
+    if (shares || c.Chance(3)) {
+      return std::vector<Arg>{*block, c.Chance(95) ? 0 : 1};
+    }
+  }
+  return std::nullopt;
+}
+
+Args MakeHideAccess(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const bool write = c.Chance(30);
+  const auto n = std::ssize(write ? node->writes : node->reads);
+  ArgList indices;
+  for (int64_t i = 0; i <= n; ++i) {
+    if (c.Chance(i < n ? 40 : 5)) indices.push_back(i);
+  }
+  return std::vector<Arg>{*block, write ? "write" : "read", indices};
 }
 
 Args MakePadEinsum(StepContext& c) {
@@ -126,6 +209,9 @@ std::vector<StepRow> RewriteSteps() {
       {"reindex_cache_read", 2, MakeReindexCacheRead},
       {"reindex_cache_write", 2, MakeReindexCacheWrite},
       {"transform_block_layout", 6, MakeTransformBlockLayout},
+      {"rolling_buffer", 5, MakeRollingBuffer},
+      {"unsafe_hide_buffer_access", 1, MakeHideAccess},
+      {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_einsum", 4, MakePadEinsum},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},

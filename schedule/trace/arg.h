@@ -79,11 +79,13 @@ struct RvArithmetic {
   Arg a, b;
 };
 
-// lambda i, j: (i, j // v4, j % v4)
+// lambda i, j: (i, j // v4, j % v4), or with `pairs`
+// lambda i, j: [(i, i + 1), (j, j + v4)], whose outputs come two by two.
 struct IndexMapArg {
   IndexMap map;
   // Variables of the outputs that stand for sampled integers.
   std::vector<std::pair<Var, Rv>> captured;
+  bool pairs = false;
 };
 
 // Calls `use(Rv&)` on every random variable in an argument.

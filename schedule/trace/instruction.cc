@@ -100,7 +100,9 @@ bool Fits(const Arg& arg, ParamKind kind) {
     case ParamKind::kBufferRef:
       return IsBufferRef(arg);
     case ParamKind::kIndexMap:
-      return arg.index_map();
+      return arg.index_map() && !arg.index_map()->pairs;
+    case ParamKind::kRanges:
+      return arg.index_map() && arg.index_map()->pairs;
     case ParamKind::kPadValue:
       return arg.is_none() || arg.integer() || arg.real() || arg.index_map();
     case ParamKind::kAttr:
@@ -139,6 +141,8 @@ std::string_view Describe(ParamKind kind) {
       return "(\"read\", index), (\"write\", index) or the name of a buffer";
     case ParamKind::kIndexMap:
       return "a lambda that gives indices";
+    case ParamKind::kRanges:
+      return "a lambda that gives a list of (begin, end)";
     case ParamKind::kPadValue:
       return "None, a number or a lambda that gives one";
     case ParamKind::kAttr:

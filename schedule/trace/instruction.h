@@ -34,6 +34,7 @@ enum class ParamKind : uint8_t {
   kBufferIndex,  // an integer, or the name of a buffer
   kBufferRef,    // ("read", 0), ("write", 1) or the name of a buffer
   kIndexMap,     // lambda i, j: (...)
+  kRanges,       // lambda i, j: [(begin, end), ...]
   kPadValue,     // None, a number, or a lambda that gives one
   kAttr          // anything an annotation may hold
 };

@@ -3,6 +3,8 @@
 #include "kiln/schedule/primitive/decompose_reduction.h"
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/fuse.h"
+#include "kiln/schedule/primitive/loop_partition.h"
+#include "kiln/schedule/primitive/merge.h"
 #include "kiln/schedule/primitive/reorder.h"
 #include "kiln/schedule/primitive/rfactor.h"
 #include "kiln/schedule/primitive/split.h"
@@ -30,6 +32,16 @@ absl::Status ApplySplit(ApplyContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status ApplyLoopPartition(ApplyContext& c) {
+  const LoopId loop = c.loop(0);
+  KILN_ASSIGN_OR_RETURN(const auto factors, c.factors(1));
+  KILN_ASSIGN_OR_RETURN(LoopPartitionResult result,
+                        LoopPartition(c.function(), loop, factors));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.loops);
+  return absl::OkStatus();
+}
+
 absl::Status ApplyFuse(ApplyContext& c) {
   const std::vector<LoopId> loops = c.loops(0);
   if (loops.empty())
@@ -38,6 +50,18 @@ absl::Status ApplyFuse(ApplyContext& c) {
   KILN_ASSIGN_OR_RETURN(
       FuseResult result,
       Fuse(c.function(), loops, {.preserve_unit_iters = c.boolean(1)}));
+  c.SetFunction(std::move(result.function));
+  c.Output(result.loop);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyMerge(ApplyContext& c) {
+  const std::vector<LoopId> loops = c.loops(0);
+  if (loops.empty()) {
+    return absl::InvalidArgumentError("merge: no loops are given");
+  }
+  KILN_RETURN_IF_ERROR(c.status());
+  KILN_ASSIGN_OR_RETURN(MergeResult result, Merge(c.function(), loops));
   c.SetFunction(std::move(result.function));
   c.Output(result.loop);
   return absl::OkStatus();
@@ -117,8 +141,12 @@ std::vector<InstructionKind> LoopRows() {
                unit_iters,
                {"disable_predication", ParamKind::kBool, Arg(false)}},
               ApplySplit, Outputs::kList, RvKind::kLoop),
+      StepRow("loop_partition",
+              {loop, {"factors", ParamKind::kFactors}, unit_iters},
+              ApplyLoopPartition, Outputs::kList, RvKind::kLoop),
       StepRow("fuse", {loops, unit_iters}, ApplyFuse, Outputs::kOne,
               RvKind::kLoop),
+      StepRow("merge", {loops}, ApplyMerge, Outputs::kOne, RvKind::kLoop),
       StepRow("reorder", {loops}, ApplyReorder),
       StepRow("add_unit_loop", {{"block_or_loop", ParamKind::kBlockOrLoop}},
               ApplyAddUnitLoop, Outputs::kOne, RvKind::kLoop),

@@ -5,6 +5,8 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/annotate.h"
+#include "kiln/schedule/primitive/annotate_buffer_access.h"
+#include "kiln/schedule/primitive/hide_buffer_access.h"
 #include "kiln/schedule/primitive/set_scope.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"
@@ -30,6 +32,33 @@ absl::Status ApplyUnannotate(ApplyContext& c) {
   const int64_t id = c.loop(0);
   return Take(c, c.is_loop(0) ? UnannotateLoop(c.function(), id, c.string(1))
                               : UnannotateBlock(c.function(), id, c.string(1)));
+}
+
+absl::StatusOr<BufferSide> SideOf(ApplyContext& c, int i) {
+  if (c.string(i) == "read") return BufferSide::kRead;
+  if (c.string(i) == "write") return BufferSide::kWrite;
+  return BadArgument(c.kind().name,
+                     absl::StrCat("`", c.string(i), "` is no side of a block"),
+                     "it is \"read\" or \"write\"");
+}
+
+absl::Status ApplyAnnotateBufferAccess(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const BufferSide side, SideOf(c, 2));
+  KILN_ASSIGN_OR_RETURN(
+      const int index,
+      BufferIndex(c.function(), block, c.arg(1), side, c.kind().name));
+  return Take(c,
+              AnnotateBufferAccess(c.function(), block, index,
+                                   side == BufferSide::kWrite, c.index_map(3)));
+}
+
+absl::Status ApplyHideBufferAccess(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const BufferSide side, SideOf(c, 1));
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, c.integers(2));
+  return Take(c, HideBufferAccess(c.function(), block,
+                                  side == BufferSide::kWrite, indices));
 }
 
 absl::Status ApplySetScope(ApplyContext& c) {
@@ -89,6 +118,17 @@ std::vector<InstructionKind> NoteRows() {
       StepRow("annotate", {place, key, {"ann_val", ParamKind::kAttr}},
               ApplyAnnotate),
       StepRow("unannotate", {place, key}, ApplyUnannotate),
+      StepRow("annotate_buffer_access",
+              {{"block", ParamKind::kBlock},
+               {"buffer_index", ParamKind::kBufferIndex},
+               {"buf_type", ParamKind::kString},
+               {"gen_new_ranges", ParamKind::kRanges}},
+              ApplyAnnotateBufferAccess),
+      StepRow("unsafe_hide_buffer_access",
+              {{"block", ParamKind::kBlock},
+               {"buf_type", ParamKind::kString},
+               {"buf_index_array", ParamKind::kInts}},
+              ApplyHideBufferAccess),
       StepRow("set_scope",
               {{"block", ParamKind::kBlock},
                {"buffer_index", ParamKind::kBufferIndex},

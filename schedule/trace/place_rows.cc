@@ -3,6 +3,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/cache.h"
+#include "kiln/schedule/primitive/cache_inplace.h"
 #include "kiln/schedule/primitive/compute_at.h"
 #include "kiln/schedule/primitive/compute_inline.h"
 #include "kiln/schedule/primitive/reverse_compute_inline.h"
@@ -44,6 +45,18 @@ absl::Status ApplyCacheRead(ApplyContext& c) {
 
 absl::Status ApplyCacheWrite(ApplyContext& c) {
   return ApplyCache(c, BufferSide::kWrite, CacheWrite);
+}
+
+absl::Status ApplyCacheInplace(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kRead, c.kind().name));
+  KILN_ASSIGN_OR_RETURN(CacheInplaceResult result,
+                        CacheInplace(c.function(), block, index, c.string(2)));
+  c.SetFunction(std::move(result.function));
+  c.Output(std::vector<int64_t>{result.copy_in, result.copy_out});
+  return absl::OkStatus();
 }
 
 using ComputeAtFunction = absl::StatusOr<Function> (*)(const Function&, BlockId,
@@ -103,6 +116,11 @@ std::vector<InstructionKind> PlaceRows() {
   return {
       CacheRow("cache_read", "read_buffer_index", ApplyCacheRead),
       CacheRow("cache_write", "write_buffer_index", ApplyCacheWrite),
+      StepRow("cache_inplace",
+              {{"block", ParamKind::kBlock},
+               {"read_buffer_index", ParamKind::kBufferIndex},
+               {"storage_scope", ParamKind::kString}},
+              ApplyCacheInplace, Outputs::kList, RvKind::kBlock),
       MoveRow("compute_at", ApplyComputeAt),
       MoveRow("reverse_compute_at", ApplyReverseComputeAt),
   };

@@ -164,6 +164,17 @@ class Printer {
   int next_ = 0;
 };
 
+// The outputs two by two.
+std::string RangesText(const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs) {
+  std::vector<std::string> ranges;
+  for (size_t i = 0; i + 1 < outputs.size(); i += 2) {
+    ranges.push_back(absl::StrCat("(", outputs[i], ", ", outputs[i + 1], ")"));
+  }
+  return absl::StrCat("lambda ", absl::StrJoin(inputs, ", "), ": [",
+                      absl::StrJoin(ranges, ", "), "]");
+}
+
 }  // namespace
 
 std::string ToText(const IndexMapArg& arg,
@@ -175,6 +186,7 @@ std::string ToText(const IndexMapArg& arg,
   for (const Expr& e : arg.map.outputs) {
     outputs.push_back(IndexText(Substitute(e, named), 0));
   }
+  if (arg.pairs) return RangesText(inputs, outputs);
   return absl::StrCat("lambda ", absl::StrJoin(inputs, ", "), ": (",
                       absl::StrJoin(outputs, ", "),
                       outputs.empty() ? ")" : ",)");

@@ -176,6 +176,48 @@ TEST(Replay, ArithmeticOnSampledIntegersIsKept) {
   EXPECT_TRUE(StructurallyEqual(state.ToModule(Matmul()), sch.ToModule()));
 }
 
+constexpr char kInPlace[] = R"(
+@T.prim_func
+def main(A: T.Buffer((8, 4), "int32"), B: T.Buffer((8, 4), "int32")):
+    for i in range(8):
+        with T.block("F"):
+            vi = T.axis.opaque(8, i)
+            T.reads(A[vi, 0:4])
+            T.writes(A[vi, 0:4])
+            for j in range(4):
+                A[vi, j] = A[vi, j] * 2
+    for i in range(8):
+        with T.block("G"):
+            vi = T.axis.spatial(8, i)
+            T.reads(B[vi, 0])
+            T.writes(B[vi, 1])
+            B[vi, 1] = B[vi, 0]
+)";
+
+// Lists of blocks, loops and pairs, as text and as protobuf.
+TEST(Replay, StepsOfEveryShapeGoThroughTextAndProto) {
+  const Module module = *ParseModule("m.py", kInPlace);
+  Schedule sch(module);
+  KILN_EXPECT_OK(RunText(
+      "def f(sch):\n"
+      "  f, g = sch.get_block('F'), sch.get_block('G')\n"
+      "  m = sch.merge(sch.get_loops(f)[0], sch.get_loops(g)[0])\n"
+      "  a, b = sch.cache_inplace(f, 0, 'local')\n"
+      "  sch.annotate_buffer_access(g, 0, 'read', gen_new_ranges=lambda v: "
+      "[(v - 1, v + 1), (0, 2)])\n",
+      &sch));
+  const std::string text = ToText(sch.trace());
+  EXPECT_THAT(text, HasSubstr("sch.merge(l2, l3)"));
+  EXPECT_THAT(text,
+              HasSubstr("gen_new_ranges=lambda v: [(v - 1, v + 1), (0, 2)])"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Trace proto, FromProto(ToProto(sch.trace())));
+  EXPECT_EQ(ToText(proto), text);
+  Schedule again(module);
+  KILN_EXPECT_OK(RunText(text, &again));
+  EXPECT_EQ(ToText(again.trace()), text);
+  EXPECT_TRUE(StructurallyEqual(again.ToModule(), sch.ToModule()));
+}
+
 TEST(Serial, RefusesWhatItDoesNotKnow) {
   Schedule sch(Matmul());
   KILN_EXPECT_OK(RunText(kSpace, &sch));
@@ -228,6 +270,14 @@ INSTANTIATE_TEST_SUITE_P(
                   "  sch.sample_perfect_tile(sch.get_loops('C')[0], 2, "
                   "decision=[3, 4])\n",
                   "is not 2 factors of 128"},
+        BadScript{"Ranges",
+                  "  sch.annotate_buffer_access(sch.get_block('C'), 0, 'read', "
+                  "lambda i, j, k: (i, j))\n",
+                  "a list of (begin, end)"},
+        BadScript{"Side",
+                  "  sch.annotate_buffer_access(sch.get_block('C'), 0, 'both', "
+                  "lambda i, j, k: [(i, i + 1), (j, j + 1)])\n",
+                  "`both` is no side"},
         BadScript{"Call", "  print(3)\n", "cannot call this"}),
     [](const auto& info) { return info.param.name; });
 

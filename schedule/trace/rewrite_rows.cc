@@ -6,6 +6,7 @@
 #include "kiln/schedule/primitive/decompose_padding.h"
 #include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
+#include "kiln/schedule/primitive/rolling_buffer.h"
 #include "kiln/schedule/primitive/storage_align.h"
 #include "kiln/schedule/primitive/transform_block_layout.h"
 #include "kiln/schedule/trace/buffer_arg.h"
@@ -89,6 +90,14 @@ absl::Status ApplyStorageAlign(ApplyContext& c) {
               StorageAlign(c.function(), block, index, axis, factor, offset));
 }
 
+absl::Status ApplyRollingBuffer(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kWrite, c.kind().name));
+  return Take(c, RollingBuffer(c.function(), block, index));
+}
+
 absl::Status ApplyDecomposePadding(ApplyContext& c) {
   const BlockId block = c.block(0);
   const LoopId loop = c.loop(1);
@@ -133,6 +142,9 @@ std::vector<InstructionKind> RewriteRows() {
                {"factor", ParamKind::kInt},
                {"offset", ParamKind::kInt}},
               ApplyStorageAlign),
+      StepRow("rolling_buffer",
+              {block, {"write_buffer_index", ParamKind::kBufferIndex}},
+              ApplyRollingBuffer),
       StepRow("decompose_padding", {block, {"loop", ParamKind::kLoop}},
               ApplyDecomposePadding, Outputs::kOne, RvKind::kBlock),
       StepRow("blockize",

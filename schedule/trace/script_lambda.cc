@@ -1,7 +1,9 @@
 #include "kiln/schedule/trace/script_lambda.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/python/literal.h"
@@ -113,6 +115,32 @@ struct Binder {
   }
 };
 
+// Whether a body is [(begin, end), ...].
+bool HoldsPairs(const py::Expr& body) {
+  return body.kind == py::ExprKind::kList && !body.items.empty() &&
+         std::all_of(body.items.begin(), body.items.end(),
+                     [](const py::Expr& item) {
+                       return item.kind == py::ExprKind::kTuple &&
+                              item.items.size() == 2;
+                     });
+}
+
+// The outputs in a body, in order.
+std::vector<const py::Expr*> Parts(const py::Expr& body, bool pairs) {
+  const bool is_list =
+      body.kind == py::ExprKind::kTuple || body.kind == py::ExprKind::kList;
+  if (!is_list) return {&body};
+  std::vector<const py::Expr*> parts;
+  for (const py::Expr& item : body.items) {
+    if (!pairs) {
+      parts.push_back(&item);
+      continue;
+    }
+    for (const py::Expr& bound : item.items) parts.push_back(&bound);
+  }
+  return parts;
+}
+
 }  // namespace
 
 absl::StatusOr<Arg> ReadIndexMap(const py::Source& source, const py::Expr& e,
@@ -127,15 +155,9 @@ absl::StatusOr<Arg> ReadIndexMap(const py::Source& source, const py::Expr& e,
     map.inputs.emplace_back(name);
     binder.params[name] = map.inputs.back();
   }
-  const py::Expr& body = e.items[0];
-  const bool is_list =
-      body.kind == py::ExprKind::kTuple || body.kind == py::ExprKind::kList;
-  if (!is_list) {
-    KILN_ASSIGN_OR_RETURN(Expr output, binder.Read(body));
-    map.outputs.push_back(std::move(output));
-  }
-  for (size_t i = 0; is_list && i < body.items.size(); ++i) {
-    KILN_ASSIGN_OR_RETURN(Expr output, binder.Read(body.items[i]));
+  arg.pairs = HoldsPairs(e.items[0]);
+  for (const py::Expr* part : Parts(e.items[0], arg.pairs)) {
+    KILN_ASSIGN_OR_RETURN(Expr output, binder.Read(*part));
     map.outputs.push_back(std::move(output));
   }
   return Arg(std::make_shared<const IndexMapArg>(std::move(arg)));

@@ -13,7 +13,8 @@
 namespace kiln {
 
 // `lambda` as an index map. Its body is an expression or a tuple or list of
-// them, over its parameters, numbers, and integers of `names`; operators are
+// them (or a list of pairs of them), over its parameters, numbers, and integers
+// of `names`; operators are
 // + - * // % and unary minus, functions T.floordiv, T.floormod, T.min, T.max
 // and type names such as T.int64.
 absl::StatusOr<Arg> ReadIndexMap(const python::Source& source,

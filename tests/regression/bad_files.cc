@@ -124,6 +124,9 @@ void WritePrograms(const Writer& w) {
   w.Product("and.py", "T.float32(0)",
             "T.if_then_else(" + Repeated("vi < 3 and ", 100000) +
                 "True, T.float32(0), T.float32(1))");
+  w.Product("negative_mm.py", "T.grid(16, 16, 16)", "T.grid(-16, -16, 16)");
+  w.Product("zero_byte.py", "block(\"C\")", std::string("block(\"C\0\")", 11));
+  w.Write("utf16.py", std::string_view("\xff\xfe@\0T\0.\0p\0", 10));
   w.Write("empty.py", "");
   w.Write("symbolic.py", kSymbolic);
   w.Write("junk.pb", Repeated(std::string_view("\x80\x01\xff\0\x07", 5), 500));
@@ -150,6 +153,11 @@ void WriteSchedules(const Writer& w) {
   w.Schedule("doubled.py", "x = [1]" + Repeated("\n    x = [*x, x]", 100));
   w.Schedule("twice.py", "sch.unroll(loop=i, loop=j)");
   w.Schedule("division.py", "sch.split(i, [4 // 0, None])");
+  w.Schedule("negative.py", "sch.fuse(i, j)");
+  w.Schedule("merge.py", "sch.merge(i)");
+  w.Schedule("parts.py", "sch.loop_partition(i, [12, 12])");
+  w.Schedule("ranges.py",
+             "sch.annotate_buffer_access(c, 0, \"read\", lambda i: (i, i))");
   w.Schedule("refuses.py", "sch.compute_inline(c)");
   w.Schedule("bind.py", "sch.bind(i, \"threadIdx.x\")");
   w.Schedule("nested.py", "sch.parallel(i)\n    sch.parallel(j)");
@@ -165,6 +173,7 @@ void WriteTensors(const Writer& w) {
   w.Npy("flat.npy", "(256,)", "<f4", 1024);
   w.Npy("cut.npy", "(16, 16)", "<f4", 1024, 100);
   w.Npy("header.npy", "(16, 16)", "<f4", 1024, 1100);
+  w.Npy("zero_type.npy", "(16, 16)", std::string("<f4\0", 4), 1024);
   w.Npy("huge.npy", "(1099511627776, 1099511627776)", "<f4", 4);
   w.Npy("object.npy", "(4,)", "|O8", 32);
 }

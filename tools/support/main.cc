@@ -75,9 +75,20 @@ std::string BaseName(std::string_view path) {
   return std::string(slash == path.npos ? path : path.substr(slash + 1));
 }
 
+// Messages quote what they are about: a byte 0 or an escape in it neither ends
+// the message nor reaches the terminal.
+std::string Printable(std::string_view message) {
+  std::string text(message);
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < ' ' && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
+  }
+  return text;
+}
+
 int Fail(const char* program, std::string_view message) {
-  std::fprintf(stderr, "%s: %.*s\n", BaseName(program).c_str(),
-               static_cast<int>(message.size()), message.data());
+  std::fprintf(stderr, "%s: %s\n", BaseName(program).c_str(),
+               Printable(message).c_str());
   return kExitError;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/python/literal.h"
 #include "kiln/ir/text/python/parser.h"
 
@@ -238,6 +239,15 @@ absl::StatusOr<std::vector<Expr>> ExprReader::Indices(
   return indices;
 }
 
+Range RangeBetween(const Expr& begin, const Expr& end) {
+  if (IsZero(begin)) return {begin, end};
+  const auto* sum = end.As<BinaryNode>();
+  if (sum && sum->kind == ExprKind::kAdd && SameExpr(sum->a, begin)) {
+    return {begin, sum->b};
+  }
+  return {begin, Analyzer().Simplify(Sub(end, begin))};
+}
+
 // lo:hi or lo:hi:step as a vector of indices.
 absl::StatusOr<Expr> ExprReader::Slice(const py::Expr& slice) {
   const bool open = slice.items[0].kind == py::ExprKind::kOmitted ||
@@ -281,8 +291,7 @@ absl::StatusOr<Range> ExprReader::RangeOf(const py::Expr& e,
   if (e.items[1].kind != py::ExprKind::kOmitted) {
     KILN_ASSIGN_OR_RETURN(end, Index(e.items[1]));
   }
-  if (IsZero(begin)) return Range{begin, end};
-  return Range{begin, Analyzer().Simplify(Sub(end, begin))};
+  return RangeBetween(begin, end);
 }
 
 absl::StatusOr<BufferRegion> ExprReader::Region(const py::Expr& e) {

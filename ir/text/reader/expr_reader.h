@@ -14,6 +14,10 @@
 
 namespace kiln::script {
 
+// [begin, end). An end of the form begin + extent, as programs are printed,
+// gives that extent; others the simplified difference.
+Range RangeBetween(const Expr& begin, const Expr& end);
+
 class ExprReader {
  public:
   explicit ExprReader(Context& context) : context_(context) {}

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/text/reader/stmt_reader.h"
 
 namespace kiln::script {
@@ -33,7 +32,7 @@ absl::StatusOr<Range> StmtReader::Bounds(const py::Expr& first,
   Range range{Int(0), begin};
   if (second != nullptr) {
     KILN_ASSIGN_OR_RETURN(Expr end, exprs_.Index(*second));
-    range = {begin, IsZero(begin) ? end : Analyzer().Simplify(Sub(end, begin))};
+    range = RangeBetween(begin, end);
   }
   if (!range.min.dtype().is_scalar() || !range.extent.dtype().is_scalar()) {
     return context_.Error(first.begin, "the bounds of a loop are scalars");

@@ -11,6 +11,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 namespace {
@@ -160,6 +161,22 @@ for i in range(4):
                 A[vi, 0] = C[vi])")));
   EXPECT_EQ(Extents(FirstBlock(f)->reads), "B[4,4]");
   EXPECT_EQ(Extents(FirstBlock(f)->writes), "A[4,1]");
+}
+
+// Simplification would give another spelling of the same numbers.
+TEST(ReaderTest, PrintedRangesKeepTheirExtentAsItStands) {
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
+for i in range(4):
+    with T.block("x"):
+        vi = T.axis.spatial(4, i)
+        T.reads(B[T.min(4 - (vi - 1), vi):T.min(4 - (vi - 1), vi) + (T.max(4 - (vi - 1), vi) - 1), 2:5])
+        T.writes(A[vi, 0])
+        A[vi, 0] = T.float32(1))")));
+  const BlockNode* block = FirstBlock(f);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(PrintExpr(block->reads[0].region[0].extent),
+            "T.max(4 - (vi - 1), vi) - 1");
+  EXPECT_EQ(*AsInt(block->reads[0].region[1].extent), 3);
 }
 
 TEST(ReaderTest, FlatLoopsHaveNoRootBlock) {

@@ -1,0 +1,267 @@
+#include "kiln/schedule/primitive/annotate_buffer_access.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/refusal.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kName[] = "annotate_buffer_access";
+// How many values of an index are tried out.
+constexpr int64_t kMostPoints = 1 << 16;
+
+// A load, and the variables that run inside of the block.
+struct Access {
+  std::vector<Expr> indices;
+  std::vector<LoopRange> inner;
+};
+
+class Collector {
+ public:
+  explicit Collector(const Buffer& buffer) : buffer_(buffer) {}
+
+  void Collect(const BlockNode& block) {
+    for (const MatchBufferRegion& match : block.match_buffers) {
+      as_a_whole_ = as_a_whole_ || match.source.buffer == buffer_;
+    }
+    if (block.init) Collect(block.init);
+    Collect(block.body);
+  }
+
+  const std::vector<Access>& accesses() const { return accesses_; }
+  bool as_a_whole() const { return as_a_whole_; }
+
+ private:
+  void Collect(const Stmt& s) {
+    const size_t depth = inner_.size();
+    ForEachExpr(s, [&](const Expr& e) { CollectLoads(e); });
+    if (const auto* loop = s.As<ForNode>()) {
+      inner_.push_back({loop->var, {loop->min, loop->extent}});
+    }
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      for (const IterVar& iter : realize->block->iters) {
+        inner_.push_back({iter.var, iter.domain});
+      }
+      Collect(*realize->block);
+    } else {
+      ForEachChild(s, [&](const Stmt& child) { Collect(child); });
+    }
+    inner_.resize(depth);
+  }
+
+  void CollectLoads(const Expr& e) {
+    Visit(e, [&](const Expr& x) {
+      const auto* load = x.As<LoadNode>();
+      if (load && load->buffer == buffer_) {
+        accesses_.push_back({load->indices, inner_});
+      }
+      as_a_whole_ = as_a_whole_ || (buffer_->data && x == buffer_->data);
+      return true;
+    });
+  }
+
+  const Buffer& buffer_;
+  std::vector<LoopRange> inner_;
+  std::vector<Access> accesses_;
+  bool as_a_whole_ = false;
+};
+
+bool Proves(const std::vector<LoopRange>& vars, const Expr& index,
+            const Range& range) {
+  Analyzer analyzer;
+  for (const LoopRange& var : vars) analyzer.Bind(var.var, var.range);
+  return analyzer.CanProveLessEqual(range.min, index) &&
+         analyzer.CanProveLess(index, Add(range.min, range.extent));
+}
+
+// A function that fills its parameters with `values`, at every point of
+// `vars`. nullopt where these are not few or not constant.
+std::optional<Function> Tabulate(const std::vector<LoopRange>& vars,
+                                 const std::vector<Expr>& values) {
+  Function f;
+  f.name = "main";
+  int64_t points = 1;
+  Expr at = Int(0);
+  for (const LoopRange& var : vars) {
+    const int64_t* extent = AsInt(var.range.extent);
+    if (!extent || *extent < 0 || *extent > kMostPoints ||
+        !AsInt(var.range.min)) {
+      return std::nullopt;
+    }
+    points *= *extent;
+    if (points > kMostPoints) return std::nullopt;
+    at = Add(Mul(at, var.range.extent), Sub(var.var, var.range.min));
+  }
+  std::vector<Stmt> stores;
+  for (const Expr& value : values) {
+    const Buffer table =
+        MakeBuffer("values", DType::Int(64), {Int(points)}, "global");
+    f.params.push_back({Var("t", DType::Handle()), table});
+    stores.push_back(MakeStore(table, value, {at}));
+  }
+  f.body = MakeSeq(std::move(stores));
+  for (size_t i = vars.size(); i-- > 0;) {
+    ForFields loop;
+    loop.id = f.NewId();
+    loop.var = vars[i].var;
+    loop.min = vars[i].range.min;
+    loop.extent = vars[i].range.extent;
+    loop.body = std::move(f.body);
+    f.body = MakeFor(std::move(loop));
+  }
+  return f;
+}
+
+// Whether the index is in the range for all values of `vars`, all tried.
+bool HoldsEverywhere(const std::vector<LoopRange>& vars, const Expr& index,
+                     const Range& range) {
+  const std::vector<Expr> values = {index, range.min,
+                                    Add(range.min, range.extent)};
+  std::vector<LoopRange> used;
+  for (const LoopRange& var : vars) {
+    const bool uses =
+        std::any_of(values.begin(), values.end(),
+                    [&](const Expr& e) { return UsesVar(e, var.var); });
+    if (uses) used.push_back(var);
+  }
+  const std::optional<Function> f = Tabulate(used, values);
+  if (!f) return false;
+  std::vector<Tensor> tables;
+  for (const Param& param : f->params) {
+    tables.emplace_back(DType::Int(64),
+                        std::vector<int64_t>{*AsInt(param.buffer->shape[0])});
+  }
+  if (!Interpret(*f, tables).ok()) return false;
+  for (int64_t i = 0; i < tables[0].size(); ++i) {
+    const int64_t at = tables[0].GetInt(i);
+    if (at < tables[1].GetInt(i) || at >= tables[2].GetInt(i)) return false;
+  }
+  return true;
+}
+
+absl::Status CheckHolds(const BlockNode& block, const BufferRegion& region) {
+  Collector collector(region.buffer);
+  collector.Collect(block);
+  if (collector.as_a_whole()) {
+    return Refusal(
+        kName, absl::StrCat(Describe(block), " takes `", region.buffer->name,
+                            "` as a whole, not by its elements"));
+  }
+  for (const Access& access : collector.accesses()) {
+    std::vector<LoopRange> vars;
+    for (const IterVar& iter : block.iters) {
+      vars.push_back({iter.var, iter.domain});
+    }
+    vars.insert(vars.end(), access.inner.begin(), access.inner.end());
+    for (size_t d = 0; d < access.indices.size(); ++d) {
+      if (Proves(vars, access.indices[d], region.region[d]) ||
+          HoldsEverywhere(vars, access.indices[d], region.region[d])) {
+        continue;
+      }
+      return Refusal(kName,
+                     absl::StrCat("dimension ", d, " of `", region.buffer->name,
+                                  "`: what ", Describe(block),
+                                  " reads is not known to lie within "
+                                  "the range"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSame(const BlockNode& block, const BufferRegion& now,
+                       const BufferRegion& told) {
+  Analyzer analyzer;
+  for (const IterVar& iter : block.iters) analyzer.Bind(iter.var, iter.domain);
+  for (size_t i = 0; i < now.region.size(); ++i) {
+    if (analyzer.CanProveEqual(now.region[i].min, told.region[i].min) &&
+        analyzer.CanProveEqual(now.region[i].extent, told.region[i].extent)) {
+      continue;
+    }
+    return Refusal(
+        kName,
+        absl::StrCat("what ", Describe(block), " writes of `", now.buffer->name,
+                     "` is relied on to be written, all of it, and "
+                     "cannot be told otherwise"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BufferRegion> ToldRegion(const BlockNode& block,
+                                        const BufferRegion& now,
+                                        const IndexMap& ranges) {
+  if (ranges.inputs.size() != block.iters.size() ||
+      ranges.outputs.size() != 2 * now.region.size()) {
+    return BadArgument(
+        kName, absl::StrCat("the map goes from ", ranges.inputs.size(), " to ",
+                            ranges.outputs.size() / 2, " ranges, but ",
+                            Describe(block), " has ", block.iters.size(),
+                            " iterators, and `", now.buffer->name, "` ",
+                            now.region.size(), " dimensions"));
+  }
+  VarMap map;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    map[ranges.inputs[i].get()] = block.iters[i].var;
+  }
+  Analyzer analyzer;
+  BufferRegion told{now.buffer, {}};
+  for (size_t i = 0; i < now.region.size(); ++i) {
+    const Expr begin = Substitute(ranges.outputs[2 * i], map);
+    const Expr end = Substitute(ranges.outputs[2 * i + 1], map);
+    if (begin.dtype() != now.region[i].min.dtype() ||
+        end.dtype() != begin.dtype()) {
+      return BadArgument(kName, "begin and end of a range are no indices");
+    }
+    told.region.push_back({begin, analyzer.Simplify(Sub(end, begin))});
+  }
+  return told;
+}
+
+// Adds `index` to the list of those told by hand.
+void Mark(BlockFields* fields, const char* key, int index) {
+  Attr& note = fields->annotations[key];
+  AttrList list = note.list() ? *note.list() : AttrList();
+  for (const Attr& item : list) {
+    const int64_t* known = item.expr() ? AsInt(*item.expr()) : nullptr;
+    if (known && *known == index) return;
+  }
+  list.push_back(Int(index));
+  note = std::move(list);
+}
+
+}  // namespace
+
+absl::StatusOr<Function> AnnotateBufferAccess(const Function& f, BlockId id,
+                                              int index, bool is_write,
+                                              const IndexMap& ranges) {
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, id, kName));
+  BlockFields fields = path.realize()->block->fields();
+  const BlockNode& block = *path.realize()->block;
+  auto& regions = is_write ? fields.writes : fields.reads;
+  if (index < 0 || index >= static_cast<int>(regions.size())) {
+    return BadArgument(
+        kName, absl::StrCat(Describe(block), is_write ? " writes " : " reads ",
+                            regions.size(),
+                            " tensors, so that there is no number ", index));
+  }
+  KILN_ASSIGN_OR_RETURN(BufferRegion told,
+                        ToldRegion(block, regions[index], ranges));
+  KILN_RETURN_IF_ERROR(is_write ? CheckSame(block, regions[index], told)
+                                : CheckHolds(block, told));
+  regions[index] = std::move(told);
+  Mark(&fields, is_write ? "explicit_write_region" : "explicit_read_region",
+       index);
+  return ReplaceAt(f, path, WithBlock(*path.realize(), std::move(fields)));
+}
+
+}  // namespace kiln

@@ -1,0 +1,17 @@
+// A second copy of a statement in the same function.
+#ifndef KILN_SCHEDULE_PRIMITIVE_RENEWED_H_
+#define KILN_SCHEDULE_PRIMITIVE_RENEWED_H_
+
+#include <string>
+
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// `s` with new ids and new variables, iterators and tensors for all that it
+// defines. Blocks are called as before, with `suffix` behind their name.
+Stmt Renewed(const Stmt& s, const std::string& suffix, Function* f);
+
+}  // namespace kiln
+
+#endif  // KILN_SCHEDULE_PRIMITIVE_RENEWED_H_
