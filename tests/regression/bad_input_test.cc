@@ -98,7 +98,7 @@ constexpr BadInput kBadInputs[] = {
      "may both be negative", 3},
     {"MergeOfOne", TRACE "merge.py", "give two loops or more", 3},
     {"PartsTooLong", TRACE "parts.py", "iterations are left", 3},
-    {"RangesOfIndices", TRACE "ranges.py", "a list of (begin, end)"},
+    {"RangesOfIndices", TRACE "ranges.py", "a list of (begin, end)", 3},
     {"DoubledList", TRACE "doubled.py", "more than 10000 parts"},
     {"KeywordTwice", TRACE "twice.py", "`loop` is given twice"},
     {"NoSchedule", TRACE "empty.py", "there is no schedule here"},
