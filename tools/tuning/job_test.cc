@@ -86,6 +86,16 @@ TEST(JobTest, NamesThatComeTwiceAreToldApart) {
   EXPECT_EQ(Merge({a, b})[1].name, "gmm:64,64,64_2");
 }
 
+TEST(JobTest, WeightsOfFreeLayoutAreAnotherTask) {
+  KILN_ASSERT_OK_AND_ASSIGN(TuneJob plain, JobOfWorkload("gmm:64,64,64"));
+  KILN_ASSERT_OK_AND_ASSIGN(TuneJob free,
+                            JobOfWorkload("gmm:64,64,64:layout_free"));
+  EXPECT_TRUE(plain.space.has_value());
+  EXPECT_FALSE(free.space.has_value());
+  EXPECT_TRUE(free.use_rules);
+  EXPECT_EQ(Merge({plain, free}).size(), 2u);
+}
+
 TEST(JobTest, SuitesHaveTheirShapes) {
   KILN_ASSERT_OK_AND_ASSIGN(auto ansor, SuiteWorkloads("ansor"));
   EXPECT_EQ(ansor.size(), 52u);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -45,16 +46,15 @@ std::vector<RegisterTile> AllTiles(const TileSpace& space,
   return tiles;
 }
 
-}  // namespace
-
-std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
-                                              const RegisterFile& file,
-                                              int count) {
-  std::vector<RegisterTile> tiles = AllTiles(space, file);
-  std::stable_sort(tiles.begin(), tiles.end(),
+void SortByWeight(std::vector<RegisterTile>* tiles) {
+  std::stable_sort(tiles->begin(), tiles->end(),
                    [](const RegisterTile& a, const RegisterTile& b) {
                      return a.weight > b.weight;
                    });
+}
+
+// The first `count`, with what their weights say made more of.
+std::vector<RegisterTile> Best(std::vector<RegisterTile> tiles, int count) {
   if (static_cast<int>(tiles.size()) > count) tiles.resize(count);
   double total = 0;
   for (RegisterTile& tile : tiles) {
@@ -63,6 +63,60 @@ std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
   }
   for (RegisterTile& tile : tiles) tile.weight /= total;
   return tiles;
+}
+
+// Loading a vector of a panel takes as long as the multiply-adds of this many
+// rows.
+constexpr double kPanelRows = 4.0 / 3;
+// Of the best tile's weight, what the best of another width has to reach.
+constexpr double kWidthWorth = 0.88;
+
+std::vector<RegisterTile> PanelTiles(const TileSpace& space,
+                                     const RegisterFile& file) {
+  std::vector<RegisterTile> tiles = AllTiles(space, file);
+  for (RegisterTile& tile : tiles) {
+    const double rows = tile.outer_rows * tile.rows;
+    tile.weight *= rows / (rows + kPanelRows);
+  }
+  SortByWeight(&tiles);
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
+                                              const RegisterFile& file,
+                                              int count) {
+  std::vector<RegisterTile> tiles = AllTiles(space, file);
+  SortByWeight(&tiles);
+  return Best(std::move(tiles), count);
+}
+
+std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file) {
+  std::vector<int> widths;
+  const std::vector<RegisterTile> tiles = PanelTiles(space, file);
+  for (const RegisterTile& tile : tiles) {
+    const bool known =
+        std::find(widths.begin(), widths.end(), tile.vectors) != widths.end();
+    if (known || tile.weight < kWidthWorth * tiles[0].weight) continue;
+    widths.push_back(tile.vectors);
+  }
+  // A single vector has a load for each of its multiply-adds.
+  if (widths.size() > 1) {
+    widths.erase(std::remove(widths.begin(), widths.end(), 1), widths.end());
+  }
+  return widths;
+}
+
+std::vector<RegisterTile> ChoosePanelTiles(const TileSpace& space,
+                                           const RegisterFile& file,
+                                           int vectors, int count) {
+  std::vector<RegisterTile> tiles = PanelTiles(space, file);
+  const auto other = [&](const RegisterTile& tile) {
+    return tile.vectors != vectors;
+  };
+  tiles.erase(std::remove_if(tiles.begin(), tiles.end(), other), tiles.end());
+  return Best(std::move(tiles), count);
 }
 
 }  // namespace kiln

@@ -36,6 +36,15 @@ std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
                                               const RegisterFile& file,
                                               int count);
 
+// The same over an operand that lies ready in panels as wide as the tile. These
+// come from the second cache, so that each of their vectors had better be used
+// for many rows. `PanelWidths` are the widths worth trying, in vectors, the
+// best first; `ChoosePanelTiles` the tiles of one width.
+std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file);
+std::vector<RegisterTile> ChoosePanelTiles(const TileSpace& space,
+                                           const RegisterFile& file,
+                                           int vectors, int count);
+
 }  // namespace kiln
 
 #endif  // KILN_SEARCH_SPACE_RULE_REGISTER_TILES_H_

@@ -47,5 +47,27 @@ TEST(RegisterTilesTest, FewRegistersGiveSmallTiles) {
   EXPECT_GE(best.rows * best.vectors, 10);
 }
 
+TEST(PanelTilesTest, WidthsDifferAndTilesOfOneAreAlike) {
+  const TileSpace space{1, 128, 768};
+  const std::vector<int> widths = PanelWidths(space, RegisterFile{});
+  ASSERT_GE(widths.size(), 2u);
+  for (int vectors : widths) {
+    EXPECT_GT(vectors, 1);
+    double total = 0;
+    for (const RegisterTile& t :
+         ChoosePanelTiles(space, RegisterFile{}, vectors, 3)) {
+      EXPECT_EQ(t.vectors, vectors);
+      EXPECT_LE(t.rows * t.vectors + t.vectors + 1, 32);
+      EXPECT_GE(t.rows, 4) << "a vector of a panel is used for few rows";
+      total += t.weight;
+    }
+    EXPECT_NEAR(total, 1, 1e-6);
+  }
+}
+
+TEST(PanelTilesTest, NarrowOutputsHaveOneVector) {
+  EXPECT_EQ(PanelWidths({1, 49, 16}, RegisterFile{}), std::vector<int>{1});
+}
+
 }  // namespace
 }  // namespace kiln

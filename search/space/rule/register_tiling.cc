@@ -22,6 +22,7 @@ namespace kiln {
 namespace {
 
 constexpr int kTiles = 8;            // to choose from
+constexpr int kPanelTiles = 3;       // over panels of one width
 constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
 constexpr int64_t kLeastVector = 4;  // columns worth a vector
 constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
@@ -124,16 +125,16 @@ int64_t Lanes(int64_t columns, int lanes) {
   return lanes;
 }
 
-std::vector<RegisterTile> TilesFor(const BlockInfo& info, const TileAxes& axes,
-                                   const RuleContext& context) {
+TileSpace SpaceOf(const BlockInfo& info, const TileAxes& axes) {
   const auto extent = [&](int axis) {
     return axis < 0 ? 1 : info.axes[axis].extent;
   };
-  const TileSpace space{extent(axes.outer_row), extent(axes.row),
-                        extent(axes.column)};
-  RegisterFile file = context.registers;
+  return {extent(axes.outer_row), extent(axes.row), extent(axes.column)};
+}
+
+RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
   file.lanes = static_cast<int>(Lanes(space.columns, file.lanes));
-  return ChooseRegisterTiles(space, file, kTiles);
+  return file;
 }
 
 class Tiling {
@@ -191,11 +192,19 @@ class Tiling {
     return Lanes(info_.axes[axes_.column].extent, context_.registers.lanes);
   }
 
+  // Those to choose from.
+  std::vector<RegisterTile> Tiles() const {
+    const TileSpace space = SpaceOf(info_, axes_);
+    const RegisterFile file = FileFor(space, context_.registers);
+    return choice_.vectors == 0
+               ? ChooseRegisterTiles(space, file, kTiles)
+               : ChoosePanelTiles(space, file, choice_.vectors, kPanelTiles);
+  }
+
   absl::Status SampleTile() {
     std::vector<int64_t> codes;
     std::vector<double> weights;
-    for (const RegisterTile& tile : TilesFor(info_, axes_, context_)) {
-      if (choice_.vectors > 0 && tile.vectors != choice_.vectors) continue;
+    for (const RegisterTile& tile : Tiles()) {
       codes.push_back((tile.outer_rows * 100 + tile.rows) * 100 + tile.vectors);
       weights.push_back(tile.weight);
     }
@@ -406,18 +415,12 @@ double Uses(const BlockInfo& info, const ReadInfo& operand) {
 }
 
 // A constant operand lies in panels as wide as the tile, one for each width.
-std::vector<TilingChoice> ChoicesAhead(const std::vector<RegisterTile>& tiles,
+std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
                                        const ReadInfo& shared, bool large) {
   std::vector<TilingChoice> choices;
-  for (const RegisterTile& tile : tiles) {
-    const bool known = std::any_of(
-        choices.begin(), choices.end(),
-        [&](const TilingChoice& c) { return c.vectors == tile.vectors; });
-    if (known) continue;
-    choices.push_back({shared, true, std::nullopt, tile.vectors});
-    if (!large) {
-      choices.push_back({shared, false, std::nullopt, tile.vectors});
-    }
+  for (int vectors : widths) {
+    choices.push_back({shared, true, std::nullopt, vectors});
+    if (!large) choices.push_back({shared, false, std::nullopt, vectors});
   }
   return choices;
 }
@@ -429,7 +432,9 @@ std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes,
   if (!shared) return {{}};
   const bool large = SharedIsLarge(info, *shared);
   if (shared->layout_free) {
-    return ChoicesAhead(TilesFor(info, axes, context), *shared, large);
+    const TileSpace space = SpaceOf(info, axes);
+    return ChoicesAhead(PanelWidths(space, FileFor(space, context.registers)),
+                        *shared, large);
   }
   std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
   if (!large || Uses(info, *shared) >= kWorthPacking) {

@@ -1,0 +1,100 @@
+// What is laid out ahead is run, checked and not timed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/database/verdict.h"
+#include "kiln/search/measure/builder.h"
+#include "kiln/search/measure/llvm_builder.h"
+#include "kiln/search/measure/local_runner.h"
+#include "kiln/search/measure/reference_task.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kHead[] = R"(
+@T.prim_func
+def main(x: T.Buffer((40, 30), "float32"), w: T.Buffer((30, 40), "float32"), y: T.Buffer((40, 30), "float32")):
+    T.func_attr({"layout_free_buffers": [1]})
+)";
+
+Function Original() {
+  return *ParseFunction("m.py", std::string(kHead) + R"(
+    for i, j in T.grid(40, 30):
+        with T.block("add"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = x[vi, vj] + w[vj, vi]
+)");
+}
+
+// The transposed w is made ahead, `times` times over, as `value`.
+Function Ahead(const std::string& value, int times = 1) {
+  return *ParseFunction("m.py", std::string(kHead) + R"(
+    t = T.alloc_buffer((40, 30))
+    for r, i, j in T.grid()" + std::to_string(times) +
+                                    R"(, 40, 30):
+        with T.block("t"):
+            vr, vi, vj = T.axis.remap("SSS", [r, i, j])
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": True})
+            t[vi, vj] = )" + value + R"(
+    for i, j in T.grid(40, 30):
+        with T.block("add"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = x[vi, vj] + t[vi, vj]
+)");
+}
+
+class PreparationTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    KILN_ASSERT_OK_AND_ASSIGN(runner_, LocalRunner::Create());
+    KILN_ASSERT_OK_AND_ASSIGN(task_, MakeReferenceTask(Original(), builder_));
+  }
+
+  MeasureResult Measure(const Function& f) {
+    const absl::StatusOr<BuildResult> build = builder_.Build(f);
+    EXPECT_TRUE(build.ok()) << build.status();
+    EXPECT_TRUE(build.ok() && build->preparation.has_value());
+    const auto result = runner_->Measure(*task_, *build, {});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return *result;
+  }
+
+  std::unique_ptr<LocalRunner> runner_;
+  LlvmBuilder builder_{HostTarget()};
+  std::shared_ptr<const MeasureTask> task_;
+};
+
+TEST_F(PreparationTest, BothPartsTogetherAreChecked) {
+  const MeasureResult good = Measure(Ahead("w[vj, vi]"));
+  EXPECT_EQ(good.verdict, Verdict::kOk) << good.reason;
+  const MeasureResult bad = Measure(Ahead("w[vj, vi] + T.float32(1)"));
+  EXPECT_EQ(bad.verdict, Verdict::kWrongResult);
+}
+
+TEST_F(PreparationTest, TheRestAloneIsTimed) {
+  const MeasureResult once = Measure(Ahead("w[vj, vi]"));
+  const MeasureResult often = Measure(Ahead("w[vj, vi]", 20000));
+  ASSERT_EQ(often.verdict, Verdict::kOk) << often.reason;
+  EXPECT_LT(often.min_ns, 1000 * once.min_ns) << "20000 times is more";
+}
+
+TEST_F(PreparationTest, AReferenceWithMarksRunsAsAWhole) {
+  KILN_EXPECT_OK(MakeReferenceTask(Ahead("w[vj, vi]"), builder_));
+}
+
+TEST_F(PreparationTest, WhatCannotBeSplitIsABuildError) {
+  EXPECT_THAT(builder_.Build(Ahead("x[vi, vj]")).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("uses parameter x")));
+}
+
+}  // namespace
+}  // namespace kiln
