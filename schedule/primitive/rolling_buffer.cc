@@ -245,7 +245,9 @@ class IntoRing {
     for (BufferRegion& region : fields.reads) region = Region(region);
     for (BufferRegion& region : fields.writes) region = Region(region);
     for (size_t i = 0; i < fields.iters.size(); ++i) {
-      if (UsesVar(realize.values[i], roll_.ring_loop().var)) {
+      // A reduce iterator has an order already, and says when a sum begins.
+      if (fields.iters[i].type == IterType::kSpatial &&
+          UsesVar(realize.values[i], roll_.ring_loop().var)) {
         fields.iters[i].type = IterType::kOpaque;
       }
     }

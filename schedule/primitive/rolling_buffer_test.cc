@@ -148,6 +148,30 @@ TEST(RollingBuffer, OfReadsOfSeveralRows) {
   KILN_EXPECT_OK(CheckSameResults(f, g, 9));
 }
 
+// The ring's loop is the one that the reader sums over: the sum still begins
+// with the first iteration only.
+TEST(RollingBuffer, UnderTheLoopOfASum) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "int32"), C: T.Buffer((2,), "int32")):
+    B = T.alloc_buffer((6,), "int32")
+    for k in range(2):
+        for j in range(4):
+            with T.block("B"):
+                vj = T.axis.spatial(6, k + j)
+                B[vj] = A[vj] * 2
+        for i in range(2):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 0
+                C[vi] = C[vi] + B[vi * 3 + vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, Rolled(f));
+  EXPECT_EQ(RealizeNamed(g, "C").block->iters[1].type, IterType::kReduce);
+  KILN_EXPECT_OK(CheckSameResults(f, g, 10));
+}
+
 TEST(RollingBuffer, RefusesLoopsThatRunAtOnceAndSecondRings) {
   EXPECT_THAT(Rolled(Rows("T.parallel(8)", "B[vi] = A[vi] * 2")),
               StatusIs(kRefused, HasSubstr("in order")));
