@@ -60,6 +60,11 @@ absl::Status PlanExtents(const std::vector<int64_t>& padding, Plan* plan) {
         analyzer.Simplify(Mul(FloorDiv(Add(extent, up), unit), unit)));
     plan->grows.push_back(
         !analyzer.CanProveEqual(plan->extents.back(), extent));
+    if (plan->grows.back() && !plan->target.LoopOf(i)) {
+      return Refusal(kName,
+                     absl::StrCat("no loop runs over `", iters[i].var.name(),
+                                  "` of ", Describe(plan->target.block())));
+    }
   }
   return absl::OkStatus();
 }

@@ -247,6 +247,24 @@ def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6, 7), "float32")):
               StatusIs(kRefused, HasSubstr("only a part of `C`")));
 }
 
+// The fuzzer's pair 920006973: the iterator grew, and nothing ran over it.
+TEST(PadEinsum, RefusesAnIteratorWithoutALoop) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
+    for j in range(5):
+        with T.block("C"):
+            vi = T.axis.spatial(1, 0)
+            vj = T.axis.spatial(5, j)
+            C[vi, vj] = A[vi, vj]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "C"), {3, 1}),
+              StatusIs(kRefused, HasSubstr("no loop runs over `vi`")));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "C"), {1, 3}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(PadEinsum, RefusesPaddingsThatMakeNoSense) {
   const Function f = Matmul();
   for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
