@@ -292,10 +292,13 @@ class Mover {
       moving_.push_back(node->buffer);
       return body;
     }
+    const size_t others = moving_.size();  // of statements before this one
     Stmt result = MapChildren(s, [&](const Stmt& child) { return Run(child); });
     if (!s.As<ForNode>()) return result;
-    for (const Buffer& buffer : moving_) result = MakeAllocate(buffer, result);
-    moving_.clear();
+    for (size_t i = others; i < moving_.size(); ++i) {
+      result = MakeAllocate(moving_[i], result);
+    }
+    moving_.resize(others);
     return result;
   }
 

@@ -104,5 +104,19 @@ TEST_F(CompactTest, ALoopThatReadsItsPreviousIterationCarriesTheBuffer) {
   EXPECT_TRUE(IsConst(s.As<AllocateNode>()->buffer->shape[0], 128));
 }
 
+// The buffer moves out of both loops, past what follows in the outer one.
+TEST_F(CompactTest, ACarriedBufferIsNotLeftAroundAnotherLoop) {
+  Expr previous =
+      Call(DType::Float(32), Intrinsic::kIfThenElse,
+           {LE(Int(1), i_), Load(t_, {Sub(i_, Int(1)), Int(0)}), Float(0)});
+  Stmt body = MakeSeq({MakeStore(t_, Add(previous, Float(1)), {i_, Int(0)}),
+                       MakeStore(kOut, Load(t_, {i_, Int(0)}), {i_, Int(0)})});
+  Stmt inner = MakeFor(2, r_, Int(4), MakeAllocate(t_, body));
+  Stmt after = MakeFor(3, j_, Int(64), MakeStore(kOut, Float(2), {i_, j_}));
+  Stmt s = Compacted(MakeFor(1, i_, Int(128), MakeSeq({inner, after})));
+  ASSERT_TRUE(s.As<AllocateNode>());
+  EXPECT_TRUE(s.As<AllocateNode>()->body.As<ForNode>());
+}
+
 }  // namespace
 }  // namespace kiln

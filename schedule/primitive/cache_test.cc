@@ -96,6 +96,34 @@ def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("written")));
 }
 
+// The second iteration of i writes nothing; a copy in it would take what nobody
+// wrote in that iteration.
+TEST(CacheReadTest, CopiesNothingWhereTheWriterStandsStill) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,))
+    for i in range(2):
+        for k in range(3):
+            with T.block("B"):
+                v0 = T.axis.spatial(1, 0)
+                vk = T.axis.reduce(3, k)
+                T.where(i < 1)
+                with T.init():
+                    B[v0] = T.float32(0)
+                B[v0] = B[v0] + A[vk]
+        with T.block("C"):
+            v0 = T.axis.spatial(1, i)
+            T.where(i < 1)
+            C[v0] = B[v0]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const CacheResult result,
+                            CacheRead(f, Named(f, "C"), 0, "local", {}));
+  const auto copy = FindBlock(result.function, result.cache_block);
+  EXPECT_FALSE(AsInt(copy->realize()->predicate));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 5));
+}
+
 TEST(CacheWriteTest, RefusesABlockThatAddsToWhatIsThere) {
   Function f = Parse(R"(
 @T.prim_func
