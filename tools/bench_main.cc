@@ -111,7 +111,6 @@ Contenders AllContenders(const Machine& machine) {
   if (options.trials > 0) {
     all.push_back(bench::Kiln(options));
     all.push_back(bench::KilnLaidOutAhead(options));
-    all.push_back(bench::KilnPackedAhead(options));
   }
   return all;
 }

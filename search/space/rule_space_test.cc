@@ -79,7 +79,8 @@ def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
 )"));
   TraceSpace space = SpaceOf(module);
-  EXPECT_EQ(space.size(), 2u);  // B where it lies, and packed
+  // B where it lies, and packed in panels of two widths.
+  EXPECT_EQ(space.size(), 3u);
   for (uint64_t i = 0; i < space.size(); ++i) {
     KILN_ASSERT_OK_AND_ASSIGN(Candidate c, space.Sample(1, i));
     const std::string trace = space.TraceText(c.point);

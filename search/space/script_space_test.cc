@@ -10,15 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "kiln/base/status_matchers.h"
-#include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/text/reader/reader.h"
-#include "kiln/search/space/builtin.h"
 #include "kiln/search/space/space.h"
 #include "kiln/search/space/trace_space.h"
 
@@ -145,37 +141,6 @@ TEST(ScriptSpaceTest, AFaultOfTheTextPointsIntoIt) {
       SpaceOf("def f(sch):\n    sch.no_step()\n").status();
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(std::string(status.message()), HasSubstr("s.py:2"));
-}
-
-// Whether the built-in space of a workload has points for `spec`.
-void ExpectPoints(const std::string& name, const std::string& spec) {
-  const char* text = BuiltinSpace(name);
-  ASSERT_NE(text, nullptr) << "no built-in space for " << name;
-  absl::StatusOr<Module> module = MakeWorkload(spec);
-  ASSERT_TRUE(module.ok()) << module.status();
-  auto space = MakeScriptSpace(*module, 0, python::Source(name + ".py", text));
-  ASSERT_TRUE(space.ok()) << spec << ": " << space.status();
-  int points = 0;
-  for (uint64_t i = 0; i < 16; ++i) points += (*space)->Sample(1, i).ok();
-  EXPECT_GE(points, 4) << spec;
-}
-
-TEST(BuiltinSpaceTest, ProductsHavePointsForAllShapesOfTheSuite) {
-  for (const WorkloadInfo& info : Workloads()) {
-    if (!BuiltinSpace(info.name)) continue;
-    for (const std::vector<int64_t>& shape : info.shapes) {
-      ExpectPoints(info.name,
-                   absl::StrCat(info.name, ":", absl::StrJoin(shape, ",")));
-    }
-  }
-}
-
-TEST(BuiltinSpaceTest, ProductsOfAwkwardShapesHavePoints) {
-  for (const char* spec :
-       {"gmm:1,1,1", "gmm:17,33,65", "gmm:100,100,100", "gmm:100,1000,64",
-        "gmm:1,512,512", "gmm:512,1,512", "gmm:512,512,1"}) {
-    ExpectPoints("gmm", spec);
-  }
 }
 
 }  // namespace

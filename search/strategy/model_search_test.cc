@@ -9,11 +9,10 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/te/workloads.h"
-#include "kiln/ir/text/python/source.h"
 #include "kiln/search/cost/boosted.h"
 #include "kiln/search/cost/features.h"
-#include "kiln/search/space/builtin.h"
-#include "kiln/search/space/script_space.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/search/strategy/evolutionary_search.h"
 #include "kiln/search/strategy/model_scorer.h"
@@ -36,8 +35,8 @@ std::vector<double> MadeUpSeconds(const std::vector<Candidate>& candidates) {
 // The programs of three batches, in order.
 std::vector<std::string> Proposed(int threads, uint64_t seed) {
   TraceSpace space(*MakeWorkload("gmm:128,96,64"), 0);
-  KILN_EXPECT_OK(
-      AddScript(python::Source("gmm.py", BuiltinSpace("gmm")), &space));
+  AddRuleSchedules(CpuRules(), {.registers = {.registers = 32, .lanes = 16}},
+                   &space);
   ThreadPool pool(ThreadPool::Options{.num_threads = threads});
   BoostedModel model;
   ModelScorer scorer(&model, "gmm", Machine(), 2, &pool);

@@ -15,10 +15,8 @@
 #include "kiln/ir/te/workloads.h"
 #include "kiln/search/cost/boosted.h"
 #include "kiln/search/cost/features.h"
-#include "kiln/search/space/builtin.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
-#include "kiln/search/space/script_space.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/search/strategy/evolutionary_search.h"
 #include "kiln/search/strategy/model_scorer.h"
@@ -29,21 +27,11 @@ namespace {
 constexpr int kBatch = 16;
 constexpr int kThreadsOfKernels = 2;
 
-struct Case {
-  std::string workload;
-  const char* script;  // the name of its built-in space; null: none
-};
-
-// What the tuner searches: the built-in space if any, and that of the rules.
-std::unique_ptr<TraceSpace> MakeSpace(const Case& the) {
-  auto module = MakeWorkload(the.workload);
+// What the tuner searches.
+std::unique_ptr<TraceSpace> MakeSpace(const std::string& workload) {
+  auto module = MakeWorkload(workload);
   KILN_CHECK(module.ok()) << module.status().ToString();
   auto space = std::make_unique<TraceSpace>(*module, 0);
-  if (the.script) {
-    const absl::Status status = AddScript(
-        python::Source("builtin", BuiltinSpace(the.script)), space.get());
-    KILN_CHECK(status.ok()) << status.ToString();
-  }
   AddRuleSchedules(CpuRules(), {.registers = {.registers = 32, .lanes = 16}},
                    space.get());
   return space;
@@ -62,13 +50,13 @@ std::vector<double> MadeUpSeconds(const std::vector<Candidate>& candidates,
   return seconds;
 }
 
-void Search(benchmark::State& state, const Case& the) {
-  const std::unique_ptr<TraceSpace> space = MakeSpace(the);
+void Search(benchmark::State& state, const std::string& workload) {
+  const std::unique_ptr<TraceSpace> space = MakeSpace(workload);
   ThreadPool pool(
       ThreadPool::Options{.num_threads = static_cast<int>(state.range(0))});
   const Machine machine;
   BoostedModel model;
-  ModelScorer scorer(&model, the.workload, machine, kThreadsOfKernels, &pool);
+  ModelScorer scorer(&model, workload, machine, kThreadsOfKernels, &pool);
   EvolutionarySearch search(space.get(), &scorer, 1, &pool);
   int64_t looked_at = 0;
   for (auto _ : state) {
@@ -83,9 +71,7 @@ void Search(benchmark::State& state, const Case& the) {
   state.SetItemsProcessed(looked_at);
 }
 
-void BM_SearchGmm(benchmark::State& state) {
-  Search(state, {"gmm:512,512,512", "gmm"});
-}
+void BM_SearchGmm(benchmark::State& state) { Search(state, "gmm:512,512,512"); }
 BENCHMARK(BM_SearchGmm)
     ->Arg(1)
     ->Arg(2)
@@ -94,7 +80,7 @@ BENCHMARK(BM_SearchGmm)
     ->Iterations(4);
 
 void BM_SearchCbr(benchmark::State& state) {
-  Search(state, {"cbr:56,56,64,64,3,1,1", nullptr});
+  Search(state, "cbr:56,56,64,64,3,1,1");
 }
 BENCHMARK(BM_SearchCbr)
     ->Arg(1)

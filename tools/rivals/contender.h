@@ -50,9 +50,6 @@ std::unique_ptr<Contender> Kiln(const KilnOptions& options);
 // The same where weights are constant: how they lie is part of what is tuned,
 // and they are brought there before the clock starts.
 std::unique_ptr<Contender> KilnLaidOutAhead(const KilnOptions& options);
-// The same for products of two matrices, the second of which is in panels of
-// some columns before the clock starts.
-std::unique_ptr<Contender> KilnPackedAhead(const KilnOptions& options);
 // The schedule that the analytic model chooses; nothing is measured.
 std::unique_ptr<Contender> KilnByDefault(const Machine& machine);
 // The program as it is written, where `workloads` names it.

@@ -5,7 +5,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/te/workloads.h"
-#include "kiln/search/space/builtin.h"
 #include "kiln/tools/rivals/contender.h"
 #include "kiln/tools/rivals/kiln_kernel.h"
 #include "kiln/tools/rivals/kiln_tuning.h"
@@ -19,7 +18,7 @@ class KilnContender : public Contender {
       : options_(std::move(options)), layout_free_(layout_free) {}
 
   std::string name() const override {
-    return layout_free_ ? "Kiln, weights laid out ahead" : "Kiln";
+    return layout_free_ ? "Kiln, packed ahead" : "Kiln";
   }
   Role role() const override { return Role::kKiln; }
   bool packs_ahead() const override { return layout_free_; }
@@ -31,13 +30,11 @@ class KilnContender : public Contender {
     const std::string spec =
         op.spec() + (layout_free_ ? kLayoutFreeSuffix : "");
     KILN_ASSIGN_OR_RETURN(Module module, MakeWorkload(spec));
-    const char* space = layout_free_ ? nullptr : BuiltinSpace(op.workload);
     KILN_ASSIGN_OR_RETURN(
         const TunedKernel best,
         TuneKernel(options_,
                    {.name = absl::StrCat(spec, "-threads", op.threads),
                     .module = std::move(module),
-                    .space = space ? space : "",
                     .threads = op.threads}));
     return CallOf(best.function, op.args, op.threads, pool_);
   }

@@ -24,17 +24,13 @@ class QuietView : public TuneView {
 
 absl::StatusOr<TunedKernel> TuneKernel(const KilnOptions& options,
                                        TuningCase what) {
-  TuneRequest request{.name = what.name,
-                      .module = std::move(what.module),
-                      .function = "main",
-                      .use_rules = what.use_rules,
-                      .target = TargetWith(what.threads),
-                      .trials = options.trials,
-                      .work_dir = options.work_dir,
-                      .stop = options.stop};
-  if (!what.space.empty()) {
-    request.space = python::Source(what.name, what.space);
-  }
+  const TuneRequest request{.name = what.name,
+                            .module = std::move(what.module),
+                            .function = "main",
+                            .target = TargetWith(what.threads),
+                            .trials = options.trials,
+                            .work_dir = options.work_dir,
+                            .stop = options.stop};
   QuietView view;
   KILN_ASSIGN_OR_RETURN(TuneOutcome outcome, RunTune(request, &view));
   if (outcome.best_trace.empty()) {

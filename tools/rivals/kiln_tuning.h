@@ -10,12 +10,9 @@
 
 namespace kiln::bench {
 
-// What to tune, and where to look for its schedules.
 struct TuningCase {
-  std::string name;   // of the task, in the work directory
-  Module module;      // with one function "main"
-  std::string space;  // a schedule function as text; empty: rules alone
-  bool use_rules = true;
+  std::string name;  // of the task, in the work directory
+  Module module;     // with one function "main"
   int threads = 1;
 };
 

@@ -11,7 +11,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
-#include "kiln/search/space/builtin.h"
 
 namespace kiln {
 namespace {
@@ -86,12 +85,6 @@ absl::StatusOr<TuneJob> JobOfWorkload(const std::string& workload) {
   job.name = workload;
   job.function = job.module.functions[0].name;
   job.use_rules = true;
-  const std::string kind = workload.substr(0, workload.find(':'));
-  // What is built in reads operands where they lie, or packs them in each call.
-  const bool layout_free = workload.ends_with(kLayoutFreeSuffix);
-  if (const char* text = layout_free ? nullptr : BuiltinSpace(kind)) {
-    job.space = python::Source(absl::StrCat("<space of ", kind, ">"), text);
-  }
   return job;
 }
 

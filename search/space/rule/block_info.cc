@@ -73,20 +73,19 @@ std::optional<double> StrideOf(const std::vector<Affine>& indices,
 ReadInfo DescribeRead(const BufferRegion& read, const AffineScope& scope,
                       size_t num_axes) {
   ReadInfo info;
-  info.dims = static_cast<int>(read.region.size());
   std::vector<Affine> indices;
   for (const Range& range : read.region) {
     indices.push_back(scope.Evaluate(range.min));
   }
-  std::vector<double> sizes(indices.size(), 1);
-  for (size_t d = sizes.size(); d-- > 1;) {
-    const int64_t* extent = AsInt(read.buffer->shape[d]);
-    sizes[d - 1] = sizes[d] * (extent ? static_cast<double>(*extent) : 1);
-  }
   info.elements = 1;
   for (const Expr& size : read.buffer->shape) {
     const int64_t* extent = AsInt(size);
-    info.elements *= extent ? static_cast<double>(*extent) : 1;
+    info.shape.push_back(extent ? *extent : 1);
+    info.elements *= static_cast<double>(info.shape.back());
+  }
+  std::vector<double> sizes(indices.size(), 1);
+  for (size_t d = sizes.size(); d-- > 1;) {
+    sizes[d - 1] = sizes[d] * static_cast<double>(info.shape[d]);
   }
   for (size_t axis = 0; axis < num_axes; ++axis) {
     info.strides.push_back(StrideOf(indices, sizes, static_cast<int>(axis)));

@@ -23,11 +23,12 @@ struct AxisInfo {
 // nullopt where that is no constant.
 struct ReadInfo {
   int index = 0;                               // among the reads of the block
-  int dims = 0;                                // of the buffer
+  std::vector<int64_t> shape;                  // of the buffer; 1: not known
   double elements = 0;                         // of the buffer
   bool layout_free = false;                    // a constant, see layout_free.h
   std::vector<std::optional<double>> strides;  // one for each axis
 
+  int dims() const { return static_cast<int>(shape.size()); }
   bool Uses(int axis) const { return strides[axis] != 0.0; }
 };
 

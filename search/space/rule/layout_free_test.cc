@@ -96,7 +96,7 @@ bool PackRead(Random& random, Schedule* sch) {
   if (!copy.ok() ||
       !trial
            .TransformLayout(*copy, Schedule::Side::kWrite, 0,
-                            RandomMap(read.dims, random), 0.0)
+                            RandomMap(read.dims(), random), 0.0)
            .ok() ||
       !trial.Annotate(*copy, kLayoutPreparation, true).ok()) {
     return false;

@@ -100,7 +100,7 @@ class Dots {
       KILN_ASSIGN_OR_RETURN(const Rv copy,
                             sch_.CacheRead(sums_, read.index, "global"));
       IndexMap map;
-      for (int i = 0; i < read.dims; ++i) {
+      for (int i = 0; i < read.dims(); ++i) {
         map.inputs.push_back(Var("d" + std::to_string(i)));
         if (i != dim) map.outputs.push_back(map.inputs.back());
       }
@@ -116,7 +116,7 @@ class Dots {
     const Function& f = FunctionOf(sch_, context_);
     const std::optional<Path> path = FindBlock(f, sch_.Value(sums_));
     const BlockNode& block = *path->realize()->block;
-    for (int d = 0; d < read.dims; ++d) {
+    for (int d = 0; d < read.dims(); ++d) {
       const Expr& index = block.reads[read.index].region[d].min;
       if (index.get() == block.iters[last_].var.get()) return d;
     }

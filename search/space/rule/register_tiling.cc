@@ -27,6 +27,7 @@ constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
 constexpr int64_t kLeastVector = 4;  // columns worth a vector
 constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
 constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
+constexpr int64_t kRowsPacked = 8;   // at most, into all panels
 // Elements from which on an operand had better be read once.
 constexpr double kLarge = 1 << 18;
 constexpr double kWorthPacking = 100;  // uses of each element
@@ -176,12 +177,12 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(panels_,
                           sch_.CacheRead(block_, operand.index, "global"));
     IndexMap map;
-    for (int i = 0; i < operand.dims; ++i)
+    for (int i = 0; i < operand.dims(); ++i)
       map.inputs.push_back(Var("d" + std::to_string(i)));
     const Expr column = map.inputs.back();
     const Expr panel = Int(LaneCount() * std::max(1, choice_.vectors));
     map.outputs.push_back(FloorDiv(column, panel));
-    for (int i = 0; i + 1 < operand.dims; ++i) {
+    for (int i = 0; i + 1 < operand.dims(); ++i) {
       map.outputs.push_back(map.inputs[i]);
     }
     map.outputs.push_back(FloorMod(column, panel));
@@ -310,8 +311,9 @@ class Tiling {
                             : rows)
           .push_back(loops_[i]);
     }
-    KILN_ASSIGN_OR_RETURN(const Rv height, sch_.SampleCategorical(
-                                               {32, 64, 128}, {0.3, 0.4, 0.3}));
+    KILN_ASSIGN_OR_RETURN(
+        const Rv height,
+        sch_.SampleCategorical({64, 128, 256}, {0.3, 0.4, 0.3}));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> blocks,
                           sch_.Split(reduce_.back(), {Arg(), height}));
     KILN_ASSIGN_OR_RETURN(const Rv steps,
@@ -392,9 +394,30 @@ class Tiling {
     if (choice_.packed->layout_free) {
       KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kLayoutPreparation, true));
     }
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*panels_));
-    KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/false));
-    return sch_.Parallel(loops.front());
+    KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(*panels_));
+    const Rv columns = loops.back();
+    loops.pop_back();
+    KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
+    KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
+    return sch_.Parallel(outermost);
+  }
+
+  // Reads the operand nearly as it lies: a few rows into all panels, then the
+  // next rows. Gives the loop over these.
+  absl::StatusOr<Rv> OrderPacking(const std::vector<Rv>& loops) {
+    if (loops.size() < 2) return loops.front();
+    const ReadInfo& operand = *choice_.packed;
+    const int64_t together =
+        std::gcd(operand.shape[operand.dims() - 2], kRowsPacked);
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+                          sch_.Split(loops.back(), {Arg(), together}));
+    std::vector<Rv> outer(loops.begin() + 1, loops.end() - 1);
+    outer.push_back(rows[0]);
+    std::vector<Rv> all = outer;
+    all.push_back(loops.front());
+    all.push_back(rows[1]);
+    KILN_RETURN_IF_ERROR(sch_.Reorder(all));
+    return sch_.Fuse(outer);
   }
 
   Schedule sch_;
@@ -431,14 +454,15 @@ std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes,
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   const bool large = SharedIsLarge(info, *shared);
-  if (shared->layout_free) {
-    const TileSpace space = SpaceOf(info, axes);
-    return ChoicesAhead(PanelWidths(space, FileFor(space, context.registers)),
-                        *shared, large);
-  }
+  const TileSpace space = SpaceOf(info, axes);
+  const std::vector<int> widths =
+      PanelWidths(space, FileFor(space, context.registers));
+  if (shared->layout_free) return ChoicesAhead(widths, *shared, large);
   std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
   if (!large || Uses(info, *shared) >= kWorthPacking) {
-    choices.push_back({shared, large, std::nullopt});
+    for (int vectors : widths) {
+      choices.push_back({shared, large, std::nullopt, vectors});
+    }
   }
   if (large) choices.push_back({std::nullopt, true, shared});
   return choices;

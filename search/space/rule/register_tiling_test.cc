@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rule.h"
@@ -50,8 +52,24 @@ TEST(RegisterTilingTest, ALargeOperandMayBeReadFromBeginningToEnd) {
 
 TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 3u);
-  EXPECT_THAT(ToText(made[1].trace()), HasSubstr("cache_read"));
+  ASSERT_EQ(made.size(), 5u);
+  for (size_t i = 1; i <= 3; ++i) {
+    EXPECT_THAT(ToText(made[i].trace()), HasSubstr("cache_read"));
+  }
+}
+
+// All tiles of a choice are as wide as its panels, which are filled eight rows
+// at a time.
+TEST(RegisterTilingTest, PanelsAreAsWideAsTheTiles) {
+  const auto made = Tilings("gmm:150,600,600", "Z");
+  ASSERT_EQ(made.size(), 5u);
+  for (size_t i = 1; i <= 3; ++i) {
+    const std::string text = ToText(made[i].trace());
+    const std::string width = std::to_string(16 + 16 * i);
+    EXPECT_THAT(text, HasSubstr("d2 // " + width)) << text;
+    EXPECT_THAT(text, HasSubstr("d2 % " + width)) << text;
+    EXPECT_THAT(text, HasSubstr("factors=[None, 8]")) << text;
+  }
 }
 
 // Rows of capsules share the weights, columns do not.
