@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/dense.h"
 #include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -56,11 +57,6 @@ class Bindings {
   const BlockRealizeNode& realize_;
   VarMap map_;  // made when it is wanted
 };
-
-std::vector<Range> InLoopVariables(const ScopeBlock& block,
-                                   const BufferRegion& region) {
-  return Bindings(*block.realize)(region.region);
-}
 
 std::optional<int64_t> ConstExtent(const IntSet& set, Analyzer* analyzer) {
   const auto range = ToRange(set, analyzer);
@@ -130,42 +126,6 @@ bool IsDenseBox(const Loops& loops, const std::vector<Range>& region) {
              return Moves(*loop, range);
            }) <= 1;
   });
-}
-
-// The first index along a dimension that a condition of the writer leaves out;
-// null when the condition cuts no box there.
-//
-// `condition` says diff < 0. With index = m * diff + rest and rest within
-// [r0, r0 + m), it holds exactly where index < r0.
-Expr CutAlong(const Expr& condition, const Expr& index, const Loops& loops,
-              Analyzer* analyzer) {
-  const auto* node = condition.As<BinaryNode>();
-  if (!node || (node->kind != ExprKind::kLT && node->kind != ExprKind::kLE)) {
-    return nullptr;
-  }
-  Expr diff = Sub(node->a, node->b);
-  if (node->kind == ExprKind::kLE) diff = Sub(diff, Int(1));
-  Domains domains;
-  for (const ForNode* loop : loops) {
-    domains[loop->var.get()] = {loop->min, loop->extent};
-  }
-  for (const ForNode* loop : loops) {
-    const auto step = [&](const Expr& e) -> const Expr {
-      const Expr moved = Substitute(e, loop->var, Add(loop->var, Int(1)));
-      return analyzer->Simplify(Sub(moved, e));
-    };
-    const Expr diff_step = step(diff), index_step = step(index);
-    const int64_t *by = AsInt(diff_step), *along = AsInt(index_step);
-    if (!by || !along || *by <= 0 || *along <= 0 || *along % *by != 0) continue;
-    const int64_t m = *along / *by;
-    const Expr rest = analyzer->Simplify(Sub(index, Mul(diff, Int(m))));
-    const IntSet set = EvalSet(rest, domains, analyzer);
-    if (!set.IsBounded()) continue;
-    const Expr span = analyzer->Simplify(Sub(set.max, set.min));
-    const int64_t* width = AsInt(span);
-    if (width && *width < m) return set.min;
-  }
-  return nullptr;
 }
 
 // Of the loops that `condition` is about: how many of their iterations it
@@ -332,11 +292,12 @@ struct ReadCheck {
     if (!moves) return inside.CanProve(condition);
     const std::vector<Range> wanted = InLoopVariables(block, read);
     for (size_t d = 0; d < written.size(); ++d) {
-      if (!IsOne(written[d].extent)) continue;
-      const Expr cut = CutAlong(condition, written[d].min, loops, &analyzer);
+      const auto cut = CutAlong(condition, written[d], loops, &analyzer);
       if (!cut) continue;
       const Range& range = wanted[d];
-      if (inside.CanProveLessEqual(Add(range.min, range.extent), cut)) {
+      const Expr end = Add(range.min, range.extent);
+      if (cut->end ? inside.CanProveLessEqual(end, cut->end)
+                   : inside.CanProveLessEqual(cut->begin, range.min)) {
         return true;
       }
     }
@@ -376,6 +337,11 @@ struct ReadCheck {
 
 }  // namespace
 
+std::vector<Range> InLoopVariables(const ScopeBlock& block,
+                                   const BufferRegion& region) {
+  return Bindings(*block.realize)(region.region);
+}
+
 std::vector<IntSet> TouchedBox(const ScopeBlock& block,
                                const BufferRegion& region, size_t depth,
                                Analyzer* analyzer) {
@@ -393,6 +359,12 @@ bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
   const Loops loops = LoopsFrom(block, depth);
   const std::vector<Range> region = InLoopVariables(block, written);
   if (IsDenseBox(loops, region)) return true;
+  return FillsBoxByCount(block, region, depth, box, analyzer);
+}
+
+bool FillsBoxByCount(const ScopeBlock& block, const std::vector<Range>& region,
+                     size_t depth, const Box& box, Analyzer* analyzer) {
+  const Loops loops = LoopsFrom(block, depth);
   if (WhyNotAffine(*block.realize, loops)) return false;
   std::optional<int64_t> volume = 1;
   for (const IntSet& set : box) {

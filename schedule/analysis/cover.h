@@ -8,6 +8,10 @@
 
 namespace kiln {
 
+// The region of one instance of a block, in terms of loop variables.
+std::vector<Range> InLoopVariables(const ScopeBlock& block,
+                                   const BufferRegion& region);
+
 // What instances of a block touch of one buffer while the loops from `depth`
 // on (0: all that stand between the block and its scope) run and the outer
 // ones stand still. Bounds use variables of the outer loops.
@@ -20,6 +24,13 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
 // also means "cannot tell".
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const std::vector<IntSet>& box, Analyzer* analyzer);
+
+// Whether the block writes every point of `box` in spite of its predicate, as
+// far as loops from `depth` on decide that; `region` is in terms of loop
+// variables. False also means "cannot tell".
+bool FillsBoxByCount(const ScopeBlock& block, const std::vector<Range>& region,
+                     size_t depth, const std::vector<IntSet>& box,
+                     Analyzer* analyzer);
 
 // Whether box `inner` lies within box `outer` for sure.
 bool Contains(const std::vector<IntSet>& outer,

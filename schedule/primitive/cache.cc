@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -97,21 +99,6 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
   return staging;
 }
 
-// The parts of the writer's predicate that the first `depth` loops decide.
-Expr OuterCondition(const ScopeBlock& writer, size_t depth, const Expr& e) {
-  const auto* node = e.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    const Expr a = OuterCondition(writer, depth, node->a);
-    const Expr b = OuterCondition(writer, depth, node->b);
-    if (IsOne(a)) return b;
-    return IsOne(b) ? a : And(a, b);
-  }
-  for (size_t i = depth; i < writer.loops.size(); ++i) {
-    if (UsesVar(e, writer.loops[i]->var)) return Bool(true);
-  }
-  return e;
-}
-
 // Knows the iterators of the enclosing block and the loops of block `index`
 // (-1: none).
 Analyzer BindLoops(const Scope& scope, int index) {
@@ -137,31 +124,43 @@ Range Clamp(Range range, const Expr& extent, Analyzer* analyzer) {
   return range;
 }
 
+// What one instance of `block`, which writes the tensor, writes of it.
+const BufferRegion& WrittenRegion(const Staging& staging,
+                                  const ScopeBlock& block) {
+  const auto& writes = block.block().writes;
+  const auto at = std::find_if(
+      writes.begin(), writes.end(),
+      [&](const BufferRegion& r) { return r.buffer == staging.buffer; });
+  KILN_CHECK(at != writes.end()) << "no writer of " << staging.buffer->name;
+  return *at;
+}
+
 // The box that `block` writes of the tensor in one iteration of the loops down
 // to `depth`.
-absl::StatusOr<std::vector<Range>> WrittenBox(const Staging& staging,
-                                              const ScopeBlock& block,
-                                              size_t depth) {
+std::vector<Range> WrittenBox(const Staging& staging, const ScopeBlock& block,
+                              size_t depth) {
   Analyzer analyzer;
   for (const ForNode* loop : block.loops) {
     analyzer.Bind(loop->var, {loop->min, loop->extent});
   }
-  for (const BufferRegion& region : block.block().writes) {
-    if (region.buffer != staging.buffer) continue;
-    const std::vector<IntSet> sets =
-        TouchedBox(block, region, depth, &analyzer);
-    std::vector<Range> box;
-    for (size_t i = 0; i < sets.size(); ++i) {
-      std::optional<Range> range = ToRange(sets[i], &analyzer);
-      const Expr& extent = staging.buffer->shape[i];
-      box.push_back(range ? Clamp(*range, extent, &analyzer)
-                          : Range{Int(0), extent});
-    }
-    return box;
+  const std::vector<IntSet> sets =
+      TouchedBox(block, WrittenRegion(staging, block), depth, &analyzer);
+  std::vector<Range> box;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    std::optional<Range> range = ToRange(sets[i], &analyzer);
+    const Expr& extent = staging.buffer->shape[i];
+    box.push_back(range ? Clamp(*range, extent, &analyzer)
+                        : Range{Int(0), extent});
   }
-  return Refusal(staging.primitive,
-                 absl::StrCat(Describe(block.block()), " does not write ",
-                              staging.buffer->name));
+  return box;
+}
+
+std::vector<IntSet> SetsOf(const std::vector<Range>& box) {
+  std::vector<IntSet> sets;
+  for (const Range& range : box) {
+    sets.push_back({range.min, Sub(Add(range.min, range.extent), Int(1))});
+  }
+  return sets;
 }
 
 bool IsWhole(const Buffer& buffer, const std::vector<Range>& box) {
@@ -332,7 +331,6 @@ bool HaveConstantExtents(const std::vector<const ForNode*>& loops) {
 // iterations that share one copy.
 absl::Status SetWhenWritten(const Staging& staging, const ScopeBlock& writer,
                             size_t depth, CacheCopy* copy) {
-  copy->writer_runs = OuterCondition(writer, depth, writer.realize->predicate);
   if (HaveConstantExtents(writer.loops)) return absl::OkStatus();
   Analyzer analyzer;
   for (size_t i = 0; i < writer.loops.size(); ++i) {
@@ -354,6 +352,63 @@ absl::Status SetWhenWritten(const Staging& staging, const ScopeBlock& writer,
   return absl::OkStatus();
 }
 
+absl::Status UnknownGaps(const Staging& staging, const ScopeBlock& writer) {
+  return Refusal(staging.primitive,
+                 absl::StrCat(Describe(writer.block()),
+                              " is not known to write all of the box of `",
+                              staging.buffer->name, "` that it touches"));
+}
+
+// Takes the cut into the copy's box where it can; whether that is all.
+bool Narrow(const Cut& cut, const Expr& extent, Analyzer* analyzer,
+            CacheCopy* copy) {
+  Range& range = copy->box[cut.dim];
+  const Expr& at = cut.end ? cut.end : cut.begin;
+  const Expr end = Add(range.min, range.extent);
+  const bool is_off =  // beyond the box, or beyond the tensor
+      cut.end ? analyzer->CanProveLessEqual(end, at) ||
+                    analyzer->CanProveLessEqual(extent, at)
+              : analyzer->CanProveLessEqual(at, range.min) ||
+                    analyzer->CanProveLessEqual(at, Int(0));
+  if (is_off) return true;
+  const int64_t *low = AsInt(range.min), *count = AsInt(range.extent),
+                *middle = AsInt(at);
+  if (!low || !count || !middle || *middle <= *low ||
+      *middle >= *low + *count) {
+    return false;
+  }
+  if (cut.end) {
+    range.extent = Int(*middle - *low);
+    return true;
+  }
+  if (!copy->is_whole)
+    return false;  // the box's beginning is that of the cache
+  range = {at, Int(*low + *count - *middle)};
+  return true;
+}
+
+// Leaves out of the copy what the writer's predicate keeps it from writing.
+absl::Status LimitToWritten(const Staging& staging, const Scope& scope,
+                            int writer_index, size_t depth, CacheCopy* copy) {
+  const ScopeBlock& writer = scope.blocks[writer_index];
+  if (IsOne(writer.realize->predicate)) return absl::OkStatus();
+  Analyzer analyzer = BindLoops(scope, writer_index);
+  const std::vector<Range> region =
+      InLoopVariables(writer, WrittenRegion(staging, writer));
+  const Limits limits = LimitsOf(writer, region, depth);
+  copy->writer_runs = limits.runs;
+  if (!limits.complete) {
+    return FillsBoxByCount(writer, region, depth, SetsOf(copy->box), &analyzer)
+               ? absl::OkStatus()
+               : UnknownGaps(staging, writer);
+  }
+  for (const Cut& cut : limits.cuts) {
+    const Expr& extent = staging.buffer->shape[cut.dim];
+    if (!Narrow(cut, extent, &analyzer, copy)) copy->cuts.push_back(cut);
+  }
+  return absl::OkStatus();
+}
+
 // The place of the copy and what it moves, for a tensor that `writer` (-1: no
 // block of the scope) writes.
 absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
@@ -370,11 +425,13 @@ absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
   }
   place = FindPlace(place.parent, staging.scope_block().body, 0,
                     scope.blocks[writer].block().id, readers);
-  KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
-                        WrittenBox(staging, scope.blocks[writer], place.depth));
+  std::vector<Range> box =
+      WrittenBox(staging, scope.blocks[writer], place.depth);
   CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
   KILN_RETURN_IF_ERROR(
       SetWhenWritten(staging, scope.blocks[writer], place.depth, &copy));
+  KILN_RETURN_IF_ERROR(
+      LimitToWritten(staging, scope, writer, place.depth, &copy));
   return std::make_pair(place, std::move(copy));
 }
 
@@ -416,21 +473,10 @@ absl::Status CheckNoGaps(const Staging& staging, const ScopeBlock& writer,
                                 " may have no iterations"));
   }
   Analyzer analyzer;
-  std::vector<IntSet> sets;
-  for (const Range& range : box) {
-    sets.push_back({range.min, Sub(Add(range.min, range.extent), Int(1))});
-  }
-  for (const BufferRegion& region : writer.block().writes) {
-    if (region.buffer != staging.buffer ||
-        FillsBox(writer, region, depth, sets, &analyzer)) {
-      continue;
-    }
-    return Refusal(staging.primitive,
-                   absl::StrCat(Describe(writer.block()),
-                                " is not known to write all of the box of `",
-                                staging.buffer->name, "` that it touches"));
-  }
-  return absl::OkStatus();
+  return FillsBox(writer, WrittenRegion(staging, writer), depth, SetsOf(box),
+                  &analyzer)
+             ? absl::OkStatus()
+             : UnknownGaps(staging, writer);
 }
 
 }  // namespace
@@ -491,13 +537,15 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
     place =
         FindPlace(place.parent, staging.scope_block().body, 0, block, readers);
   }
-  KILN_ASSIGN_OR_RETURN(std::vector<Range> box,
-                        WrittenBox(staging, scope.blocks[writer], place.depth));
+  std::vector<Range> box =
+      WrittenBox(staging, scope.blocks[writer], place.depth);
   KILN_RETURN_IF_ERROR(
       CheckNoGaps(staging, scope.blocks[writer], place.depth, box));
   CacheCopy plan = MakePlan(staging, place, std::move(box), memory);
   KILN_RETURN_IF_ERROR(
       SetWhenWritten(staging, scope.blocks[writer], place.depth, &plan));
+  KILN_RETURN_IF_ERROR(
+      LimitToWritten(staging, scope, writer, place.depth, &plan));
   Function result = f;
   BlockId copy_id;
   const auto around = [&] { return BindLoops(scope, writer); };

@@ -145,40 +145,27 @@ Expr WithinDomains(const CacheCopy& copy, const std::vector<Expr>& values,
   return predicate;
 }
 
-// Whether each variable of `e` moves the box, so that iterations in which it
-// differs copy other elements.
-bool MovesBox(const CacheCopy& copy, const Expr& e) {
-  bool moves = true;
-  Visit(e, [&](const Expr& x) {
-    const auto* var = x.As<VarNode>();
-    if (!var) return moves;
-    moves = moves && std::any_of(copy.box.begin(), copy.box.end(),
-                                 [&](const Range& range) {
-                                   return UsesVar(range.min, Var(var)) ||
-                                          UsesVar(range.extent, Var(var));
-                                 });
-    return moves;
-  });
-  return moves;
+void AddCondition(const Expr& condition, Expr* predicate) {
+  if (IsOne(condition)) return;
+  *predicate = AsInt(*predicate) ? condition : And(*predicate, condition);
 }
 
 // What keeps the copy's iterators in their domains where the box may reach
-// beyond the tensor.
+// beyond the tensor, and leaves out what nobody wrote.
 Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
                    const std::vector<Var>& loops, const BlockFields& block,
                    FunctionRef<Analyzer()> around) {
-  Expr predicate = WithinDomains(copy, values, loops, block, around);
-  // Iterations that reach beyond may be such as write nothing at all; and one
-  // that writes nothing must not copy over what another one wrote.
-  const bool always = IsOne(copy.writer_runs) ||
-                      (AsInt(predicate) && MovesBox(copy, copy.writer_runs));
-  if (!always) {
-    predicate =
-        AsInt(predicate) ? copy.writer_runs : And(predicate, copy.writer_runs);
+  Expr predicate = Bool(true);
+  for (const Expr& runs : copy.loops_run) AddCondition(runs, &predicate);
+  AddCondition(WithinDomains(copy, values, loops, block, around), &predicate);
+  for (const Cut& cut : copy.cuts) {
+    const Expr& min = copy.box[cut.dim].min;
+    const Expr index =
+        IsZero(min) ? Expr(loops[cut.dim]) : Add(min, loops[cut.dim]);
+    AddCondition(cut.end ? LT(index, cut.end) : LE(cut.begin, index),
+                 &predicate);
   }
-  for (const Expr& runs : copy.loops_run) {
-    predicate = AsInt(predicate) ? runs : And(runs, predicate);
-  }
+  AddCondition(copy.writer_runs, &predicate);
   return predicate;
 }
 

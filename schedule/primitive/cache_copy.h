@@ -9,6 +9,7 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/schedule/analysis/cut.h"
 
 namespace kiln {
 
@@ -18,6 +19,7 @@ struct CacheCopy {
   Buffer cache;
   bool is_whole = true;  // the cache has the tensor's shape and indices
   Expr writer_runs = Bool(true);  // as far as loops around the copy decide it
+  std::vector<Cut> cuts;  // what they leave out of the box is not copied
   // Conditions for the loops of the writer to run at all, where loops around
   // the copy decide that.
   std::vector<Expr> loops_run;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/analysis/path.h"
@@ -235,6 +236,87 @@ TEST(CacheWriteTest, CopiesBeforeTheFirstReader) {
   EXPECT_EQ(ExtentsOf(r.function, "B_global"),
             (std::vector<int64_t>{16, 1, 8}));
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 5));
+}
+
+// Of the partial results those exist whose init ran. The fuzzer's pair
+// 920048552.
+constexpr char kPartial[] = R"(
+@T.prim_func
+def main(A: T.Buffer((3, 2), "float32"), C: T.Buffer((2,), "float32")):
+    B = T.alloc_buffer((2, 3))
+    for i, k0, k1, u in T.grid(2, 3, 3, 1):
+        with T.block("B"):
+            vi, vk1 = T.axis.remap("SS", [i, k1])
+            vk0, vu = T.axis.remap("RR", [k0, u])
+            T.where(k0 * 2 + k1 + u < 3 and k1 + u < 2)
+            with T.init():
+                B[vi, vk1] = T.float32(0)
+            B[vi, vk1] = B[vi, vk1] + A[vk0 * 2 + vk1 + vu, vi]
+    for i, k1 in T.grid(2, 3):
+        with T.block("C"):
+            vi, vk1 = T.axis.remap("SR", [i, k1])
+            T.where(k1 < 2)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + B[vi, vk1]
+)";
+
+TEST(CacheWriteTest, CopiesNoPartialResultsThatDoNotExist) {
+  const Function f = Parse(kPartial);
+  KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                            CacheWrite(f, Named(f, "B"), 0, "local", {}));
+  EXPECT_EQ(ExtentsOf(r.function, "B_local"), (std::vector<int64_t>{2, 2}));
+  KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+}
+
+// One block that writes elements i * 4 + j under `condition`, where the loops
+// are i in [0, 3) and j in [0, 4), and one that reads what it wrote.
+Function Conditional(const std::string& condition) {
+  return Parse(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((12,), "float32"), C: T.Buffer((12,), "float32")):
+    B = T.alloc_buffer((12,))
+    for i in range(3):
+        for j in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(12, i * 4 + j)
+                T.where()",
+                            condition, R"()
+                B[vi] = A[vi]
+        for j in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(12, i * 4 + j)
+                T.where()",
+                            condition, R"()
+                C[vi] = B[vi]
+)")
+                   .c_str());
+}
+
+TEST(CacheTest, CopiesNoMoreThanAPredicateLetsTheBlockWrite) {
+  for (const char* condition :
+       {"i * 4 + j < 7", "i * 4 + j <= 5", "5 < i * 4 + j", "i < 2",
+        "2 <= i * 4 + j and i * 4 + j < 9", "j < 3", "1 <= j and i != 1",
+        "j < 2 and j < 3 - i"}) {
+    SCOPED_TRACE(condition);
+    const Function f = Conditional(condition);
+    KILN_ASSERT_OK_AND_ASSIGN(CacheResult w,
+                              CacheWrite(f, Named(f, "B"), 0, "local", {}));
+    KILN_EXPECT_OK(CheckSameResults(f, w.function, 6));
+    KILN_ASSERT_OK_AND_ASSIGN(CacheResult r,
+                              CacheRead(f, Named(f, "C"), 0, "local", {}));
+    KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
+  }
+}
+
+TEST(CacheWriteTest, RefusesAPredicateThatLeavesGaps) {
+  for (const char* condition : {"j % 2 == 0", "j != 2", "j < 1 or 2 < j"}) {
+    SCOPED_TRACE(condition);
+    const Function f = Conditional(condition);
+    EXPECT_THAT(CacheWrite(f, Named(f, "B"), 0, "local", {}),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("is not known to write all")));
+  }
 }
 
 TEST(CacheReadTest, CopiesNoMoreThanTheTensorUnderAPredicate) {

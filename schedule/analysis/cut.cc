@@ -1,0 +1,168 @@
+// With index = m * diff + rest, where the condition says diff < 0 and rest lies
+// within [r0, r0 + |m|): for m > 0 it holds exactly where index < r0, and for
+// m < 0 exactly where index >= r0 + |m|.
+#include "kiln/schedule/analysis/cut.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/expr/visit.h"
+
+namespace kiln {
+namespace {
+
+using Loops = std::vector<const ForNode*>;
+
+// What is below 0 exactly where the condition holds; null for other conditions.
+Expr NegativeWhere(const Expr& condition) {
+  const auto* node = condition.As<BinaryNode>();
+  if (!node || !node->a.dtype().is_int() || !node->a.dtype().is_scalar()) {
+    return nullptr;
+  }
+  switch (node->kind) {
+    case ExprKind::kLT:
+      return Sub(node->a, node->b);
+    case ExprKind::kLE:
+      return Sub(Sub(node->a, node->b), Int(1, node->a.dtype()));
+    case ExprKind::kGT:
+      return Sub(node->b, node->a);
+    case ExprKind::kGE:
+      return Sub(Sub(node->b, node->a), Int(1, node->a.dtype()));
+    default:
+      return nullptr;
+  }
+}
+
+// By how much `e` grows with each iteration of the loop.
+std::optional<int64_t> StepOf(const Expr& e, const ForNode& loop,
+                              Analyzer* analyzer) {
+  const Expr next = Substitute(e, loop.var, Add(loop.var, Int(1)));
+  const Expr step = analyzer->Simplify(Sub(next, e));
+  const int64_t* value = AsInt(step);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+Domains DomainsOf(const Loops& loops) {
+  Domains domains;
+  for (const ForNode* loop : loops) {
+    domains[loop->var.get()] = {loop->min, loop->extent};
+  }
+  return domains;
+}
+
+bool UsesAny(const Expr& e, const Loops& loops) {
+  return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+    return UsesVar(e, loop->var);
+  });
+}
+
+bool Moves(const ForNode& loop, const std::vector<Range>& region) {
+  return std::any_of(region.begin(), region.end(), [&](const Range& range) {
+    return UsesVar(range.min, loop.var) || UsesVar(range.extent, loop.var);
+  });
+}
+
+// The predicate of one block, conjunct by conjunct.
+class Limiter {
+ public:
+  Limiter(const ScopeBlock& block, const std::vector<Range>& region,
+          size_t depth)
+      : region_(region) {
+    for (size_t i = 0; i < block.loops.size(); ++i) {
+      const ForNode* loop = block.loops[i];
+      analyzer_.Bind(loop->var, {loop->min, loop->extent});
+      if (i < depth) continue;
+      if (Moves(*loop, region)) {
+        moving_.push_back(loop);
+      } else {
+        first_[loop->var.get()] = loop->min;
+      }
+    }
+  }
+
+  void Add(const Expr& condition) {
+    const auto* node = condition.As<BinaryNode>();
+    if (node && node->kind == ExprKind::kAnd) {
+      Add(node->a);
+      Add(node->b);
+    } else {
+      limits_.complete = AddConjunct(condition) && limits_.complete;
+    }
+  }
+
+  Limits Take() && { return std::move(limits_); }
+
+ private:
+  // Whether it could tell what the conjunct leaves out.
+  bool AddConjunct(const Expr& conjunct) {
+    const std::optional<Expr> part = AtFirst(conjunct);
+    if (!part) return false;
+    if (IsOne(*part)) return true;
+    if (!UsesAny(*part, moving_)) {
+      limits_.runs = IsOne(limits_.runs) ? *part : And(limits_.runs, *part);
+      return true;
+    }
+    for (size_t dim = 0; dim < region_.size(); ++dim) {
+      auto cut = CutAlong(*part, region_[dim], moving_, &analyzer_);
+      if (!cut) continue;
+      cut->dim = dim;
+      limits_.cuts.push_back(*std::move(cut));
+      return true;
+    }
+    return false;
+  }
+
+  // The conjunct in the first iteration of the loops that only repeat what is
+  // written. It has to hold there where it holds in any.
+  std::optional<Expr> AtFirst(const Expr& conjunct) {
+    if (!UsesVar(conjunct, first_)) return conjunct;
+    const Expr at_first = analyzer_.Simplify(Substitute(conjunct, first_));
+    if (analyzer_.CanProve(at_first)) return Bool(true);
+    const auto held = analyzer_.Assume(conjunct);
+    if (!analyzer_.CanProve(at_first)) return std::nullopt;
+    return at_first;
+  }
+
+  const std::vector<Range>& region_;
+  Analyzer analyzer_;
+  Loops moving_;  // the region
+  VarMap first_;  // of the other loops from `depth` on
+  Limits limits_;
+};
+
+}  // namespace
+
+std::optional<Cut> CutAlong(const Expr& condition, const Range& range,
+                            const Loops& loops, Analyzer* analyzer) {
+  const Expr diff = NegativeWhere(condition);
+  const int64_t* size = AsInt(range.extent);
+  if (!diff || !size) return std::nullopt;
+  const Domains domains = DomainsOf(loops);
+  for (const ForNode* loop : loops) {
+    const auto by = StepOf(diff, *loop, analyzer);
+    const auto along = StepOf(range.min, *loop, analyzer);
+    if (!by || !along || *by == 0 || *along == 0 || *along % *by != 0) continue;
+    const int64_t m = *along / *by;
+    const Expr rest = analyzer->Simplify(Sub(range.min, Mul(diff, Int(m))));
+    const IntSet set = EvalSet(rest, domains, analyzer);
+    if (!set.IsBounded()) continue;
+    const Expr span = analyzer->Simplify(Sub(set.max, set.min));
+    const int64_t* width = AsInt(span);
+    if (!width || *width + *size > std::abs(m)) continue;
+    if (m > 0) return Cut{0, nullptr, set.min};
+    return Cut{0, analyzer->Simplify(Add(set.min, Int(-m))), nullptr};
+  }
+  return std::nullopt;
+}
+
+Limits LimitsOf(const ScopeBlock& block, const std::vector<Range>& region,
+                size_t depth) {
+  if (IsOne(block.realize->predicate)) return {};
+  Limiter limiter(block, region, depth);
+  limiter.Add(block.realize->predicate);
+  return std::move(limiter).Take();
+}
+
+}  // namespace kiln
