@@ -8,15 +8,6 @@
 #include "kiln/search/database/utf8.h"
 
 namespace kiln {
-namespace {
-
-// Finalists that were so many times slower are not asked again.
-constexpr double kHopeless = 1.5;
-// Finalists may take so long together, for one call each.
-constexpr double kMostFinalNs = 2e8;
-
-}  // namespace
-
 // Candidates and their seconds; 0 for what failed.
 struct Session::Lesson {
   std::vector<Candidate> candidates;
@@ -46,7 +37,8 @@ Session::Session(int id, const TuneTask& task, Strategy& strategy,
       task_(task),
       strategy_(strategy),
       options_(options),
-      parts_(parts) {
+      parts_(parts),
+      finalists_(options.finalists) {
   state_.id = id;
   state_.task = task.name;
   state_.flop = task.flop;
@@ -239,7 +231,11 @@ absl::Status Session::MeasureBatch(const SearchBatch& batch, Lesson* lesson) {
         status = parts_.Log(std::move(event));
         if (status.ok()) status = Commit(record);
         lesson->Add(candidate, record);
-        if (record.verdict == Verdict::kOk) Keep(record, measured.kernel);
+        if (record.verdict == Verdict::kOk) {
+          finalists_.Keep({record,
+                           measured.kernel ? *measured.kernel : BuildResult(),
+                           candidate.point.alternative});
+        }
         return status.ok() && !Stopped();
       }));
   return status;
@@ -270,37 +266,11 @@ void Session::Fill(const MeasureResult& result, TuningRecord* record) {
   record->samples = result.samples;
 }
 
-// Remembers the kernels of the fastest few.
-void Session::Keep(const TuningRecord& record, const BuildResult* build) {
-  const auto slower =
-      std::upper_bound(finalists_.begin(), finalists_.end(),
-                       record.latency_min_ns, [](double ns, const Finalist& f) {
-                         return ns < f.record.latency_min_ns;
-                       });
-  finalists_.insert(slower, {record, build ? *build : BuildResult()});
-  if (static_cast<int>(finalists_.size()) > options_.finalists) {
-    finalists_.pop_back();
-  }
-}
-
-// Leaves out those that will not become the best, and of kernels that take
-// long, of which a comparison takes long too, all but the first few.
-void Session::DropHopeless() {
-  if (finalists_.empty()) return;
-  const double best_ns = finalists_[0].record.latency_min_ns;
-  const double affordable = kMostFinalNs / best_ns;
-  const auto most = static_cast<size_t>(std::max(2.0, affordable));
-  if (finalists_.size() > most) finalists_.resize(most);
-  while (finalists_.back().record.latency_min_ns > kHopeless * best_ns) {
-    finalists_.pop_back();
-  }
-}
-
 absl::Status Session::Finish() {
-  DropHopeless();
-  if (prepared_ && finalists_.size() >= 2) {
+  std::vector<Finalist> finalists = finalists_.Take();
+  if (prepared_ && finalists.size() >= 2) {
     std::vector<Measurer::Again> programs;
-    for (const Finalist& f : finalists_) {
+    for (const Finalist& f : finalists) {
       programs.push_back({f.record.program_hash, &f.build});
     }
     std::vector<MeasureResult> results;
@@ -308,7 +278,7 @@ absl::Status Session::Finish() {
         results, parts_.measurer->MeasureAgain(task_, programs, options_.turns,
                                                MeasureNow()));
     for (size_t i = 0; i < results.size(); ++i) {
-      KILN_RETURN_IF_ERROR(Revise(&finalists_[i], results[i]));
+      KILN_RETURN_IF_ERROR(Revise(&finalists[i], results[i]));
     }
     KILN_RETURN_IF_ERROR(FindBest());
   }
@@ -316,7 +286,7 @@ absl::Status Session::Finish() {
 }
 
 absl::Status Session::Abandon() {
-  finalists_.clear();
+  finalists_.Take();
   parts_.measurer->Release(task_);
   KILN_RETURN_IF_ERROR(NameBest());
   Report(nullptr);

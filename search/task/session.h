@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "kiln/search/database/database.h"
-#include "kiln/search/measure/builder.h"
 #include "kiln/search/measure/measure_all.h"
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/strategy/strategy.h"
+#include "kiln/search/task/finalists.h"
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/measurer.h"
 #include "kiln/search/task/task.h"
@@ -85,10 +85,6 @@ class Session {
 
  private:
   struct Lesson;
-  struct Finalist {
-    TuningRecord record;
-    BuildResult build;
-  };
 
   void Report(const TuningRecord* record);
   void Remember(const TuningRecord& record, Lesson* lesson);
@@ -102,8 +98,6 @@ class Session {
   absl::Status MeasureBatch(const SearchBatch& batch, Lesson* lesson);
   MeasureOptions MeasureNow() const;
   void Fill(const MeasureResult& result, TuningRecord* record);
-  void Keep(const TuningRecord& record, const BuildResult* build);
-  void DropHopeless();
   absl::Status Revise(Finalist* finalist, const MeasureResult& result);
   absl::Status FindBest();
   absl::Status NameBest();
@@ -120,7 +114,7 @@ class Session {
   const SessionParts& parts_;
   TuneState state_;
   std::vector<double> history_;
-  std::vector<Finalist> finalists_;
+  Finalists finalists_;
   bool prepared_ = false;
 };
 

@@ -1,0 +1,59 @@
+#include "kiln/search/task/finalists.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+// So many times slower than the fastest, and a kernel is not asked again; the
+// first of its way to schedule gets more of a chance.
+constexpr double kHopeless = 1.5;
+constexpr double kHopelessFirst = 2.5;
+// Finalists may take so long together, for one call each.
+constexpr double kMostNs = 2e8;
+
+// For each, whether it is the fastest of its alternative.
+std::vector<bool> Firsts(const std::vector<Finalist>& all) {
+  std::set<size_t> seen;
+  std::vector<bool> firsts;
+  for (const Finalist& one : all) {
+    firsts.push_back(seen.insert(one.alternative).second);
+  }
+  return firsts;
+}
+
+}  // namespace
+
+void Finalists::Keep(Finalist one) {
+  const auto slower =
+      std::upper_bound(all_.begin(), all_.end(), one.record.latency_min_ns,
+                       [](double ns, const Finalist& f) {
+                         return ns < f.record.latency_min_ns;
+                       });
+  all_.insert(slower, std::move(one));
+  if (static_cast<int>(all_.size()) <= most_) return;
+  const std::vector<bool> firsts = Firsts(all_);
+  const auto last = std::find(firsts.rbegin(), firsts.rend(), false);
+  const auto gone =
+      last == firsts.rend() ? all_.size() - 1 : firsts.rend() - last - 1;
+  all_.erase(all_.begin() + gone);
+}
+
+std::vector<Finalist> Finalists::Take() {
+  std::vector<Finalist> all = std::exchange(all_, {});
+  if (all.empty()) return all;
+  const double best_ns = all[0].record.latency_min_ns;
+  const auto most = static_cast<size_t>(std::max(2.0, kMostNs / best_ns));
+  const std::vector<bool> firsts = Firsts(all);
+  std::vector<Finalist> taken;
+  for (size_t i = 0; i < all.size() && taken.size() < most; ++i) {
+    const double limit = firsts[i] ? kHopelessFirst : kHopeless;
+    if (all[i].record.latency_min_ns > limit * best_ns) continue;
+    taken.push_back(std::move(all[i]));
+  }
+  return taken;
+}
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// The kernels of a task that are timed again before the best is named: the
+// fastest, and of each way to schedule its fastest. One look at a kernel may
+// fall into a moment of noise and cost it half of its speed; with a way to
+// schedule of which few points were tried, the whole way would be lost.
+#ifndef KILN_SEARCH_TASK_FINALISTS_H_
+#define KILN_SEARCH_TASK_FINALISTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "kiln/search/database/record.h"
+#include "kiln/search/measure/builder.h"
+
+namespace kiln {
+
+struct Finalist {
+  TuningRecord record;  // of a correct kernel
+  BuildResult build;
+  size_t alternative = 0;  // the way to schedule, see space.h
+};
+
+class Finalists {
+ public:
+  explicit Finalists(int most) : most_(most) {}
+
+  // Remembers it if it is among the fastest.
+  void Keep(Finalist one);
+  // Forgets all; the fastest come first. Left out are those that are too slow
+  // to become the best, and all but the first few where one call takes so long
+  // that a comparison would too.
+  std::vector<Finalist> Take();
+
+  size_t size() const { return all_.size(); }
+
+ private:
+  const int most_;
+  std::vector<Finalist> all_;  // the fastest first
+};
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_TASK_FINALISTS_H_
