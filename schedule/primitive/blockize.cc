@@ -12,6 +12,7 @@
 #include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -30,6 +31,11 @@ struct Nest {
   std::vector<const ForNode*> inside;   // it and those below
   const BlockRealizeNode* realize = nullptr;
   const BlockNode& block() const { return *realize->block; }
+  std::vector<const ForNode*> Loops() const {
+    std::vector<const ForNode*> loops = outside;
+    loops.insert(loops.end(), inside.begin(), inside.end());
+    return loops;
+  }
 };
 
 absl::StatusOr<Nest> FindNest(const Function& f, LoopId loop) {
@@ -55,8 +61,7 @@ struct Division {
 };
 
 absl::StatusOr<std::vector<SubspaceSplit>> Divide(const Nest& nest) {
-  std::vector<const ForNode*> loops = nest.outside;
-  loops.insert(loops.end(), nest.inside.begin(), nest.inside.end());
+  const std::vector<const ForNode*> loops = nest.Loops();
   std::vector<Var> inner;
   for (const ForNode* loop : nest.inside) inner.push_back(loop->var);
   if (Reason reason = WhyNotAffine(*nest.realize, loops)) {
@@ -102,7 +107,8 @@ Division MakeDivision(const Nest& nest,
   return d;
 }
 
-// The parts of the predicate on loops above the nest only; it has no others.
+// The nest runs as a whole wherever the loops above it do, but for a predicate
+// on those.
 absl::Status CheckPredicate(const Nest& nest) {
   const auto is_inside = [&](const VarNode* var) {
     return std::any_of(nest.inside.begin(), nest.inside.end(),
@@ -115,6 +121,11 @@ absl::Status CheckPredicate(const Nest& nest) {
     return Refusal(kName, absl::StrCat("the range of ", Describe(*loop),
                                        " depends on another loop of the nest"));
   }
+  if (MayNotRun(nest.Loops(), nest.outside.size())) {
+    return Refusal(kName,
+                   absl::StrCat("loops from ", Describe(*nest.path.loop()),
+                                " on may have no iterations"));
+  }
   if (!UsesVar(nest.realize->predicate, is_inside)) return absl::OkStatus();
   return Refusal(
       kName,
@@ -125,8 +136,7 @@ absl::Status CheckPredicate(const Nest& nest) {
 
 // What the nest writes is all of a box, as the new block says.
 absl::Status CheckWrites(const Nest& nest) {
-  ScopeBlock block{nest.realize, nest.outside};
-  block.loops.insert(block.loops.end(), nest.inside.begin(), nest.inside.end());
+  const ScopeBlock block{nest.realize, nest.Loops()};
   const size_t depth = nest.outside.size();
   Analyzer analyzer;
   for (const ForNode* loop : block.loops) {

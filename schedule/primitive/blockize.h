@@ -16,7 +16,8 @@
 // init of a reduction becomes the init of the new block: a nest over the
 // spatial iterators. Refuses: a loop with more than one block or other
 // statements below it; a binding that does not divide; a condition on loops
-// from `loop` on; an init that does not come first; and where the block leaves
+// from `loop` on; loops from there on that outer ones may leave without an
+// iteration; an init that does not come first; and where the block leaves
 // gaps in the box that it writes, since the new block says to write all of it.
 #ifndef KILN_SCHEDULE_PRIMITIVE_BLOCKIZE_H_
 #define KILN_SCHEDULE_PRIMITIVE_BLOCKIZE_H_

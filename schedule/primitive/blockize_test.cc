@@ -151,6 +151,25 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
               StatusIs(kRefused, HasSubstr("leaves gaps")));
 }
 
+// Where i > 0 nothing runs, and an init of the new block would. The fuzzer's
+// pair 960027095.
+TEST(Blockize, RefusesANestThatMayHaveNoIterations) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((1,), "float32"), B: T.Buffer((1,), "float32")):
+    for i in range(4):
+        for k in range(1 - i):
+            with T.block("B"):
+                vi = T.axis.spatial(1, 0)
+                vk = T.axis.reduce(1, i + k)
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vk]
+)");
+  EXPECT_THAT(Blockize(f, LoopsOf(f, "B")[1]),
+              StatusIs(kRefused, HasSubstr("may have no iterations")));
+}
+
 TEST(Blockize, RefusesANestOfTwoBlocks) {
   const Function f = ParseProgram(R"(
 @T.prim_func

@@ -446,32 +446,10 @@ absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
   return absl::OkStatus();
 }
 
-// Whether a loop from `depth` on may run not at all in some iterations of the
-// outer ones.
-bool MayBeEmpty(const ScopeBlock& writer, size_t depth) {
-  if (HaveConstantExtents(writer.loops)) return false;
-  Analyzer analyzer;
-  for (size_t i = 0; i < writer.loops.size(); ++i) {
-    const ForNode& loop = *writer.loops[i];
-    analyzer.Bind(loop.var, {loop.min, loop.extent});
-    if (i < depth || AsInt(loop.extent)) continue;
-    const bool varies = std::any_of(
-        writer.loops.begin(), writer.loops.begin() + static_cast<long>(i),
-        [&](const ForNode* outer) { return UsesVar(loop.extent, outer->var); });
-    if (varies && !analyzer.CanProveLess(Int(0), loop.extent)) return true;
-  }
-  return false;
-}
-
 // The copy reads the whole box, also where the block leaves gaps (every other
 // row, say).
 absl::Status CheckNoGaps(const Staging& staging, const ScopeBlock& writer,
                          size_t depth, const std::vector<Range>& box) {
-  if (MayBeEmpty(writer, depth)) {
-    return Refusal(staging.primitive,
-                   absl::StrCat("loops of ", Describe(writer.block()),
-                                " may have no iterations"));
-  }
   Analyzer analyzer;
   return FillsBox(writer, WrittenRegion(staging, writer), depth, SetsOf(box),
                   &analyzer)
