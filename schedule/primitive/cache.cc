@@ -240,12 +240,16 @@ absl::Status CheckOnlyRead(const Staging& staging, const Scope& scope,
   return absl::OkStatus();
 }
 
-// A block that adds to what others left there would add to an empty cache.
+// A block that adds to what others left there would add to an empty cache; so
+// would a sum that began before the enclosing block.
 absl::Status CheckWritesAnew(const Staging& staging) {
-  const BlockNode& block = *staging.block.realize()->block;
-  if (block.init || !ReadsBuffer(block, staging.buffer)) {
-    return absl::OkStatus();
+  const BlockRealizeNode& realize = *staging.block.realize();
+  const BlockNode& block = *realize.block;
+  if (block.init) {
+    Reason reason = WhyInitNotFirst(realize, LoopsAbove(staging.block));
+    return reason ? Refusal(staging.primitive, *reason) : absl::OkStatus();
   }
+  if (!ReadsBuffer(block, staging.buffer)) return absl::OkStatus();
   return Refusal(staging.primitive,
                  absl::StrCat(Describe(block), " reads what was in `",
                               staging.buffer->name, "` before it"),

@@ -37,8 +37,10 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
 //                                    for ax0: B[v0] = B_local[v0]
 //
 // Refuses an index out of range, an unknown scope, other writers of the
-// output, readers that come before the block, and a block that may leave gaps
-// in the box that it writes.
+// output, readers that come before the block, a block that adds to what was
+// there (a sum that begins before the enclosing block, say), and a block that
+// may leave gaps in the box that it writes. What its predicate cuts off at the
+// ends of that box is not copied.
 absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
                                        int index, const std::string& scope,
                                        const std::vector<BlockId>& consumers);

@@ -150,6 +150,31 @@ def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
 }
 
 // The fuzzer's pair 4134.
+// One run of the enclosing block adds one term: a cache of its own would lose
+// the sum so far. The fuzzer's pair 960137151.
+TEST(CacheWriteTest, RefusesASumThatTheEnclosingBlockOnlyContinues) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 2), "float32"), C: T.Buffer((4,), "float32")):
+    for i, k in T.grid(4, 2):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            vk = T.axis.opaque(2, k)
+            T.reads(A[vi, vk])
+            T.writes(C[vi])
+            for u in range(1):
+                with T.block("C"):
+                    vj = T.axis.spatial(4, vi)
+                    vl = T.axis.reduce(2, vk)
+                    with T.init():
+                        C[vj] = T.float32(0)
+                    C[vj] = C[vj] + A[vj, vl]
+)");
+  EXPECT_THAT(CacheWrite(f, Named(f, "C"), 0, "local", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("its init does not come first")));
+}
+
 TEST(CacheReadTest, RefusesAConsumerThatWritesTheTensor) {
   Function f = Parse(R"(
 @T.prim_func
