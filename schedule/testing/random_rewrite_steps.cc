@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/testing/random_step.h"
 
 namespace kiln {
@@ -119,8 +122,110 @@ Args MakeAnnotateAccess(StepContext& c) {
                           std::make_shared<const IndexMapArg>(std::move(map))};
 }
 
+// A tensor that a block reads through a window, as a convolution does, and the
+// spatial iterators that move the window.
+struct Window {
+  Rv reader;
+  int64_t index = 0;  // of the region
+  std::vector<Var> movers;
+};
+
+// How far `e` moves with each step of the iterator; 0 where that varies.
+int64_t StepOf(const Expr& e, const Var& iter) {
+  const Expr next = Substitute(e, iter, Add(iter, Int(1)));
+  const Expr step = Analyzer().Simplify(Sub(next, e));
+  const int64_t* value = AsInt(step);
+  return value ? *value : 0;
+}
+
+// The spatial iterators of `block` that move `range` by less than a reduce
+// iterator does.
+std::vector<Var> MoversOf(const BlockNode& block, const Range& range) {
+  int64_t width = 0;
+  for (const IterVar& iter : block.iters) {
+    const int64_t* extent = AsInt(iter.domain.extent);
+    if (iter.type != IterType::kReduce || !extent) continue;
+    width = std::max(width, (*extent - 1) * StepOf(range.min, iter.var));
+  }
+  std::vector<Var> movers;
+  for (const IterVar& iter : block.iters) {
+    if (iter.type != IterType::kSpatial || IsOne(iter.domain.extent)) continue;
+    const int64_t step = StepOf(range.min, iter.var);
+    if (step > 0 && step <= width) movers.push_back(iter.var);
+  }
+  return movers;
+}
+
+std::optional<Window> DrawWindow(StepContext& c) {
+  for (int i = 0; i < 12; ++i) {
+    const auto reader = c.Block();
+    const BlockNode* node = reader ? c.Find(*reader) : nullptr;
+    if (!node) continue;
+    for (int64_t r = 0; r < std::ssize(node->reads); ++r) {
+      for (const Range& range : node->reads[r].region) {
+        std::vector<Var> movers = MoversOf(*node, range);
+        if (!movers.empty()) return Window{*reader, r, std::move(movers)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The only block that writes what the window is over; a copy where none does.
+std::optional<Rv> ProducerOf(StepContext& c, const Window& window) {
+  const Buffer buffer = c.Find(window.reader)->reads[window.index].buffer;
+  std::vector<std::string> names;
+  ForEachBlockDeep(c.function().body, [&](const BlockRealizeNode& realize) {
+    if (WritesBuffer(*realize.block, buffer)) {
+      names.push_back(realize.block->name);
+    }
+  });
+  if (names.size() == 1) return c.Named(names[0]);
+  if (!names.empty()) return std::nullopt;
+  const auto copy =
+      c.Apply("cache_read", {window.reader, window.index, "global", ArgList{}});
+  if (!copy) return std::nullopt;
+  return (*copy)[0];
+}
+
+// A loop that moves the window.
+std::optional<Rv> MovingLoop(StepContext& c, const Window& window) {
+  std::vector<Rv> moving;
+  for (const Rv& loop : c.Loops(window.reader)) {
+    const ForNode* at = c.FindLoopNode(loop);
+    const BlockRealizeNode* reader =
+        at ? c.FindRealize(window.reader) : nullptr;
+    if (!reader || IsOne(at->extent)) continue;
+    for (size_t i = 0; i < reader->values.size(); ++i) {
+      const Var& iter = reader->block->iters[i].var;
+      if (UsesVar(reader->values[i], at->var) &&
+          std::count(window.movers.begin(), window.movers.end(), iter) > 0) {
+        moving.push_back(loop);
+        break;
+      }
+    }
+  }
+  if (moving.empty()) return std::nullopt;
+  return c.OneOf(moving);
+}
+
+// Windows that overlap from one iteration to the next: what they are over is
+// computed where they move.
+Args RollWindow(StepContext& c) {
+  const auto window = DrawWindow(c);
+  if (!window) return std::nullopt;
+  const auto producer = ProducerOf(c, *window);
+  if (!producer) return std::nullopt;
+  const auto loop = MovingLoop(c, *window);
+  if (!loop) return std::nullopt;
+  const auto moved = c.Apply("compute_at", {*producer, *loop, false, -1});
+  if (!moved && c.Chance(90)) return std::nullopt;
+  return std::vector<Arg>{*producer, 0};
+}
+
 // Of a block that others in the same nest read, where one is met.
 Args MakeRollingBuffer(StepContext& c) {
+  if (c.Chance(80)) return RollWindow(c);
   for (int i = 0; i < 4; ++i) {
     const auto block = c.Block();
     const auto reader = block ? c.Neighbour(*block, false) : std::nullopt;
@@ -209,7 +314,7 @@ std::vector<StepRow> RewriteSteps() {
       {"reindex_cache_read", 2, MakeReindexCacheRead},
       {"reindex_cache_write", 2, MakeReindexCacheWrite},
       {"transform_block_layout", 6, MakeTransformBlockLayout},
-      {"rolling_buffer", 5, MakeRollingBuffer},
+      {"rolling_buffer", 8, MakeRollingBuffer},
       {"unsafe_hide_buffer_access", 1, MakeHideAccess},
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_einsum", 4, MakePadEinsum},

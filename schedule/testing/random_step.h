@@ -59,6 +59,7 @@ class StepContext {
 
   // The block or loop itself; nullptr when it is gone.
   const BlockNode* Find(Rv block) const;
+  const BlockRealizeNode* FindRealize(Rv block) const;
   const ForNode* FindLoopNode(Rv loop) const;
   // The constant extent of a loop, or 1.
   int64_t Extent(Rv loop) const;

@@ -221,8 +221,13 @@ std::optional<Rv> StepContext::Loop() {
 }
 
 const BlockNode* StepContext::Find(Rv block) const {
+  const BlockRealizeNode* realize = FindRealize(block);
+  return realize ? realize->block.get() : nullptr;
+}
+
+const BlockRealizeNode* StepContext::FindRealize(Rv block) const {
   const auto path = FindBlock(function(), schedule_->Value(block));
-  return path ? path->realize()->block.get() : nullptr;
+  return path ? path->realize() : nullptr;
 }
 
 const ForNode* StepContext::FindLoopNode(Rv loop) const {
