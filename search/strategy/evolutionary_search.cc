@@ -27,6 +27,11 @@ EvolutionarySearch::EvolutionarySearch(const Space* space, Scorer* scorer,
       options_(options),
       blind_(space, seed, pool) {}
 
+void EvolutionarySearch::Suggest(Candidate candidate) {
+  suggested_.push_back(
+      {std::make_shared<const Candidate>(std::move(candidate))});
+}
+
 void EvolutionarySearch::Exclude(const std::string& program_hash) {
   proposed_.insert(program_hash);
   blind_.Exclude(program_hash);
@@ -213,6 +218,9 @@ void EvolutionarySearch::Propose(const Population& ranked, int count,
 }
 
 void EvolutionarySearch::ProposeScored(int count, SearchBatch* batch) {
+  Population suggested = std::exchange(suggested_, {});
+  Score(&suggested);
+  Propose(suggested, count, count, batch);
   const Population ranked = Evolve();
   const auto share = [count](double part) {
     return static_cast<int>(std::ceil(count * part));

@@ -57,6 +57,8 @@ class EvolutionarySearch : public Strategy {
   EvolutionarySearch(const Space* space, Scorer* scorer, uint64_t seed,
                      ThreadPool* pool, EvolutionOptions options = {});
 
+  // Proposed before all others, unless it was excluded.
+  void Suggest(Candidate candidate);
   void Exclude(const std::string& program_hash) override;
   SearchBatch Next(int count) override;
   absl::Status Observe(const std::vector<Candidate>& candidates,
@@ -100,6 +102,7 @@ class EvolutionarySearch : public Strategy {
   EvolutionOptions options_;
   RandomSearch blind_;
   uint64_t numbers_ = 0;  // drawn so far
+  Population suggested_;
   std::unordered_set<std::string> proposed_;
   std::vector<std::pair<double, std::shared_ptr<const Candidate>>> measured_;
   EvolutionStats stats_;

@@ -119,6 +119,31 @@ TEST(EvolutionarySearchTest, AGoodScorerLeadsFarBeyondRandomDraws) {
   EXPECT_EQ(scorer.learned, 64);
 }
 
+TEST(EvolutionarySearchTest, WhatIsSuggestedComesFirstAndOnce) {
+  Grid grid(1000);
+  ThreadPool pool(ThreadPool::Options{.num_threads = 2});
+  FixedScorer scorer(true);
+  EvolutionarySearch search(&grid, &scorer, 1, &pool);
+  const Candidate wanted = *grid.Sample(77, 5);
+  const Candidate excluded = *grid.Sample(78, 6);
+  ASSERT_NE(wanted.program_hash, excluded.program_hash);
+  search.Exclude(excluded.program_hash);
+  search.Suggest(excluded);
+  search.Suggest(wanted);
+  std::set<std::string> seen;
+  for (int batch = 0; batch < 3; ++batch) {
+    const SearchBatch next = search.Next(8);
+    ASSERT_EQ(next.candidates.size(), 8u);
+    if (batch == 0) {
+      EXPECT_EQ(next.candidates[0].program_hash, wanted.program_hash);
+    }
+    for (const Candidate& c : next.candidates) {
+      EXPECT_TRUE(seen.insert(c.program_hash).second);
+      EXPECT_NE(c.program_hash, excluded.program_hash);
+    }
+  }
+}
+
 TEST(EvolutionarySearchTest, AnIgnorantScorerStillGivesProgramsOnce) {
   Grid grid(1000);
   ThreadPool pool;

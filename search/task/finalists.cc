@@ -7,26 +7,27 @@
 namespace kiln {
 namespace {
 
-// So many times slower than the fastest, and a kernel is not asked again; the
-// first of its way to schedule gets more of a chance.
+// So many times slower than the fastest, and a kernel is not asked again;
+// those that have a place of their own get more of a chance.
 constexpr double kHopeless = 1.5;
-constexpr double kHopelessFirst = 2.5;
+constexpr double kHopelessOwn = 2.5;
 // Finalists may take so long together, for one call each.
 constexpr double kMostNs = 2e8;
 
-// For each, whether it is the fastest of its alternative.
-std::vector<bool> Firsts(const std::vector<Finalist>& all) {
+// For each, whether it is the fastest of its alternative, or the first.
+std::vector<bool> HaveOwnPlaces(const std::vector<Finalist>& all) {
   std::set<size_t> seen;
-  std::vector<bool> firsts;
+  std::vector<bool> own;
   for (const Finalist& one : all) {
-    firsts.push_back(seen.insert(one.alternative).second);
+    own.push_back(seen.insert(one.alternative).second || one.is_first);
   }
-  return firsts;
+  return own;
 }
 
 }  // namespace
 
 void Finalists::Keep(Finalist one) {
+  one.is_first = std::exchange(empty_yet_, false);
   const auto slower =
       std::upper_bound(all_.begin(), all_.end(), one.record.latency_min_ns,
                        [](double ns, const Finalist& f) {
@@ -34,10 +35,10 @@ void Finalists::Keep(Finalist one) {
                        });
   all_.insert(slower, std::move(one));
   if (static_cast<int>(all_.size()) <= most_) return;
-  const std::vector<bool> firsts = Firsts(all_);
-  const auto last = std::find(firsts.rbegin(), firsts.rend(), false);
+  const std::vector<bool> own = HaveOwnPlaces(all_);
+  const auto last = std::find(own.rbegin(), own.rend(), false);
   const auto gone =
-      last == firsts.rend() ? all_.size() - 1 : firsts.rend() - last - 1;
+      last == own.rend() ? all_.size() - 1 : own.rend() - last - 1;
   all_.erase(all_.begin() + gone);
 }
 
@@ -46,10 +47,10 @@ std::vector<Finalist> Finalists::Take() {
   if (all.empty()) return all;
   const double best_ns = all[0].record.latency_min_ns;
   const auto most = static_cast<size_t>(std::max(2.0, kMostNs / best_ns));
-  const std::vector<bool> firsts = Firsts(all);
+  const std::vector<bool> own = HaveOwnPlaces(all);
   std::vector<Finalist> taken;
   for (size_t i = 0; i < all.size() && taken.size() < most; ++i) {
-    const double limit = firsts[i] ? kHopelessFirst : kHopeless;
+    const double limit = own[i] ? kHopelessOwn : kHopeless;
     if (all[i].record.latency_min_ns > limit * best_ns) continue;
     taken.push_back(std::move(all[i]));
   }

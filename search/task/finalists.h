@@ -1,7 +1,9 @@
 // The kernels of a task that are timed again before the best is named: the
 // fastest, and of each way to schedule its fastest. One look at a kernel may
 // fall into a moment of noise and cost it half of its speed; with a way to
-// schedule of which few points were tried, the whole way would be lost.
+// schedule of which few points were tried, the whole way would be lost. The
+// first one that a task measures takes part, too: a search proposes first what
+// would be taken without a measurement, which is the one to beat.
 #ifndef KILN_SEARCH_TASK_FINALISTS_H_
 #define KILN_SEARCH_TASK_FINALISTS_H_
 
@@ -17,6 +19,7 @@ struct Finalist {
   TuningRecord record;  // of a correct kernel
   BuildResult build;
   size_t alternative = 0;  // the way to schedule, see space.h
+  bool is_first = false;   // of the task
 };
 
 class Finalists {
@@ -34,6 +37,7 @@ class Finalists {
 
  private:
   const int most_;
+  bool empty_yet_ = true;
   std::vector<Finalist> all_;  // the fastest first
 };
 

@@ -29,14 +29,21 @@ std::vector<double> Taken(Finalists finalists) {
 
 TEST(FinalistsTest, TheFastestStayInOrder) {
   Finalists finalists(3);
-  for (double us : {14, 11, 13, 10, 12}) finalists.Keep(Kernel(us, 0));
+  for (double us : {11, 14, 13, 10, 12}) finalists.Keep(Kernel(us, 0));
   EXPECT_THAT(Taken(finalists), ElementsAre(10, 11, 12));
+}
+
+TEST(FinalistsTest, TheFirstOneStays) {
+  Finalists finalists(3);
+  for (double us : {14, 11, 13, 10, 12}) finalists.Keep(Kernel(us, 0));
+  EXPECT_THAT(Taken(finalists), ElementsAre(10, 11, 14));
 }
 
 TEST(FinalistsTest, TheFastestOfEachWayToScheduleStays) {
   Finalists finalists(3);
+  finalists.Keep(Kernel(11, 0));
   finalists.Keep(Kernel(18, 7));
-  for (double us : {13, 11, 10, 12}) finalists.Keep(Kernel(us, 0));
+  for (double us : {13, 10, 12}) finalists.Keep(Kernel(us, 0));
   finalists.Keep(Kernel(17, 7));
   EXPECT_THAT(Taken(finalists), ElementsAre(10, 11, 17));
 }

@@ -1,6 +1,8 @@
 #include "kiln/tools/tuning/guide.h"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -10,9 +12,9 @@
 #include "kiln/search/strategy/grid_search.h"
 #include "kiln/search/strategy/model_scorer.h"
 #include "kiln/search/strategy/random_search.h"
+#include "kiln/search/task/default_schedule.h"
 
 namespace kiln {
-
 namespace {
 
 // How the strategies without a model are made; null for the one with.
@@ -54,6 +56,18 @@ absl::StatusOr<SearchRow> FindSearch(const std::string& name) {
       absl::StrCat("--search ", name, " is not known; there are ", names));
 }
 
+// The first trial is what would be taken without any.
+void SuggestDefault(const TuneTask& task, const Machine& machine,
+                    ThreadPool* pool, EvolutionarySearch* search) {
+  const absl::StatusOr<DefaultSchedule> best =
+      BestEstimated(*task.space, machine, task.num_threads, pool);
+  if (!best.ok()) return;
+  const std::optional<Point> point = task.space->Locate(best->trace);
+  if (!point) return;
+  absl::StatusOr<Candidate> candidate = task.space->At(*point);
+  if (candidate.ok()) search->Suggest(*std::move(candidate));
+}
+
 }  // namespace
 
 absl::Status CheckGuide(const GuideOptions& options) {
@@ -75,8 +89,10 @@ absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
                         MakeCostModel(options.model, options.seed));
   guide.scorer = std::make_unique<ModelScorer>(
       guide.model.get(), task.workload.key, machine, task.num_threads, pool);
-  guide.strategy = std::make_unique<EvolutionarySearch>(
+  auto evolution = std::make_unique<EvolutionarySearch>(
       task.space, guide.scorer.get(), options.seed, pool);
+  SuggestDefault(task, machine, pool, evolution.get());
+  guide.strategy = std::move(evolution);
   return guide;
 }
 
