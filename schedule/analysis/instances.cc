@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -28,6 +29,24 @@ bool IsUsed(const ScopeBlock& block, const ForNode& loop) {
   });
 }
 
+// Whether the predicate leaves nothing out of the domains, all of which the
+// loops would run without it.
+bool RunsAllOf(const ScopeBlock& block, const std::vector<Range>& points,
+               const std::vector<IntSet>& run) {
+  if (IsOne(block.realize->predicate)) return true;
+  Analyzer analyzer;
+  const Limits limits = LimitsOf(block, points, 0);
+  if (!limits.complete || !IsOne(limits.runs)) {
+    return FillsBoxByCount(block, points, 0, run, &analyzer);
+  }
+  return std::all_of(limits.cuts.begin(), limits.cuts.end(), [&](const Cut& c) {
+    const Range& domain = block.block().iters[c.dim].domain;
+    const Expr end = Add(domain.min, domain.extent);
+    return c.end ? analyzer.CanProveLessEqual(end, c.end)
+                 : analyzer.CanProveLessEqual(c.begin, domain.min);
+  });
+}
+
 }  // namespace
 
 Reason WhyNotAllRun(const ScopeBlock& block) {
@@ -47,7 +66,10 @@ Reason WhyNotAllRun(const ScopeBlock& block) {
   for (const IntSet& set : run) {
     if (!set.IsBounded()) return "iterators without bounds";
   }
-  if (FillsBox(block, points, 0, run, &analyzer)) return std::nullopt;
+  if (FillsBox(block, points, 0, run, &analyzer) &&
+      RunsAllOf(block, InLoopVariables(block, points), run)) {
+    return std::nullopt;
+  }
   return absl::StrCat("not all instances of ", Describe(block.block()),
                       " run for sure");
 }

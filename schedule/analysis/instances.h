@@ -8,8 +8,8 @@
 namespace kiln {
 
 // Whether the loops between the block and its scope run every instance that
-// the domains of its iterators have, where a predicate asks for no more than
-// that iterators stay within them. A reason also means "cannot tell".
+// the domains of its iterators have, under its predicate. A reason also means
+// "cannot tell".
 Reason WhyNotAllRun(const ScopeBlock& block);
 
 // Whether a sum that the outermost `shared` loops carry on is the same as one

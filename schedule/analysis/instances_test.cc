@@ -49,6 +49,14 @@ TEST(InstancesTest, GapsAndEndsAreMissed) {
   EXPECT_FALSE(AllRun(Loops("4", "1"), "i + 1", "5"));
 }
 
+TEST(InstancesTest, PredicatesLeaveInstancesOut) {
+  EXPECT_FALSE(AllRun(Loops("4", "8"), "i * 8 + j", "32", "j != 2"));
+  EXPECT_FALSE(AllRun(Loops("4", "8"), "i * 8 + j", "32", "j < 7"));
+  EXPECT_FALSE(AllRun(Loops("4", "8"), "i * 8 + j", "32", "1 <= i * 8 + j"));
+  EXPECT_TRUE(AllRun(Loops("4", "8"), "i * 8 + j - 2", "30",
+                     "2 <= i * 8 + j and i * 8 + j < 32"));
+}
+
 // A triangle of which the hull is more.
 TEST(InstancesTest, LoopsThatDependOnEachOtherAreNotCounted) {
   EXPECT_FALSE(AllRun(Loops("6", "1 - i"), "i + j", "3"));

@@ -12,9 +12,10 @@
 
 namespace kiln {
 
-// Whether one of the loops (outermost first) from number `depth` on may have no
-// iteration in some iterations of the outer ones.
-bool MayNotRun(const std::vector<const ForNode*>& loops, size_t depth);
+// Whether one of `inner`, which are among `loops` (outermost first), may have
+// no iteration in some iterations of the loops around it.
+bool MayNotRun(const std::vector<const ForNode*>& loops,
+               const std::vector<const ForNode*>& inner);
 
 // While it lives, `analyzer` knows that the extents of the loops are positive:
 // those that are no constants and depend on none of the loops.

@@ -121,7 +121,7 @@ absl::Status CheckPredicate(const Nest& nest) {
     return Refusal(kName, absl::StrCat("the range of ", Describe(*loop),
                                        " depends on another loop of the nest"));
   }
-  if (MayNotRun(nest.Loops(), nest.outside.size())) {
+  if (MayNotRun(nest.Loops(), nest.inside)) {
     return Refusal(kName,
                    absl::StrCat("loops from ", Describe(*nest.path.loop()),
                                 " on may have no iterations"));

@@ -8,6 +8,7 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -127,6 +128,21 @@ bool MayInitMore(const Target& target, IsDropped dropped) {
              .ok();
 }
 
+// Where loops that the init leaves out have no iterations, no sum begins.
+absl::Status CheckDroppedRun(const Target& target, IsDropped dropped) {
+  std::vector<const ForNode*> loops = target.outside, left_out;
+  for (const ForNode* loop : target.inside) {
+    loops.push_back(loop);
+    if (dropped(loop->var.get())) left_out.push_back(loop);
+  }
+  if (!MayNotRun(loops, left_out) || MayInitMore(target, dropped)) {
+    return absl::OkStatus();
+  }
+  return Refusal(kName, absl::StrCat("loops of the reduction around ",
+                                     Describe(*target.realize().block),
+                                     " may have no iterations"));
+}
+
 absl::Status CheckCondition(const Target& target, const Expr& condition,
                             IsDropped dropped) {
   const auto* node = condition.As<BinaryNode>();
@@ -163,6 +179,7 @@ absl::Status CheckInitNest(const Target& target) {
     return Refusal(kName, *reason);
   }
   KILN_RETURN_IF_ERROR(CheckRanges(target, dropped));
+  KILN_RETURN_IF_ERROR(CheckDroppedRun(target, dropped));
   if (IsOne(target.realize().predicate)) return absl::OkStatus();
   return CheckCondition(target, target.realize().predicate, dropped);
 }

@@ -13,8 +13,9 @@
 // is not a reduction; a loop that is not above the block; a loop above `loop`
 // that moves a reduce iterator; a loop from `loop` inwards that moves no
 // iterator, so that it repeats the sum; loops that do not begin with the init;
-// ranges that tie the copied loops to those left out. Conditions may where all
-// that the init then writes in excess is elements of its own of a local tensor.
+// ranges that tie the copied loops to those left out, or leave those without an
+// iteration. Conditions may, and such ranges, where all that the init then
+// writes in excess is elements of its own of a local tensor.
 #ifndef KILN_SCHEDULE_PRIMITIVE_DECOMPOSE_REDUCTION_H_
 #define KILN_SCHEDULE_PRIMITIVE_DECOMPOSE_REDUCTION_H_
 

@@ -312,5 +312,27 @@ def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8,), "float32")):
   }
 }
 
+// Where i > 0 nothing is summed, and nothing must be written.
+TEST(DecomposeReduction, RefusesLoopsThatMayHaveNoIterations) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((1,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        for k in range(1 - i):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                vk = T.axis.reduce(1, k)
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vk]
+)");
+  for (int at : {0, 1}) {
+    const auto r =
+        DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[at]);
+    EXPECT_THAT(r, StatusIs(kRefused, HasSubstr("may have no iterations")));
+    if (r.ok()) KILN_EXPECT_OK(CheckSameResults(f, r->function, 6));
+  }
+}
+
 }  // namespace
 }  // namespace kiln
