@@ -121,7 +121,9 @@ class Limiter {
     const Expr at_first = analyzer_.Simplify(Substitute(conjunct, first_));
     if (analyzer_.CanProve(at_first)) return Bool(true);
     const auto held = analyzer_.Assume(conjunct);
-    if (!analyzer_.CanProve(at_first)) return std::nullopt;
+    if (!analyzer_.CanProve(at_first) || UsesVar(at_first, first_)) {
+      return std::nullopt;
+    }
     return at_first;
   }
 
