@@ -33,6 +33,11 @@ absl::StatusOr<TunedKernel> TuneKernel(const KilnOptions& options,
                             .stop = options.stop};
   QuietView view;
   KILN_ASSIGN_OR_RETURN(TuneOutcome outcome, RunTune(request, &view));
+  if (outcome.best_trace.empty() && options.stop && options.stop()) {
+    return absl::CancelledError(
+        absl::StrCat("interrupted while tuning ", request.name,
+                     "; the same command goes on from there"));
+  }
   if (outcome.best_trace.empty()) {
     return absl::InternalError(absl::StrCat("no kernel for ", request.name,
                                             "; see ", outcome.task_dir,
