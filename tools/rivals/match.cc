@@ -55,15 +55,21 @@ absl::Status CheckSame(const OpCase& op, const NDArray& expected,
       op.threads, " threads: ", report.ToString()));
 }
 
-// The calls, and the time of the slowest.
+int AffordableRepetitions(const std::function<void()>& call, int wanted) {
+  const double seconds = std::min(SecondsOf(call), SecondsOf(call));
+  const int affordable = static_cast<int>(kMostSeconds / seconds);
+  return std::min(wanted, std::max(kFewRepetitions, affordable));
+}
+
+// What is timed against each other.
 struct Prepared {
   std::vector<NamedCall> calls;
   std::vector<Score> scores;
-  double slowest = 0;
 };
 
 absl::StatusOr<Prepared> PrepareAll(const OpCase& op,
-                                    const Contenders& contenders) {
+                                    const Contenders& contenders,
+                                    int most_repetitions) {
   Prepared all;
   NDArray expected;
   for (const std::unique_ptr<Contender>& contender : contenders) {
@@ -71,11 +77,12 @@ absl::StatusOr<Prepared> PrepareAll(const OpCase& op,
     if (!call) continue;
     std::fill_n(op.out(), op.output().num_elements(),
                 std::numeric_limits<float>::quiet_NaN());
-    all.slowest = std::max(all.slowest, SecondsOf(call));
+    call();
     if (expected.is_null()) {
       KILN_ASSIGN_OR_RETURN(expected, op.output().Clone());
     }
-    all.calls.push_back({contender->name(), std::move(call)});
+    const int repetitions = AffordableRepetitions(call, most_repetitions);
+    all.calls.push_back({contender->name(), std::move(call), repetitions});
     KILN_RETURN_IF_ERROR(
         CheckSame(op, expected, contender->name(), all.calls[0].name));
     all.scores.push_back(
@@ -90,7 +97,8 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
                                     const Contenders& contenders,
                                     const Machine& machine, ThreadPool& pool,
                                     const RoundOptions& options) {
-  KILN_ASSIGN_OR_RETURN(Prepared all, PrepareAll(op, contenders));
+  KILN_ASSIGN_OR_RETURN(Prepared all,
+                        PrepareAll(op, contenders, options.repetitions));
   CaseScores found{op.workload, op.shape(), op.threads, NominalFlop(op)};
   const PeakOptions once = {.runs = 1, .run_us = options.seconds * 1e6};
   all.calls.push_back(
@@ -101,9 +109,6 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
        }});
   RoundOptions rounds = options;
   rounds.settle_seconds = op.threads > 1 ? kSettleSeconds : 0;
-  const int affordable = static_cast<int>(kMostSeconds / all.slowest);
-  rounds.repetitions =
-      std::min(options.repetitions, std::max(kFewRepetitions, affordable));
   // OpenBLAS ends its threads where a process is forked, as tuning does.
   for (const NamedCall& named : all.calls) named.call();
   const PinnedThreads pinned(op.threads);

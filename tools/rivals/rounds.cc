@@ -76,7 +76,8 @@ void Register(const NamedCall& named, const RoundOptions& options) {
   benchmark::RegisterBenchmark(named.name.c_str(), run)
       ->UseManualTime()
       ->Iterations(1)
-      ->Repetitions(options.repetitions);
+      ->Repetitions(named.repetitions > 0 ? named.repetitions
+                                          : options.repetitions);
 }
 
 void InitializeOnce() {

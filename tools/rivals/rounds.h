@@ -11,6 +11,7 @@ namespace kiln::bench {
 struct NamedCall {
   std::string name;  // differs from those of the others
   std::function<void()> call;
+  int repetitions = 0;  // 0: as many as the options say
 };
 
 struct RoundOptions {
