@@ -226,6 +226,20 @@ absl::Status CheckOneWriter(const Staging& staging, const Scope& scope,
                    "; one writer is wanted"));
 }
 
+// The blocks around a consumer further inside would go on to say that they read
+// the tensor.
+absl::Status CheckConsumers(const Staging& staging, const Scope& scope,
+                            const std::vector<BlockId>& consumers) {
+  for (BlockId consumer : consumers) {
+    if (scope.IndexOf(consumer) >= 0) continue;
+    return Refusal(staging.primitive,
+                   absl::StrCat("a consumer stands not directly in ",
+                                Describe(staging.scope_block())),
+                   "name the block around it");
+  }
+  return absl::OkStatus();
+}
+
 // The copy is none of what a consumer goes on to write itself.
 absl::Status CheckOnlyRead(const Staging& staging, const Scope& scope,
                            const std::vector<int>& writers,
@@ -471,6 +485,7 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const Scope scope(staging.scope_block());
   const std::vector<int> writers = scope.Writers(staging.buffer);
   KILN_RETURN_IF_ERROR(CheckOneWriter(staging, scope, writers));
+  KILN_RETURN_IF_ERROR(CheckConsumers(staging, scope, consumers));
   KILN_RETURN_IF_ERROR(CheckOnlyRead(staging, scope, writers, consumers));
   const bool from_outside =
       writers.empty() || AllPrecede(scope, consumers, writers[0]);
@@ -507,6 +522,7 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   const Scope scope(staging.scope_block());
   KILN_RETURN_IF_ERROR(
       CheckOneWriter(staging, scope, scope.Writers(staging.buffer)));
+  KILN_RETURN_IF_ERROR(CheckConsumers(staging, scope, consumers));
   KILN_RETURN_IF_ERROR(CheckWritesAnew(staging));
   const int writer = scope.IndexOf(block);
   KILN_RETURN_IF_ERROR(

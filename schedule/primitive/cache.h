@@ -23,7 +23,8 @@ struct CacheResult {
 //
 // The copy stands before the first reader, right where the tensor has been
 // written, or at the start of the enclosing block when it comes from outside.
-// Refuses an index out of range, an unknown scope, several writers, and
+// Refuses an index out of range, an unknown scope, several writers, consumers
+// that do not stand directly in the enclosing block, and
 // readers that run before all they read is written.
 absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
                                       int index, const std::string& scope,

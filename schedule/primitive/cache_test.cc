@@ -499,6 +499,33 @@ def main(A: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, r.function, 6));
 }
 
+// The fuzzer's pair 960328131.
+TEST(CacheTest, RefusesAConsumerWithinAnotherBlock) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    B = T.alloc_buffer((4,))
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]
+    for i in range(4):
+        with T.block("outer"):
+            vo = T.axis.spatial(4, i)
+            T.reads(B[vo])
+            T.writes(C[vo])
+            with T.block("C"):
+                vi = T.axis.spatial(4, vo)
+                C[vi] = B[vi]
+)");
+  for (const auto& result :
+       {CacheWrite(f, Named(f, "B"), 0, "local", {Named(f, "C")}),
+        CacheRead(f, Named(f, "outer"), 0, "local", {Named(f, "C")})}) {
+    EXPECT_THAT(result, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                 HasSubstr("stands not directly in")));
+  }
+}
+
 TEST(CacheTest, RefusesBadIndicesAndScopes) {
   Function f = Parse(kChain);
   EXPECT_THAT(
