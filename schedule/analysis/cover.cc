@@ -417,4 +417,15 @@ Reason WhyNotStagePipeline(const Scope& scope) {
   return std::nullopt;
 }
 
+Reason WhyNotHeld(const Path& block, const Buffer& buffer) {
+  for (Path at = block; at.scope(); at = at.Prefix(at.ScopeIndex() + 1)) {
+    const Scope scope(*at.scope()->block);
+    const int index = scope.IndexOf(at.realize()->block->id);
+    const std::vector<int> writers = scope.Writers(buffer);
+    if (writers.empty() || writers.front() >= index) continue;
+    return WhyNotCovered(scope, index);
+  }
+  return absl::StrCat("no earlier block writes `", buffer->name, "`");
+}
+
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #define KILN_SCHEDULE_ANALYSIS_COVER_H_
 
 #include "kiln/ir/arith/int_set.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/scope.h"
 
@@ -41,6 +42,12 @@ bool Contains(const std::vector<IntSet>& outer,
 // loops that all of them share. Holes in what is written (strides, diagonals,
 // odd predicates) count as not written.
 Reason WhyNotCovered(const Scope& scope, int block);
+
+// Whether all that the block at the end of the path reads of `buffer`, as it
+// declares, was written before: judged in the innermost scope around it where
+// an earlier block writes the buffer. For buffers that the function allocates;
+// its arguments hold values from the start.
+Reason WhyNotHeld(const Path& block, const Buffer& buffer);
 
 // Stage pipeline: every block is covered, nothing is overwritten after it is
 // read, and there are only loops and blocks in the scope.

@@ -453,6 +453,18 @@ absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
   return std::make_pair(place, std::move(copy));
 }
 
+// The copy reads all of the box that the enclosing block declares, where its
+// consumers may read some of it only.
+absl::Status CheckHeld(const Function& f, const Staging& staging) {
+  if (!IsAllocated(f, staging.buffer)) return absl::OkStatus();
+  if (Reason reason = WhyNotHeld(staging.scope, staging.buffer)) {
+    return Refusal(staging.primitive,
+                   absl::StrCat(Describe(staging.scope_block()),
+                                " may read what is not written: ", *reason));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
   for (int reader : scope.Readers(staging.buffer)) {
     if (Reason reason = WhyNotCovered(scope, reader)) {
@@ -494,6 +506,8 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
     KILN_RETURN_IF_ERROR(
         CheckReadersFollow(staging, scope, writer, consumers, false));
     KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));
+  } else {
+    KILN_RETURN_IF_ERROR(CheckHeld(f, staging));
   }
   const std::vector<BlockId> readers =
       consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)

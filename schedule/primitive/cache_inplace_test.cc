@@ -146,5 +146,46 @@ def main(A: T.Buffer((6,), "int32")):
               StatusIs(kRefused, HasSubstr("beyond")));
 }
 
+// The fuzzer's pairs 990011806 and 990015266: blocks inside write B first.
+TEST(CacheInplace, RefusesToBringInWhatIsNotWrittenYet) {
+  const std::string block = R"(
+        with T.block("outer"):
+            T.reads(A[2:4], B[2:4])
+            T.writes(B[2:4], C[2:4])
+            for i in range(2, 4):
+                with T.block("B1"):
+                    vi = T.axis.spatial(4, i)
+                    B[vi] = A[vi]
+                with T.block("C"):
+                    vi = T.axis.spatial(4, i)
+                    C[vi] = B[vi]
+)";
+  const std::string head = R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "int32"), C: T.Buffer((4,), "int32")):
+    with T.block("root"):
+        T.reads()
+        T.writes()
+        B = T.alloc_buffer((4,), "int32")
+)";
+  const auto writer = [](const std::string& from, const std::string& to) {
+    return "        for i in range(" + from + ", " + to + R"():
+            with T.block("B0"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi]
+)";
+  };
+  for (const std::string& before : {std::string(), writer("0", "2")}) {
+    const Function f = ParseProgram(head + before + block);
+    EXPECT_THAT(CacheInplace(f, BlockNamed(f, "outer"), 1, "local"),
+                StatusIs(kRefused, HasSubstr("may read what is not written")));
+  }
+  const Function f = ParseProgram(head + writer("0", "4") + block);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const CacheInplaceResult result,
+      CacheInplace(f, BlockNamed(f, "outer"), 1, "local"));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 3));
+}
+
 }  // namespace
 }  // namespace kiln

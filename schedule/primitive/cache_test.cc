@@ -540,5 +540,30 @@ TEST(CacheTest, RefusesBadIndicesAndScopes) {
   EXPECT_FALSE(CacheRead(f, f.root().id, 0, "local", {}).ok());
 }
 
+// The fuzzer's pair 990036453: the box that the enclosing block declares has
+// elements that nothing writes and nothing reads.
+TEST(CacheTest, RefusesToReadWhatAnOuterBlockDeclaresAndNobodyWrote) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), C: T.Buffer((7,), "float32")):
+    B = T.alloc_buffer((3, 3))
+    for i in range(7):
+        with T.block("B"):
+            vi = T.axis.spatial(7, i)
+            B[vi // 3, vi % 3] = A[vi]
+    for o in range(1):
+        with T.block("outer"):
+            T.reads(B[0:3, 0:3])
+            T.writes(C[0:7])
+            for i in range(7):
+                with T.block("C"):
+                    vi = T.axis.spatial(7, i)
+                    C[vi] = B[vi // 3, vi % 3]
+)");
+  EXPECT_THAT(CacheRead(f, Named(f, "C"), 0, "global", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("may read what is not written")));
+}
+
 }  // namespace
 }  // namespace kiln
