@@ -66,6 +66,30 @@ absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
   return move;
 }
 
+// Whether one dimension of what the block writes moves along with the iterator.
+bool IsTold(const BlockNode& block, const Var& iter) {
+  Analyzer analyzer;
+  for (const BufferRegion& write : block.writes) {
+    for (const Range& range : write.region) {
+      if (range.min.get() == iter.get()) return true;
+      if (!UsesVar(range.min, iter)) continue;
+      const Expr next = Substitute(range.min, iter, Add(iter, Int(1)));
+      const Expr step = analyzer.Simplify(Sub(next, range.min));
+      if (const int64_t* value = AsInt(step); value && *value != 0) return true;
+    }
+  }
+  return false;
+}
+
+// Whether instances apart in a spatial iterator may write the same element.
+bool MayWriteAgain(const BlockNode& block) {
+  return std::any_of(
+      block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+        return iter.type == IterType::kSpatial && !IsOne(iter.domain.extent) &&
+               !IsTold(block, iter.var);
+      });
+}
+
 absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   if (!scope.only_loops_and_blocks) {
     return Refusal(move.primitive,
@@ -78,8 +102,9 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
         absl::StrCat(move.name(),
                      " is neither complete nor a reduction: ", *reason));
   }
-  // Loops made anew would run those that its own loops leave out.
-  if (move.is_reverse) {
+  // Loops made anew would run those that its own loops leave out, and write
+  // what nobody had, or another value.
+  if (move.is_reverse || MayWriteAgain(move.moved())) {
     if (Reason reason = WhyNotAllRun(scope.blocks[block])) {
       return Refusal(move.primitive, *reason);
     }

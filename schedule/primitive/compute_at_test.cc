@@ -407,5 +407,29 @@ TEST(ComputeAtTest, ArgumentsStayAsTheyWere) {
   EXPECT_EQ(CanonicalForm(f), form);
 }
 
+// The fuzzer's pair 1000075442: B has the row 2 of A; the other rows would
+// overwrite it.
+TEST(ComputeAtTest, RefusesToRunInstancesThatWriteOverOthers) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 6), "int32"), C: T.Buffer((6,), "int32")):
+    B = T.alloc_buffer((6,), "int32")
+    for i in range(6):
+        with T.block("B"):
+            vr = T.axis.spatial(4, 2)
+            vi = T.axis.spatial(6, i)
+            T.reads(A[vr, vi])
+            T.writes(B[vi])
+            B[vi] = A[vr, vi]
+    for i in range(6):
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi] = B[vi] + 1
+)");
+  EXPECT_THAT(
+      ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 0)),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("instance")));
+}
+
 }  // namespace
 }  // namespace kiln
