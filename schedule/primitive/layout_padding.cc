@@ -304,6 +304,16 @@ bool HasStores(const Stmt& s, const Buffer& buffer) {
   return found;
 }
 
+// Blocks around the loop would go on to declare that they write no padding.
+bool StandsWithinBlock(const Stmt& body, const ForNode& loop) {
+  bool found = false;
+  Visit(body, [&](const Stmt& s) {
+    found = found || s.get() == &loop;
+    return !found && !s.As<BlockRealizeNode>();
+  });
+  return !found;
+}
+
 std::optional<Stmt> ReplaceWriter(const Stmt& body, const PaddedLayout& layout,
                                   Function* f) {
   std::vector<Write> writes;
@@ -315,7 +325,7 @@ std::optional<Stmt> ReplaceWriter(const Stmt& body, const PaddedLayout& layout,
     if (own.empty() || (!chain.empty() && own != chain)) return std::nullopt;
     chain = own;
   }
-  if (chain.empty()) return std::nullopt;
+  if (chain.empty() || StandsWithinBlock(body, *chain[0])) return std::nullopt;
   NestRewriter rewriter(layout, chain, f);
   if (!rewriter.Fits()) return std::nullopt;
   return Rewrite(body, [&](const Stmt& s) -> Stmt {

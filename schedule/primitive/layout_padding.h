@@ -23,7 +23,8 @@ bool HasStores(const Stmt& s, const Buffer& buffer);
 // The body with the loops that write the tensor replaced by loops over the new
 // shape, whose stores choose between the padding's value and their own. Other
 // accesses keep their old indices. nullopt unless the stores all stand in one
-// nest that runs through the tensor in order and has no other effect.
+// nest that runs through the tensor in order, has no other effect and stands in
+// no further block.
 std::optional<Stmt> ReplaceWriter(const Stmt& body, const PaddedLayout& layout,
                                   Function* f);
 

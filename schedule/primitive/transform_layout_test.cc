@@ -183,6 +183,32 @@ def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, g, 6));
 }
 
+// The fuzzer's pairs 1010047885 and 1010054023: a copy of what the outer block
+// declares was too small for a nest that fills the padding, too.
+TEST(TransformLayoutTest, ABlockWithinAnotherLeavesPaddingToABlockOfItsOwn) {
+  const Function f = *ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
+    B = T.alloc_buffer((14,))
+    with T.block("outer"):
+        T.reads(A[0:14])
+        T.writes(B[0:14])
+        for i in range(14):
+            with T.block("B"):
+                vi = T.axis.spatial(14, i)
+                B[vi] = A[vi]
+    for i in range(14):
+        with T.block("C"):
+            vi = T.axis.spatial(14, i)
+            C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            TransformLayout(f, Named(f, "B"), 0, true, Tiles(4),
+                                            PadWith(Float(7.0))));
+  EXPECT_FALSE(BlocksNamed(g, "buffer_B_padding").empty());
+  KILN_EXPECT_OK(CheckSameResults(f, g, 7));
+}
+
 TEST(TransformLayoutTest, RunsAReductionOverPaddingToo) {
   const Function f = *ParseFunction("test", R"(
 @T.prim_func
