@@ -228,6 +228,20 @@ bool IsIntegerDivision(ExprKind kind) {
          kind == ExprKind::kTruncDiv || kind == ExprKind::kTruncMod;
 }
 
+// What is done for its effect is not done on padding: an assumption need not
+// hold there.
+absl::Status CheckEffects(const BlockNode& block) {
+  bool stores_only = true;
+  Visit(block.body, [&](const Stmt& s) {
+    stores_only &= !s.As<EvaluateNode>();
+    return stores_only;
+  });
+  return stores_only
+             ? absl::OkStatus()
+             : Refusal(kName, absl::StrCat(Describe(block),
+                                           " does more than to store values"));
+}
+
 absl::Status CheckDivisions(const BlockNode& block) {
   bool safe = true;
   VisitExprs(block.body, [&](const Expr& e) {
@@ -361,7 +375,9 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));
   const bool changes =
       std::find(plan.grows.begin(), plan.grows.end(), true) != plan.grows.end();
-  return changes ? Apply(f, plan) : f;
+  if (!changes) return f;
+  KILN_RETURN_IF_ERROR(CheckEffects(plan.target.block()));
+  return Apply(f, plan);
 }
 
 }  // namespace kiln

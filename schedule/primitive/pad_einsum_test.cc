@@ -265,6 +265,34 @@ def main(A: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, g, 1));
 }
 
+// The fuzzer's pair 1010018930: zeros were held against an assumption.
+TEST(PadEinsum, RefusesABlockThatAssumes) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    B = T.alloc_buffer((6,))
+    for i in range(6):
+        with T.block("B"):
+            vi = T.axis.spatial(6, i)
+            B[vi] = T.float32(2)
+    for i in range(6):
+        with T.block("assumed"):
+            vi = T.axis.spatial(6, i)
+            T.reads(B[vi])
+            T.writes()
+            T.assume(B[vi] == T.float32(2))
+    for i in range(6):
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi] = A[vi] + B[vi]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "assumed"), {4}),
+              StatusIs(kRefused, HasSubstr("does more than to store")));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadEinsum(f, BlockNamed(f, "assumed"), {3}));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(PadEinsum, RefusesPaddingsThatMakeNoSense) {
   const Function f = Matmul();
   for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{

@@ -45,27 +45,18 @@ absl::Status Explain(uint64_t seed, const Case& c, const Trace& trace,
   return absl::InternalError(text);
 }
 
-std::vector<Check> ChooseChecks(const Case& c, uint64_t seed, bool all,
-                                FuzzCounts* counts) {
-  std::vector<Check> checks;
+std::vector<Check> AllChecks(const Case& c, uint64_t seed,
+                             FuzzCounts* counts) {
   const auto order = static_cast<LoopOrder>(seed % 3);
-  const bool interpret = all || seed % 8 == 0;
-  checks.push_back([&c, seed, order, interpret, counts](const Trace& t) {
+  const auto results = [&c, seed, order, counts](const Trace& t) {
     Checked checked{};
     KILN_RETURN_IF_ERROR(CheckCompiled(c, t, order, &checked));
     const bool compiled = checked == Checked::kCompiled;
     ++(compiled ? counts->compiled : counts->not_for_cpu);
-    if (compiled && !interpret) return absl::OkStatus();
-    ++counts->interpreted;
-    return CheckInterpreted(c, t, /*reverse=*/seed % 16 == 0);
-  });
-  if (all || seed % 8 == 1) {
-    checks.push_back([&c](const Trace& t) { return CheckReplays(c, t); });
-  }
-  if (all || seed % 8 == 2) {
-    checks.push_back([&c](const Trace& t) { return CheckRoundTrips(c, t); });
-  }
-  return checks;
+    return CheckInterpreted(c, t, /*reverse=*/seed % 2 == 0);
+  };
+  return {results, [&c](const Trace& t) { return CheckReplays(c, t); },
+          [&c](const Trace& t) { return CheckRoundTrips(c, t); }};
 }
 
 }  // namespace
@@ -86,7 +77,7 @@ absl::Status CheckPair(uint64_t seed, const PairOptions& options,
   Case c{schedule->start(), RandomInputs(f, seed), {}};
   c.expected = c.inputs;
   KILN_RETURN_IF_ERROR(Interpret(f, c.expected));
-  for (const Check& check : ChooseChecks(c, seed, options.all_checks, counts)) {
+  for (const Check& check : AllChecks(c, seed, counts)) {
     const absl::Status status = check(trace);
     const FuzzCounts before = *counts;
     if (status.ok()) continue;
@@ -101,18 +92,17 @@ void Merge(const FuzzCounts& from, FuzzCounts* to) {
   Merge(from.steps, &to->steps);
   to->pairs += from.pairs;
   to->compiled += from.compiled;
-  to->interpreted += from.interpreted;
   to->not_for_cpu += from.not_for_cpu;
   to->instructions += from.instructions;
 }
 
 std::string ToTable(const FuzzCounts& counts) {
   return absl::StrFormat(
-      "%s%d pairs, %.1f instructions each; %d agreed through LLVM, %d by the "
-      "interpreter, %d of these not for a CPU\n",
+      "%s%d pairs, %.1f instructions each; %d agreed through LLVM, %d are not "
+      "for a CPU\n",
       ToTable(counts.steps), counts.pairs,
       counts.pairs ? double(counts.instructions) / counts.pairs : 0,
-      counts.compiled, counts.interpreted, counts.not_for_cpu);
+      counts.compiled, counts.not_for_cpu);
 }
 
 }  // namespace kiln

@@ -15,15 +15,12 @@ struct PairOptions {
   RandomProgramOptions program = {
       .max_stages = 4, .max_extent = 12, .max_work = 1 << 11};
   RandomTraceOptions trace;
-  // Every pair does the optional checks, not only its share of them.
-  bool all_checks = false;
 };
 
 struct FuzzCounts {
   StepCounts steps;
   int64_t pairs = 0;
   int64_t compiled = 0;      // through LLVM
-  int64_t interpreted = 0;   // the scheduled program
   int64_t not_for_cpu = 0;   // threads, or parallel loops inside one another
   int64_t instructions = 0;  // of all traces
 };
@@ -31,11 +28,11 @@ void Merge(const FuzzCounts& from, FuzzCounts* to);
 std::string ToTable(const FuzzCounts& counts);
 
 // Draws program, schedule and inputs from the seed. The scheduled program is
-// verified, compiled and compared with the interpreter on the original one.
-// Shares of the pairs also: interpret the scheduled program, read back the
-// printed trace and the trace's message, go on from a snapshot, read back the
-// module's text and message. An error tells the seed, the program, the
-// shortest trace that fails in the same way, and what differs.
+// verified, compiled and compared with the interpreter on the original one; it
+// is interpreted too; the printed trace and the trace's message are read back,
+// gone on with from a snapshot, as are the module's text and message. An error
+// tells the seed, the program, the shortest trace that fails in the same way,
+// and what differs.
 absl::Status CheckPair(uint64_t seed, const PairOptions& options,
                        FuzzCounts* counts);
 

@@ -2,7 +2,7 @@
 // interpreter.
 //
 //   schedule_fuzz --pairs 100000 --seed 1 --threads 2
-//   schedule_fuzz --pairs 1 --seed 4711 --all_checks     # one pair again
+//   schedule_fuzz --pairs 1 --seed 4711                  # one pair again
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 int Usage(const char* problem) {
   std::fprintf(stderr,
                "%s\nschedule_fuzz [--pairs N] [--seed S] [--threads T] "
-               "[--max_failures N] [--all_checks]\n",
+               "[--max_failures N]\n",
                problem);
   return 2;
 }
@@ -24,10 +24,6 @@ int Usage(const char* problem) {
 bool Parse(int argc, char** argv, kiln::FuzzOptions* options) {
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
-    if (flag == "--all_checks") {
-      options->pair.all_checks = true;
-      continue;
-    }
     if (i + 1 == argc) return false;
     char* end = nullptr;
     const long long value = std::strtoll(argv[++i], &end, 10);
