@@ -7,7 +7,8 @@
 //
 // Of blocks of rows that are read panel by panel, each asks for the next one.
 // And of panels that are passed over again and again, each pass asks for its
-// share of the next one (look_ahead.h).
+// share of the next one (look_ahead.h). What is copied before some work is
+// asked for by the work that comes before.
 #include <algorithm>
 #include <optional>
 
@@ -78,7 +79,7 @@ void Emitter::EmitPrefetch(llvm::Value* address, int64_t bytes, int locality) {
 
 void Emitter::Prefetch(const Buffer& buffer, const Expr& index, int lanes) {
   Stream& stream = frame_.stream;
-  if (!stream.loop || !IsLarge(buffer)) return;
+  if (!stream.loop || !IsLarge(buffer) || buffer.get() == frame_.asked) return;
   for (const auto& [seen, seen_index] : stream.seen) {
     if (seen == buffer.get() && lower::SameStructure(seen_index, index)) return;
   }
@@ -113,6 +114,23 @@ void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
   llvm::Value* later = b_.CreateConstGEP1_64(
       b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);
   EmitPrefetch(later, lanes * bytes, kNearest);
+}
+
+std::optional<Emitter::CopyAhead> Emitter::FindCopyAhead(
+    const Stmt& stmt) const {
+  std::optional<VectorCopy> copy = FindVectorCopy(stmt);
+  if (!copy || !IsFar(copy->from) || frame_.loops.empty()) return std::nullopt;
+  return CopyAhead{*std::move(copy), frame_.loops.size()};
+}
+
+void Emitter::PrefetchCopies() {
+  const absl::Span<const ForNode* const> loops(frame_.loops);
+  for (const auto& [copy, around] : frame_.copies) {
+    for (const Expr& index :
+         NextCopyIndices(copy, loops.first(around), loops.subspan(around))) {
+      PrefetchAt(copy.from, index, copy.lanes);
+    }
+  }
 }
 
 void Emitter::PrefetchPanel(const Buffer& buffer, const Expr& index,

@@ -48,11 +48,22 @@ void Emitter::Emit(const Stmt& s) {
 
 void Emitter::EmitSeq(const SeqNode& seq) {
   const absl::Span<const Stmt> stmts(seq.stmts);
+  const size_t copies = frame_.copies.size();
   for (size_t i = 0; i < stmts.size();) {
     const size_t together = EmitTransposed(stmts.subspan(i));
-    if (together == 0) Emit(stmts[i]);
+    if (together == 0) EmitInSeq(stmts[i], i + 1 == stmts.size());
     i += std::max<size_t>(together, 1);
   }
+  frame_.copies.resize(copies);
+}
+
+void Emitter::EmitInSeq(const Stmt& stmt, bool is_last) {
+  std::optional<CopyAhead> copy;
+  if (!is_last) copy = FindCopyAhead(stmt);
+  if (copy) frame_.asked = copy->copy.from.get();
+  Emit(stmt);
+  frame_.asked = nullptr;
+  if (copy) frame_.copies.push_back(*std::move(copy));
 }
 
 void Emitter::EmitFor(const ForNode& loop) {
@@ -90,6 +101,7 @@ void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
   frame_.vars[loop.var.get()] = var;
   frame_.loops.push_back(&loop);
   frame_.stream = FindStream(loop);
+  if (frame_.stream.loop) PrefetchCopies();
   Emit(loop.body);
   frame_.stream = Stream();
   frame_.loops.pop_back();

@@ -7,6 +7,7 @@
 #ifndef KILN_CODEGEN_LLVM_EMITTER_H_
 #define KILN_CODEGEN_LLVM_EMITTER_H_
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "kiln/codegen/llvm/look_ahead.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 #include "llvm/IR/IRBuilder.h"
@@ -41,6 +43,11 @@ class Emitter {
     int64_t ahead = 0;              // iterations to look ahead
     std::vector<std::pair<const BufferNode*, Expr>> seen;
   };
+  // A copy that comes again when the innermost `around` of the loops goes on.
+  struct CopyAhead {
+    VectorCopy copy;
+    size_t around = 0;
+  };
   // What a body function sees: how to reach variables and buffers.
   struct Frame {
     llvm::Function* function = nullptr;
@@ -51,6 +58,8 @@ class Emitter {
     std::vector<const ForNode*> loops;     // around this place, outermost first
     bool in_parallel = false;
     Stream stream;
+    std::vector<CopyAhead> copies;      // before this place
+    const BufferNode* asked = nullptr;  // for before it is copied
   };
   // A free variable or buffer of a parallel body.
   struct Capture {
@@ -86,6 +95,7 @@ class Emitter {
   // Statements (emit_stmt.cc).
   void Emit(const Stmt& s);
   void EmitSeq(const SeqNode& seq);
+  void EmitInSeq(const Stmt& stmt, bool is_last);
   void EmitFor(const ForNode& loop);
   void EmitLoop(const ForNode& loop, llvm::Value* begin, llvm::Value* end);
   void EmitIf(const IfNode& node);
@@ -150,6 +160,9 @@ class Emitter {
   bool PrefetchBlock(const Buffer& buffer, const Expr& index, int lanes);
   // Into the second level.
   void PrefetchAt(const Buffer& buffer, const Expr& index, int lanes);
+  // Whether what `stmt` copies can be asked for by the work that follows it.
+  std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
+  void PrefetchCopies();
   void PrefetchPanel(const Buffer& buffer, const Expr& index, int lanes);
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
 

@@ -1,12 +1,17 @@
 #include "kiln/codegen/llvm/look_ahead.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::codegen_internal {
 namespace {
+
+// Vectors that one iteration may ask for.
+constexpr int64_t kMostAtOnce = 4;
 
 // Where an iteration stands among all of a nest.
 struct Position {
@@ -53,7 +58,122 @@ std::optional<size_t> FindBlockLoop(const lower::LinearForm& form,
   return std::nullopt;
 }
 
+// The vector that a store copies, or copies where it is not padding.
+const LoadNode* CopiedVector(const Stmt& s) {
+  const auto* store = s.As<StoreNode>();
+  if (!store) return nullptr;
+  const auto* choice = store->value.As<CallNode>();
+  const bool is_padded = choice && choice->op == Intrinsic::kIfThenElse;
+  const auto* load =
+      (is_padded ? choice->args[1] : store->value).As<LoadNode>();
+  return load && load->buffer != store->buffer ? load : nullptr;
+}
+
+// The first of its elements; null where they are not consecutive.
+Expr FirstElement(const LoadNode& load) {
+  const auto* ramp = load.indices[0].As<RampNode>();
+  return ramp && IsOne(ramp->stride) ? ramp->base : Expr();
+}
+
+// Notes the vectors that one iteration copies.
+bool AddVectors(absl::Span<const Stmt> stores, VectorCopy* copy) {
+  lower::LinearForm first;
+  for (size_t i = 0; i < stores.size(); ++i) {
+    const LoadNode* load = CopiedVector(stores[i]);
+    const Expr element = load ? FirstElement(*load) : Expr();
+    if (!element || ReadsMemory(element)) return false;
+    const lower::LinearForm form = lower::ToLinear(element);
+    if (i == 0) {
+      *copy = {load->buffer,       element, load->dtype.lanes(),
+               std::ssize(stores), 0,       std::move(copy->loops)};
+      first = form;
+      continue;
+    }
+    const lower::LinearForm apart = lower::Difference(form, first);
+    if (i == 1) copy->step = apart.constant;
+    if (!apart.IsConstant() || load->buffer != copy->from ||
+        apart.constant != static_cast<int64_t>(i) * copy->step) {
+      return false;
+    }
+  }
+  return !stores.empty();
+}
+
+// The loops that `copy` moves with, where each goes on when the one inside it
+// is through: the outermost last.
+std::vector<const ForNode*> LoopsThatMove(
+    const VectorCopy& copy, absl::Span<const ForNode* const> around) {
+  std::vector<const ForNode*> moving;
+  for (size_t i = around.size(); i-- > 0;) {
+    if (IsOne(around[i]->extent)) continue;
+    const bool moves = UsesVar(copy.first, around[i]->var);
+    if (!moves && !moving.empty()) break;
+    if (moves) moving.push_back(around[i]);
+  }
+  return moving;
+}
+
+// The variables of `loops` one iteration later.
+VarMap OneLater(absl::Span<const ForNode* const> loops) {
+  VarMap later;
+  Expr carry = Int(1);
+  for (const ForNode* loop : loops) {
+    const Expr next = Add(Sub(loop->var, loop->min), carry);
+    const bool is_last = loop == loops.back();
+    later[loop->var.get()] =
+        Add(loop->min, is_last ? next : FloorMod(next, loop->extent));
+    carry = FloorDiv(next, loop->extent);
+  }
+  return later;
+}
+
 }  // namespace
+
+std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
+  VectorCopy copy;
+  Stmt body = nest;
+  while (const auto* loop = body.As<ForNode>()) {
+    if (loop->for_kind == ForKind::kParallel || !AsInt(loop->extent)) {
+      return std::nullopt;
+    }
+    copy.loops.push_back(loop);
+    body = loop->body;
+  }
+  const auto* seq = body.As<SeqNode>();
+  const auto stores =
+      seq ? absl::MakeConstSpan(seq->stmts) : absl::MakeConstSpan(&body, 1);
+  if (copy.loops.empty() || !AddVectors(stores, &copy)) return std::nullopt;
+  return copy;
+}
+
+std::vector<Expr> NextCopyIndices(const VectorCopy& copy,
+                                  absl::Span<const ForNode* const> around,
+                                  absl::Span<const ForNode* const> work) {
+  const std::vector<const ForNode*> moving = LoopsThatMove(copy, around);
+  const std::optional<Position> step = PositionIn(work);
+  const std::optional<Position> copied = PositionIn(copy.loops);
+  if (moving.empty() || !step || !copied) return {};
+  const int64_t vectors = copied->count * copy.count;
+  const int64_t at_once = (vectors + step->count - 1) / step->count;
+  if (at_once > kMostAtOnce) return {};
+  const int64_t passes = std::max<int64_t>(1, step->count / vectors);
+  std::vector<Expr> indices;
+  for (int64_t i = 0; i < at_once; ++i) {
+    Expr vector =
+        Add(Mul(FloorDiv(step->index, Int(passes)), Int(at_once)), Int(i));
+    const Expr index =
+        Add(copy.first, Mul(FloorMod(vector, Int(copy.count)), Int(copy.step)));
+    vector = FloorDiv(vector, Int(copy.count));
+    VarMap later = OneLater(moving);
+    for (size_t l = copy.loops.size(); l-- > 0;) {
+      const ForNode& loop = *copy.loops[l];
+      later[loop.var.get()] = Add(loop.min, FloorMod(vector, loop.extent));
+      vector = FloorDiv(vector, loop.extent);
+    }
+    indices.push_back(Substitute(index, later));
+  }
+  return indices;
+}
 
 std::optional<Expr> NextBlockIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops) {

@@ -3,7 +3,9 @@
 #ifndef KILN_CODEGEN_LLVM_LOOK_AHEAD_H_
 #define KILN_CODEGEN_LLVM_LOOK_AHEAD_H_
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "kiln/ir/tensor/stmt.h"
@@ -32,6 +34,32 @@ std::optional<Expr> NextPanelIndex(const Expr& index,
 //     ->  Y[((k0 + 1)*64 + (j*64 + k)//16)*256 + (j*64 + k)%16*16]
 std::optional<Expr> NextBlockIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops);
+
+// A nest that only copies vectors out of one buffer: each iteration of `loops`
+// some that are `step` elements apart, from `first` on.
+struct VectorCopy {
+  Buffer from;
+  Expr first;
+  int lanes = 1;
+  int64_t count = 1;
+  int64_t step = 0;
+  std::vector<const ForNode*> loops;  // outermost first
+};
+std::optional<VectorCopy> FindVectorCopy(const Stmt& nest);
+
+// `copy` stands in the last of the loops `around`, before the loops `work`: the
+// elements to ask for in each iteration of the latter, so that all of them
+// together ask, row by row, for what the copy reads next time. They may lie
+// outside of the buffer. None where it reads the same again, or more than the
+// work has time for.
+//
+//   for j in 16:
+//     for k in 64: P[k*16 : k*16 + 16] = Y[k*256 + j*16 : ...]
+//     for i in 8, k in 64: ...
+//       ->  Y[(i*64 + k)//8*256 + (j + 1)%16*16]
+std::vector<Expr> NextCopyIndices(const VectorCopy& copy,
+                                  absl::Span<const ForNode* const> around,
+                                  absl::Span<const ForNode* const> work);
 
 }  // namespace kiln::codegen_internal
 

@@ -129,5 +129,98 @@ TEST_F(NextBlockTest, RowsThatDoNotGoOnAreNoBlock) {
       << "one panel";
 }
 
+// Panels of 10 rows of 8 of 12 elements, two vectors a row, copied before 4
+// passes of 10 steps each.
+class NextCopyTest : public testing::Test {
+ protected:
+  Stmt CopyOf(const Expr& first) const {
+    const Expr at = Mul(r_, Int(8));
+    std::vector<Stmt> stores;
+    for (int64_t v : {0, 4}) {
+      stores.push_back(
+          MakeStore(to_, Load(from_, {Ramp(Add(first, Int(v)), Int(1), 4)}),
+                    {Ramp(Add(at, Int(v)), Int(1), 4)}));
+    }
+    return MakeFor(1, r_, Int(10), MakeSeq(stores));
+  }
+  std::vector<Expr> Next(const Stmt& copy, int64_t passes = 4) const {
+    const auto found = FindVectorCopy(copy);
+    if (!found) return {};
+    const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 2), Loop(i_, passes),
+                                     Loop(k_, 10)};
+    std::vector<const ForNode*> loops;
+    for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
+    const absl::Span<const ForNode* const> all(loops);
+    return NextCopyIndices(*found, all.first(2), all.subspan(2));
+  }
+  static Stmt Loop(const Var& var, int64_t extent) {
+    return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
+  }
+  // What all steps of the iteration at (b, j) ask for.
+  std::set<int64_t> Asked(const std::vector<Expr>& indices, int64_t b,
+                          int64_t j, int64_t passes = 4) const {
+    std::set<int64_t> asked;
+    for (int64_t step = 0; step < passes * 10; ++step) {
+      VarMap at;
+      at[b_.get()] = Int(b);
+      at[j_.get()] = Int(j);
+      at[i_.get()] = Int(step / 10);
+      at[k_.get()] = Int(step % 10);
+      for (const Expr& index : indices) {
+        lower::Normalizer normalizer;
+        asked.insert(*AsInt(normalizer.Run(Substitute(index, at))));
+      }
+    }
+    return asked;
+  }
+  std::set<int64_t> Copied(int64_t b, int64_t j) const {
+    std::set<int64_t> copied;
+    for (int64_t r = 0; r < 10; ++r) {
+      for (int64_t v : {0, 4}) copied.insert(b * 120 + j * 8 + r * 12 + v);
+    }
+    return copied;
+  }
+
+  Var b_{"b"}, j_{"j"}, i_{"i"}, k_{"k"}, r_{"r"};
+  Buffer from_ = MakeBuffer("from", DType::Float(32), {Int(400)});
+  Buffer to_ = MakeBuffer("to", DType::Float(32), {Int(80)});
+  Expr first_ = Add(Add(Mul(b_, Int(120)), Mul(j_, Int(8))), Mul(r_, Int(12)));
+};
+
+TEST_F(NextCopyTest, AllStepsAskForWhatIsCopiedNext) {
+  const std::vector<Expr> next = Next(CopyOf(first_));
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(Asked(next, 1, 0), Copied(1, 1));
+  EXPECT_EQ(Asked(next, 1, 1), Copied(2, 0)) << "the loop around goes on";
+}
+
+TEST_F(NextCopyTest, FewStepsAskForSeveralVectorsEach) {
+  const std::vector<Expr> next = Next(CopyOf(first_), /*passes=*/1);
+  ASSERT_EQ(next.size(), 2u);
+  EXPECT_EQ(Asked(next, 0, 0, 1), Copied(0, 1));
+}
+
+TEST_F(NextCopyTest, WhatIsCopiedAgainIsNotAskedFor) {
+  EXPECT_TRUE(Next(CopyOf(Mul(r_, Int(12)))).empty());
+}
+
+TEST_F(NextCopyTest, OnlyCopiesOfWholeVectorsAreFound) {
+  EXPECT_FALSE(FindVectorCopy(MakeFor(
+      1, r_, Int(10), MakeStore(to_, Load(from_, {first_}), {Expr(r_)}))));
+  EXPECT_FALSE(FindVectorCopy(MakeStore(to_, Load(from_, {first_}), {r_})));
+  const Expr apart = Load(from_, {Ramp(first_, Int(2), 4)});
+  EXPECT_FALSE(FindVectorCopy(
+      MakeFor(1, r_, Int(10), MakeStore(to_, apart, {Ramp(r_, Int(1), 4)}))));
+}
+
+TEST_F(NextCopyTest, PaddedVectorsAreCopiesToo) {
+  const Expr vector = Load(from_, {Ramp(first_, Int(1), 4)});
+  const Expr padded = Call(
+      vector.dtype(), Intrinsic::kIfThenElse,
+      {LT(r_, Int(5)), vector, Broadcast(Constant(0, DType::Float(32)), 4)});
+  EXPECT_TRUE(FindVectorCopy(
+      MakeFor(1, r_, Int(10), MakeStore(to_, padded, {Ramp(r_, Int(1), 4)}))));
+}
+
 }  // namespace
 }  // namespace kiln::codegen_internal

@@ -17,126 +17,17 @@
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kTiles = 8;            // to choose from
-constexpr int kPanelTiles = 3;       // over panels of one width
-constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
-constexpr int64_t kLeastVector = 4;  // columns worth a vector
-constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
-constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
-constexpr int64_t kRowsPacked = 8;   // at most, into all panels
-// Elements from which on an operand had better be read once.
-constexpr double kLarge = 1 << 18;
-constexpr double kWorthPacking = 100;  // uses of each element
-
-// Which axes of a block make the tile; -1: none.
-struct TileAxes {
-  int column = -1;     // contiguous in the output
-  int row = -1;        // next to the columns
-  int outer_row = -1;  // next to the rows
-  int unroll = -1;     // the innermost reduction
-};
-
-// Whether operands that are contiguous along the columns stand still, so that
-// steps along `axis` share them.
-bool SharesOperand(const BlockInfo& info, int column, int axis) {
-  return std::any_of(info.reads.begin(), info.reads.end(),
-                     [&](const ReadInfo& read) {
-                       return read.strides[column] == 1.0 && !read.Uses(axis);
-                     });
-}
-
-// Whether every step along `axis` moves operands alike, as steps from phase to
-// phase of a transposed convolution do not.
-bool MovesEvenly(const BlockInfo& info, int axis) {
-  return std::all_of(
-      info.reads.begin(), info.reads.end(),
-      [&](const ReadInfo& read) { return read.strides[axis].has_value(); });
-}
-
-// The axes over rows, those that share an operand first, then those nearer to
-// the columns.
-std::vector<int> RowAxes(const BlockInfo& info, int column) {
-  std::vector<int> rows;
-  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
-    const AxisInfo& axis = info.axes[i];
-    if (axis.reduce || i == column || axis.write_dim < 0) continue;
-    if (axis.extent > 1 && MovesEvenly(info, i)) rows.push_back(i);
-  }
-  std::sort(rows.begin(), rows.end(), [&](int a, int b) {
-    const bool shares_a = SharesOperand(info, column, a);
-    if (shares_a != SharesOperand(info, column, b)) return shares_a;
-    return info.axes[a].write_dim > info.axes[b].write_dim;
-  });
-  return rows;
-}
-
-std::optional<TileAxes> ChooseAxes(const BlockInfo& info) {
-  TileAxes axes;
-  axes.column = info.ContiguousAxis();
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    if (info.axes[i].reduce) axes.unroll = static_cast<int>(i);
-  }
-  if (axes.column < 0 || axes.unroll < 0) return std::nullopt;
-  if (info.axes[axes.column].extent < kLeastVector) return std::nullopt;
-  const std::vector<int> rows = RowAxes(info, axes.column);
-  if (!rows.empty()) axes.row = rows[0];
-  if (rows.size() > 1 && SharesOperand(info, axes.column, rows[1])) {
-    axes.outer_row = rows[1];
-  }
-  return axes;
-}
-
-// The operand that all rows share and that is contiguous along the columns.
-std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
-                                      const TileAxes& axes) {
-  for (const ReadInfo& read : info.reads) {
-    const bool contiguous = read.strides[axes.column] == 1.0;
-    if (contiguous && axes.row >= 0 && !read.Uses(axes.row)) return read;
-  }
-  return std::nullopt;
-}
-
-// Whether the shared operand is so much larger than the others that each part
-// of it had better be used for all rows before the next.
-bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
-  return shared.elements > kLarge &&
-         std::all_of(info.reads.begin(), info.reads.end(),
-                     [&](const ReadInfo& read) {
-                       return read.index == shared.index ||
-                              read.elements < shared.elements;
-                     });
-}
-
-struct TilingChoice {
-  std::optional<ReadInfo> packed;  // the operand to pack first
-  bool columns_first = false;      // all rows for some columns, then the next
-  // The shared operand, to be read once from its beginning to its end: blocks
-  // of its rows are used for all there is before the next. The sums wait in
-  // the output.
-  std::optional<ReadInfo> streamed;
-  int vectors = 0;  // of a tile, and of a panel; 0: open, and 1
-};
-
-int64_t Lanes(int64_t columns, int lanes) {
-  while (lanes > columns) lanes /= 2;
-  return lanes;
-}
-
-TileSpace SpaceOf(const BlockInfo& info, const TileAxes& axes) {
-  const auto extent = [&](int axis) {
-    return axis < 0 ? 1 : info.axes[axis].extent;
-  };
-  return {extent(axes.outer_row), extent(axes.row), extent(axes.column)};
-}
-
-RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
-  file.lanes = static_cast<int>(Lanes(space.columns, file.lanes));
-  return file;
-}
+constexpr int kTiles = 8;           // to choose from
+constexpr int kPanelTiles = 3;      // over panels of one width
+constexpr int64_t kMaxBlock = 64;   // tiles along one axis of a cache block
+constexpr int64_t kMaxUnroll = 4;   // steps of the innermost reduction
+constexpr int64_t kFewSteps = 16;   // of all reductions, unrolled altogether
+constexpr int64_t kRowsPacked = 8;  // at most, into all panels
 
 class Tiling {
  public:
@@ -160,6 +51,9 @@ class Tiling {
     } else {
       KILN_RETURN_IF_ERROR(Order());
       KILN_RETURN_IF_ERROR(StoreTile());
+    }
+    if (choice_.near) {
+      KILN_RETURN_IF_ERROR(sch_.ComputeAt(*panels_, blocks_[0], false));
     }
     KILN_RETURN_IF_ERROR(Mark());
     KILN_RETURN_IF_ERROR(sch_.DecomposeReduction(block_, reduce_[0]).status());
@@ -190,12 +84,12 @@ class Tiling {
   }
 
   int64_t LaneCount() const {
-    return Lanes(info_.axes[axes_.column].extent, context_.registers.lanes);
+    return LanesFor(info_.axes[axes_.column].extent, context_.registers.lanes);
   }
 
   // Those to choose from.
   std::vector<RegisterTile> Tiles() const {
-    const TileSpace space = SpaceOf(info_, axes_);
+    const TileSpace space = TileSpaceOf(info_, axes_);
     const RegisterFile file = FileFor(space, context_.registers);
     return choice_.vectors == 0
                ? ChooseRegisterTiles(space, file, kTiles)
@@ -397,6 +291,7 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(*panels_));
     const Rv columns = loops.back();
     loops.pop_back();
+    if (choice_.near) return VectorizeInner(columns, /*unroll=*/true);
     KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
     KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
     return sch_.Parallel(outermost);
@@ -431,43 +326,6 @@ class Tiling {
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 
-// How often the block uses each element of an operand.
-double Uses(const BlockInfo& info, const ReadInfo& operand) {
-  return static_cast<double>(info.SpatialSize()) *
-         static_cast<double>(info.ReduceSize()) / operand.elements;
-}
-
-// A constant operand lies in panels as wide as the tile, one for each width.
-std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
-                                       const ReadInfo& shared, bool large) {
-  std::vector<TilingChoice> choices;
-  for (int vectors : widths) {
-    choices.push_back({shared, true, std::nullopt, vectors});
-    if (!large) choices.push_back({shared, false, std::nullopt, vectors});
-  }
-  return choices;
-}
-
-// A large operand of few uses takes about as long to pack as to use.
-std::vector<TilingChoice> Choices(const BlockInfo& info, const TileAxes& axes,
-                                  const RuleContext& context) {
-  const std::optional<ReadInfo> shared = SharedOperand(info, axes);
-  if (!shared) return {{}};
-  const bool large = SharedIsLarge(info, *shared);
-  const TileSpace space = SpaceOf(info, axes);
-  const std::vector<int> widths =
-      PanelWidths(space, FileFor(space, context.registers));
-  if (shared->layout_free) return ChoicesAhead(widths, *shared, large);
-  std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
-  if (!large || Uses(info, *shared) >= kWorthPacking) {
-    for (int vectors : widths) {
-      choices.push_back({shared, large, std::nullopt, vectors});
-    }
-  }
-  if (large) choices.push_back({std::nullopt, true, shared});
-  return choices;
-}
-
 }  // namespace
 
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
@@ -475,10 +333,11 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
                                      const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !info->has_init) return {};
-  const std::optional<TileAxes> axes = ChooseAxes(*info);
+  const std::optional<TileAxes> axes = ChooseTileAxes(*info);
   if (!axes) return {};
   std::vector<Schedule> made;
-  for (const TilingChoice& choice : Choices(*info, *axes, context)) {
+  for (const TilingChoice& choice :
+       TilingChoices(*info, *axes, context.registers)) {
     absl::StatusOr<Schedule> tiled =
         Tiling(sch, *info, *axes, choice, context).Run();
     if (tiled.ok()) made.push_back(*std::move(tiled));

@@ -52,17 +52,38 @@ TEST(RegisterTilingTest, ALargeOperandMayBeReadFromBeginningToEnd) {
 
 TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 5u);
+  ASSERT_EQ(made.size(), 8u);
   for (size_t i = 1; i <= 3; ++i) {
     EXPECT_THAT(ToText(made[i].trace()), HasSubstr("cache_read"));
   }
+}
+
+// Panel by panel, in the loop over panels.
+TEST(RegisterTilingTest, PanelsMayBePackedWhereTheyAreUsed) {
+  const Module module = *MakeWorkload("gmm:33,100,2700");
+  auto made = ApplyRule(RegisterTiling, module, "Z");
+  ASSERT_GE(made.size(), 3u);
+  made.erase(made.begin(), made.end() - 1);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("cache_write"));
+  EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
+}
+
+// High panels, in blocks of rows.
+TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
+  const Module module = *MakeWorkload("gmm:33,50,5600");
+  auto made = ApplyRule(RegisterTiling, module, "Z");
+  ASSERT_GE(made.size(), 3u);
+  made.erase(made.begin(), made.end() - 1);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
+  EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
 }
 
 // All tiles of a choice are as wide as its panels, which are filled eight rows
 // at a time.
 TEST(RegisterTilingTest, PanelsAreAsWideAsTheTiles) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 5u);
+  ASSERT_EQ(made.size(), 8u);
   for (size_t i = 1; i <= 3; ++i) {
     const std::string text = ToText(made[i].trace());
     const std::string width = std::to_string(16 + 16 * i);

@@ -1,0 +1,168 @@
+#include "kiln/search/space/rule/tiling_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kLeastVector = 4;  // columns worth a vector
+// Elements from which on an operand had better be read once.
+constexpr double kLarge = 1 << 18;
+// Uses of each element that make up for packing it, in passes of its own or
+// where it is used.
+constexpr double kWorthPacking = 100;
+constexpr double kWorthPackingNear = 32;
+// A panel of all that is summed up, next to what else the second-level cache
+// holds.
+constexpr int64_t kMostPanelBytes = 1 << 20;
+constexpr int64_t kElementBytes = 4;
+
+// Whether operands that are contiguous along the columns stand still, so that
+// steps along `axis` share them.
+bool SharesOperand(const BlockInfo& info, int column, int axis) {
+  return std::any_of(info.reads.begin(), info.reads.end(),
+                     [&](const ReadInfo& read) {
+                       return read.strides[column] == 1.0 && !read.Uses(axis);
+                     });
+}
+
+// The axes over rows, those that share an operand first, then those nearer to
+// the columns.
+std::vector<int> RowAxes(const BlockInfo& info, int column) {
+  std::vector<int> rows;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    if (axis.reduce || i == column || axis.write_dim < 0) continue;
+    if (axis.extent > 1 && MovesEvenly(info, i)) rows.push_back(i);
+  }
+  std::sort(rows.begin(), rows.end(), [&](int a, int b) {
+    const bool shares_a = SharesOperand(info, column, a);
+    if (shares_a != SharesOperand(info, column, b)) return shares_a;
+    return info.axes[a].write_dim > info.axes[b].write_dim;
+  });
+  return rows;
+}
+
+// The operand that all rows share and that is contiguous along the columns.
+std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
+                                      const TileAxes& axes) {
+  for (const ReadInfo& read : info.reads) {
+    const bool contiguous = read.strides[axes.column] == 1.0;
+    if (contiguous && axes.row >= 0 && !read.Uses(axes.row)) return read;
+  }
+  return std::nullopt;
+}
+
+// Whether the shared operand is so much larger than the others that each part
+// of it had better be used for all rows before the next.
+bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
+  return shared.elements > kLarge &&
+         std::all_of(info.reads.begin(), info.reads.end(),
+                     [&](const ReadInfo& read) {
+                       return read.index == shared.index ||
+                              read.elements < shared.elements;
+                     });
+}
+
+// How often the block uses each element of an operand.
+double Uses(const BlockInfo& info, const ReadInfo& operand) {
+  return static_cast<double>(info.SpatialSize()) *
+         static_cast<double>(info.ReduceSize()) / operand.elements;
+}
+
+// A constant operand lies in panels as wide as the tile, one for each width.
+std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
+                                       const ReadInfo& shared, bool large) {
+  std::vector<TilingChoice> choices;
+  for (int vectors : widths) {
+    choices.push_back({shared, true, std::nullopt, vectors});
+    if (!large) choices.push_back({shared, false, std::nullopt, vectors});
+  }
+  return choices;
+}
+
+// Panels packed where they are used: nothing waits for them, and what is read
+// for one stays near until the next. Those too high for that in blocks.
+std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
+                                      const ReadInfo& shared,
+                                      const BlockInfo& info, int lanes) {
+  std::vector<TilingChoice> choices;
+  for (int vectors : widths) {
+    const int64_t panel_bytes =
+        info.ReduceSize() * vectors * lanes * kElementBytes;
+    const std::optional<ReadInfo> streamed =
+        panel_bytes > kMostPanelBytes ? std::optional(shared) : std::nullopt;
+    choices.push_back({shared, true, streamed, vectors, /*near=*/true});
+  }
+  return choices;
+}
+
+}  // namespace
+
+bool MovesEvenly(const BlockInfo& info, int axis) {
+  return std::all_of(
+      info.reads.begin(), info.reads.end(),
+      [&](const ReadInfo& read) { return read.strides[axis].has_value(); });
+}
+
+std::optional<TileAxes> ChooseTileAxes(const BlockInfo& info) {
+  TileAxes axes;
+  axes.column = info.ContiguousAxis();
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    if (info.axes[i].reduce) axes.unroll = static_cast<int>(i);
+  }
+  if (axes.column < 0 || axes.unroll < 0) return std::nullopt;
+  if (info.axes[axes.column].extent < kLeastVector) return std::nullopt;
+  const std::vector<int> rows = RowAxes(info, axes.column);
+  if (!rows.empty()) axes.row = rows[0];
+  if (rows.size() > 1 && SharesOperand(info, axes.column, rows[1])) {
+    axes.outer_row = rows[1];
+  }
+  return axes;
+}
+
+int64_t LanesFor(int64_t columns, int lanes) {
+  while (lanes > columns) lanes /= 2;
+  return lanes;
+}
+
+TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes) {
+  const auto extent = [&](int axis) {
+    return axis < 0 ? 1 : info.axes[axis].extent;
+  };
+  return {extent(axes.outer_row), extent(axes.row), extent(axes.column)};
+}
+
+RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
+  file.lanes = static_cast<int>(LanesFor(space.columns, file.lanes));
+  return file;
+}
+
+// A large operand of few uses takes about as long to pack as to use.
+std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
+                                        const TileAxes& axes,
+                                        const RegisterFile& registers) {
+  const std::optional<ReadInfo> shared = SharedOperand(info, axes);
+  if (!shared) return {{}};
+  const bool large = SharedIsLarge(info, *shared);
+  const TileSpace space = TileSpaceOf(info, axes);
+  const RegisterFile file = FileFor(space, registers);
+  const std::vector<int> widths = PanelWidths(space, file);
+  if (shared->layout_free) return ChoicesAhead(widths, *shared, large);
+  std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
+  if (!large || Uses(info, *shared) >= kWorthPacking) {
+    for (int vectors : widths) {
+      choices.push_back({shared, large, std::nullopt, vectors});
+    }
+  }
+  if (large) choices.push_back({std::nullopt, true, shared});
+  if (shared->elements > kLarge && Uses(info, *shared) >= kWorthPackingNear) {
+    for (TilingChoice& near : ChoicesNear(widths, *shared, info, file.lanes)) {
+      choices.push_back(std::move(near));
+    }
+  }
+  return choices;
+}
+
+}  // namespace kiln

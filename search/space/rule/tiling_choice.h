@@ -1,0 +1,54 @@
+// How a sum over an output with a contiguous axis may be tiled: which axes make
+// the register tile, and ways to treat the operand that all its rows share.
+#ifndef KILN_SEARCH_SPACE_RULE_TILING_CHOICE_H_
+#define KILN_SEARCH_SPACE_RULE_TILING_CHOICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/register_tiles.h"
+
+namespace kiln {
+
+// Which axes of a block make the tile; -1: none.
+struct TileAxes {
+  int column = -1;     // contiguous in the output
+  int row = -1;        // next to the columns
+  int outer_row = -1;  // next to the rows
+  int unroll = -1;     // the innermost reduction
+};
+// nullopt where the output has no contiguous axis worth a vector, or nothing is
+// summed up.
+std::optional<TileAxes> ChooseTileAxes(const BlockInfo& info);
+
+struct TilingChoice {
+  std::optional<ReadInfo> packed;  // the operand to pack first
+  bool columns_first = false;      // all rows for some columns, then the next
+  // The shared operand, to be read once from its beginning to its end: blocks
+  // of its rows are used for all there is before the next. The sums wait in
+  // the output.
+  std::optional<ReadInfo> streamed;
+  int vectors = 0;  // of a tile, and of a panel; 0: open, and 1
+  // Each panel, or its part in a block of rows, is packed just before it is
+  // used, and only then.
+  bool near = false;
+};
+// The ways worth trying, what needs no packing first.
+std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
+                                        const TileAxes& axes,
+                                        const RegisterFile& registers);
+
+// Whether every step along `axis` moves operands alike, as steps from phase to
+// phase of a transposed convolution do not.
+bool MovesEvenly(const BlockInfo& info, int axis);
+
+// The lanes of a vector for so many columns: `lanes`, or fewer.
+int64_t LanesFor(int64_t columns, int lanes);
+TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes);
+RegisterFile FileFor(const TileSpace& space, RegisterFile file);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_TILING_CHOICE_H_

@@ -1,0 +1,72 @@
+#include "kiln/search/space/rule/tiling_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/layout_free.h"
+
+namespace kiln {
+namespace {
+
+// One letter for each choice: d(irect), p(acked), s(treamed), n(ear), and
+// t(ogether near and streamed).
+std::string Kinds(const std::string& workload, bool layout_free = false) {
+  Module module = *MakeWorkload(workload);
+  if (layout_free) SetLayoutFree(&module.functions[0], {1});
+  const auto info = DescribeBlock(module.functions[0], "Z");
+  const auto axes = ChooseTileAxes(*info);
+  std::string kinds;
+  for (const TilingChoice& c : TilingChoices(*info, *axes, RegisterFile{})) {
+    kinds += c.near ? (c.streamed ? 't' : 'n')
+                    : (c.streamed ? 's'
+                       : c.packed ? 'p'
+                                  : 'd');
+  }
+  return kinds;
+}
+
+TEST(TilingChoicesTest, SmallOperandsAreReadInPlaceOrPacked) {
+  EXPECT_EQ(Kinds("gmm:128,128,128"), "dpp");
+}
+
+TEST(TilingChoicesTest, LargeOperandsOfFewRowsAreNotPacked) {
+  EXPECT_EQ(Kinds("gmm:8,1024,1024"), "ds");
+}
+
+TEST(TilingChoicesTest, LargeOperandsMayBePackedWhereTheyAreUsed) {
+  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "dsnnn");
+  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "dpppsnnn");
+  EXPECT_EQ(Kinds("gmm:1024,1024,1024"), "dpppnnn");
+}
+
+TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
+  EXPECT_EQ(Kinds("gmm:64,512,9000"), "dsttt");
+}
+
+TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
+  EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "ppp");
+}
+
+TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
+  const Module module = *MakeWorkload("gmm:128,64,32");
+  const auto info = DescribeBlock(module.functions[0], "Z");
+  const auto axes = ChooseTileAxes(*info);
+  ASSERT_TRUE(axes);
+  EXPECT_EQ(axes->row, 1);
+  EXPECT_EQ(axes->column, 2);
+  EXPECT_EQ(axes->unroll, 3);
+  const TileSpace space = TileSpaceOf(*info, *axes);
+  EXPECT_EQ(space.rows, 128);
+  EXPECT_EQ(space.columns, 64);
+}
+
+TEST(ChooseTileAxesTest, VectorsAreNoWiderThanTheColumns) {
+  EXPECT_EQ(LanesFor(7, 16), 4);
+  EXPECT_EQ(LanesFor(16, 16), 16);
+  EXPECT_EQ(LanesFor(100, 16), 16);
+}
+
+}  // namespace
+}  // namespace kiln
