@@ -45,8 +45,7 @@ absl::Status Explain(uint64_t seed, const Case& c, const Trace& trace,
   return absl::InternalError(text);
 }
 
-std::vector<Check> AllChecks(const Case& c, uint64_t seed,
-                             FuzzCounts* counts) {
+std::vector<Check> AllChecks(const Case& c, uint64_t seed, FuzzCounts* counts) {
   const auto order = static_cast<LoopOrder>(seed % 3);
   const auto results = [&c, seed, order, counts](const Trace& t) {
     Checked checked{};

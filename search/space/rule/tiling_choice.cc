@@ -16,6 +16,9 @@ constexpr double kWorthPackingNear = 32;
 // A panel of all that is summed up, next to what else the second-level cache
 // holds.
 constexpr int64_t kMostPanelBytes = 1 << 20;
+// The same, where one loop does not run over all of it, so that the next panel
+// is not asked for in time.
+constexpr int64_t kMostPartsBytes = 1 << 18;
 constexpr int64_t kElementBytes = 4;
 
 // Whether operands that are contiguous along the columns stand still, so that
@@ -71,13 +74,27 @@ double Uses(const BlockInfo& info, const ReadInfo& operand) {
          static_cast<double>(info.ReduceSize()) / operand.elements;
 }
 
+// How many reductions take more than one step.
+int64_t LongReductions(const BlockInfo& info) {
+  return std::count_if(
+      info.axes.begin(), info.axes.end(),
+      [](const AxisInfo& axis) { return axis.reduce && axis.extent > 1; });
+}
+
 // A constant operand lies in panels as wide as the tile, one for each width.
+// While one panel is used for all rows the next can be asked for, where one
+// loop runs over it; else blocks of its rows are for all rows in turn.
 std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
-                                       const ReadInfo& shared, bool large) {
+                                       const ReadInfo& shared,
+                                       const BlockInfo& info, bool large) {
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
     choices.push_back({shared, true, std::nullopt, vectors});
-    if (!large) choices.push_back({shared, false, std::nullopt, vectors});
+    if (!large) {
+      choices.push_back({shared, false, std::nullopt, vectors});
+    } else if (LongReductions(info) > 1) {
+      choices.push_back({shared, true, shared, vectors});
+    }
   }
   return choices;
 }
@@ -91,8 +108,10 @@ std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
   for (int vectors : widths) {
     const int64_t panel_bytes =
         info.ReduceSize() * vectors * lanes * kElementBytes;
+    const int64_t most =
+        LongReductions(info) > 1 ? kMostPartsBytes : kMostPanelBytes;
     const std::optional<ReadInfo> streamed =
-        panel_bytes > kMostPanelBytes ? std::optional(shared) : std::nullopt;
+        panel_bytes > most ? std::optional(shared) : std::nullopt;
     choices.push_back({shared, true, streamed, vectors, /*near=*/true});
   }
   return choices;
@@ -149,7 +168,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   const TileSpace space = TileSpaceOf(info, axes);
   const RegisterFile file = FileFor(space, registers);
   const std::vector<int> widths = PanelWidths(space, file);
-  if (shared->layout_free) return ChoicesAhead(widths, *shared, large);
+  if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
   std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
   if (!large || Uses(info, *shared) >= kWorthPacking) {
     for (int vectors : widths) {

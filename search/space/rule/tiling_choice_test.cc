@@ -12,10 +12,11 @@ namespace {
 
 // One letter for each choice: d(irect), p(acked), s(treamed), n(ear), and
 // t(ogether near and streamed).
-std::string Kinds(const std::string& workload, bool layout_free = false) {
+std::string Kinds(const std::string& workload, bool layout_free = false,
+                  const std::string& block = "Z") {
   Module module = *MakeWorkload(workload);
   if (layout_free) SetLayoutFree(&module.functions[0], {1});
-  const auto info = DescribeBlock(module.functions[0], "Z");
+  const auto info = DescribeBlock(module.functions[0], block);
   const auto axes = ChooseTileAxes(*info);
   std::string kinds;
   for (const TilingChoice& c : TilingChoices(*info, *axes, RegisterFile{})) {
@@ -43,10 +44,17 @@ TEST(TilingChoicesTest, LargeOperandsMayBePackedWhereTheyAreUsed) {
 
 TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
   EXPECT_EQ(Kinds("gmm:64,512,9000"), "dsttt");
+  EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", false, "conv2d_nhwc"), "dstt");
 }
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
   EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "ppp");
+}
+
+// Nobody could ask for the next panel of 9 x 512 rows.
+TEST(TilingChoicesTest, ConstantOperandsOfSeveralReductionsMayComeInBlocks) {
+  EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", true, "conv2d_nhwc"), "psps");
+  EXPECT_EQ(Kinds("c2d:7,7,1024,512,1,1,0", true, "conv2d_nhwc"), "pp");
 }
 
 TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
