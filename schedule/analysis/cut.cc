@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/arith/step.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -33,15 +34,6 @@ Expr NegativeWhere(const Expr& condition) {
     default:
       return nullptr;
   }
-}
-
-// By how much `e` grows with each iteration of the loop.
-std::optional<int64_t> StepOf(const Expr& e, const ForNode& loop,
-                              Analyzer* analyzer) {
-  const Expr next = Substitute(e, loop.var, Add(loop.var, Int(1)));
-  const Expr step = analyzer->Simplify(Sub(next, e));
-  const int64_t* value = AsInt(step);
-  return value ? std::optional(*value) : std::nullopt;
 }
 
 Domains DomainsOf(const Loops& loops) {
@@ -143,8 +135,8 @@ std::optional<Cut> CutAlong(const Expr& condition, const Range& range,
   if (!diff || !size) return std::nullopt;
   const Domains domains = DomainsOf(loops);
   for (const ForNode* loop : loops) {
-    const auto by = StepOf(diff, *loop, analyzer);
-    const auto along = StepOf(range.min, *loop, analyzer);
+    const auto by = StepOf(diff, loop->var, analyzer);
+    const auto along = StepOf(range.min, loop->var, analyzer);
     if (!by || !along || *by == 0 || *along == 0 || *along % *by != 0) continue;
     const int64_t m = *along / *by;
     const Expr rest = analyzer->Simplify(Sub(range.min, Mul(diff, Int(m))));

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/arith/step.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"
@@ -71,11 +72,7 @@ bool IsTold(const BlockNode& block, const Var& iter) {
   Analyzer analyzer;
   for (const BufferRegion& write : block.writes) {
     for (const Range& range : write.region) {
-      if (range.min.get() == iter.get()) return true;
-      if (!UsesVar(range.min, iter)) continue;
-      const Expr next = Substitute(range.min, iter, Add(iter, Int(1)));
-      const Expr step = analyzer.Simplify(Sub(next, range.min));
-      if (const int64_t* value = AsInt(step); value && *value != 0) return true;
+      if (StepOf(range.min, iter, &analyzer).value_or(0) != 0) return true;
     }
   }
   return false;

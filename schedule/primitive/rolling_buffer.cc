@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/step.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/dense.h"
@@ -107,12 +108,9 @@ absl::StatusOr<Dim> DimOf(const Roll& roll, const IterVar& iter,
     if (UsesVar(dim.inner, var)) return NoDim(iter, "mixes loops");
     if (!UsesVar(base, var)) continue;
     if (dim.loop) return NoDim(iter, "is moved by several shared loops");
-    const Expr next = Substitute(base, var, Add(var, Int(1)));
-    const Expr step = analyzer.Simplify(Sub(next, base));
-    const int64_t* known = AsInt(step);
-    if (!known || *known < 1) return NoDim(iter, "moves in no constant steps");
     dim.loop = i;
-    dim.step = *known;
+    dim.step = StepOf(base, var, &analyzer).value_or(0);
+    if (dim.step < 1) return NoDim(iter, "moves in no constant steps");
     rest = analyzer.Simplify(Substitute(base, var, Int(0)));
   }
   if (!AsInt(rest)) return NoDim(iter, "does not begin at a constant");

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/step.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/scope.h"
@@ -131,11 +132,9 @@ struct Window {
 };
 
 // How far `e` moves with each step of the iterator; 0 where that varies.
-int64_t StepOf(const Expr& e, const Var& iter) {
-  const Expr next = Substitute(e, iter, Add(iter, Int(1)));
-  const Expr step = Analyzer().Simplify(Sub(next, e));
-  const int64_t* value = AsInt(step);
-  return value ? *value : 0;
+int64_t ConstantStep(const Expr& e, const Var& iter) {
+  Analyzer analyzer;
+  return StepOf(e, iter, &analyzer).value_or(0);
 }
 
 // The spatial iterators of `block` that move `range` by less than a reduce
@@ -145,12 +144,12 @@ std::vector<Var> MoversOf(const BlockNode& block, const Range& range) {
   for (const IterVar& iter : block.iters) {
     const int64_t* extent = AsInt(iter.domain.extent);
     if (iter.type != IterType::kReduce || !extent) continue;
-    width = std::max(width, (*extent - 1) * StepOf(range.min, iter.var));
+    width = std::max(width, (*extent - 1) * ConstantStep(range.min, iter.var));
   }
   std::vector<Var> movers;
   for (const IterVar& iter : block.iters) {
     if (iter.type != IterType::kSpatial || IsOne(iter.domain.extent)) continue;
-    const int64_t step = StepOf(range.min, iter.var);
+    const int64_t step = ConstantStep(range.min, iter.var);
     if (step > 0 && step <= width) movers.push_back(iter.var);
   }
   return movers;
