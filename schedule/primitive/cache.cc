@@ -4,19 +4,17 @@
 #include "kiln/schedule/primitive/cache.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
-#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/primitive/cache_copy.h"
+#include "kiln/schedule/primitive/cache_written.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
 namespace kiln {
@@ -37,6 +35,12 @@ struct Place {
   Stmt parent;
   size_t depth = 0;  // loops between the enclosing block and the sequence
   int position = 0;
+};
+
+// A copy at its place.
+struct Plan {
+  Place place;
+  CacheCopy copy;
 };
 
 std::vector<Stmt> StmtsOf(const Stmt& body) {
@@ -97,70 +101,6 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
   staging.buffer = regions[index].buffer;
   staging.scope = staging.block.Prefix(staging.block.ScopeIndex() + 1);
   return staging;
-}
-
-// Knows the iterators of the enclosing block and the loops of block `index`
-// (-1: none).
-Analyzer BindLoops(const Scope& scope, int index) {
-  Analyzer analyzer;
-  for (const IterVar& iter : scope.block->iters) {
-    analyzer.Bind(iter.var, iter.domain);
-  }
-  if (index < 0) return analyzer;
-  for (const ForNode* loop : scope.blocks[index].loops) {
-    analyzer.Bind(loop->var, {loop->min, loop->extent});
-  }
-  return analyzer;
-}
-
-// `range` without what is known to lie outside of [0, extent): predicates on
-// fused loops leave such boxes.
-Range Clamp(Range range, const Expr& extent, Analyzer* analyzer) {
-  const Expr end = analyzer->Simplify(Add(range.min, range.extent));
-  if (analyzer->CanProve(LT(range.min, Int(0)))) range = {Int(0), end};
-  if (analyzer->CanProve(LT(extent, end))) {
-    range.extent = analyzer->Simplify(Sub(extent, range.min));
-  }
-  return range;
-}
-
-// What one instance of `block`, which writes the tensor, writes of it.
-const BufferRegion& WrittenRegion(const Staging& staging,
-                                  const ScopeBlock& block) {
-  const auto& writes = block.block().writes;
-  const auto at = std::find_if(
-      writes.begin(), writes.end(),
-      [&](const BufferRegion& r) { return r.buffer == staging.buffer; });
-  KILN_CHECK(at != writes.end()) << "no writer of " << staging.buffer->name;
-  return *at;
-}
-
-// The box that `block` writes of the tensor in one iteration of the loops down
-// to `depth`.
-std::vector<Range> WrittenBox(const Staging& staging, const ScopeBlock& block,
-                              size_t depth) {
-  Analyzer analyzer;
-  for (const ForNode* loop : block.loops) {
-    analyzer.Bind(loop->var, {loop->min, loop->extent});
-  }
-  const std::vector<IntSet> sets =
-      TouchedBox(block, WrittenRegion(staging, block), depth, &analyzer);
-  std::vector<Range> box;
-  for (size_t i = 0; i < sets.size(); ++i) {
-    std::optional<Range> range = ToRange(sets[i], &analyzer);
-    const Expr& extent = staging.buffer->shape[i];
-    box.push_back(range ? Clamp(*range, extent, &analyzer)
-                        : Range{Int(0), extent});
-  }
-  return box;
-}
-
-std::vector<IntSet> SetsOf(const std::vector<Range>& box) {
-  std::vector<IntSet> sets;
-  for (const Range& range : box) {
-    sets.push_back({range.min, Sub(Add(range.min, range.extent), Int(1))});
-  }
-  return sets;
 }
 
 bool IsWhole(const Buffer& buffer, const std::vector<Range>& box) {
@@ -330,108 +270,16 @@ CacheResult Finish(const Staging& staging, Function f, Block scope,
   return {ReplaceAt(std::move(f), staging.scope, std::move(realize)), copy_id};
 }
 
-// A loop around the copy's place that decides the extent of the writer's loop
-// `inner`: the innermost one, or none.
-std::optional<size_t> LoopBehindExtent(const ScopeBlock& writer, size_t inner) {
-  for (size_t i = inner; i-- > 0;) {
-    if (UsesVar(writer.loops[inner]->extent, writer.loops[i]->var)) return i;
-  }
-  return std::nullopt;
-}
-
-bool HaveConstantExtents(const std::vector<const ForNode*>& loops) {
-  return std::all_of(loops.begin(), loops.end(), [](const ForNode* loop) {
-    return AsInt(loop->extent) != nullptr;
-  });
-}
-
-// Tells when there is something to copy. An error where that differs between
-// iterations that share one copy.
-absl::Status SetWhenWritten(const Staging& staging, const ScopeBlock& writer,
-                            size_t depth, CacheCopy* copy) {
-  if (HaveConstantExtents(writer.loops)) return absl::OkStatus();
-  Analyzer analyzer;
-  for (size_t i = 0; i < writer.loops.size(); ++i) {
-    const ForNode& loop = *writer.loops[i];
-    const Expr runs = LT(Int(0), loop.extent);
-    const std::optional<size_t> decider = LoopBehindExtent(writer, i);
-    if (i >= depth && decider && !analyzer.CanProve(runs)) {
-      if (*decider >= depth) {
-        return Refusal(
-            staging.primitive,
-            absl::StrCat("whether loop ", loop.var.name(), " around ",
-                         Describe(writer.block()), " runs depends on ",
-                         writer.loops[*decider]->var.name()));
-      }
-      copy->loops_run.push_back(runs);
-    }
-    analyzer.Bind(loop.var, {loop.min, loop.extent});
-  }
-  return absl::OkStatus();
-}
-
-absl::Status UnknownGaps(const Staging& staging, const ScopeBlock& writer) {
-  return Refusal(staging.primitive,
-                 absl::StrCat(Describe(writer.block()),
-                              " is not known to write all of the box of `",
-                              staging.buffer->name, "` that it touches"));
-}
-
-// Takes the cut into the copy's box where it can; whether that is all.
-bool Narrow(const Cut& cut, const Expr& extent, Analyzer* analyzer,
-            CacheCopy* copy) {
-  Range& range = copy->box[cut.dim];
-  const Expr& at = cut.end ? cut.end : cut.begin;
-  const Expr end = Add(range.min, range.extent);
-  const bool is_off =  // beyond the box, or beyond the tensor
-      cut.end ? analyzer->CanProveLessEqual(end, at) ||
-                    analyzer->CanProveLessEqual(extent, at)
-              : analyzer->CanProveLessEqual(at, range.min) ||
-                    analyzer->CanProveLessEqual(at, Int(0));
-  if (is_off) return true;
-  const int64_t *low = AsInt(range.min), *count = AsInt(range.extent),
-                *middle = AsInt(at);
-  if (!low || !count || !middle || *middle <= *low ||
-      *middle >= *low + *count) {
-    return false;
-  }
-  if (cut.end) {
-    range.extent = Int(*middle - *low);
-    return true;
-  }
-  if (!copy->is_whole)
-    return false;  // the box's beginning is that of the cache
-  range = {at, Int(*low + *count - *middle)};
-  return true;
-}
-
-// Leaves out of the copy what the writer's predicate keeps it from writing.
-absl::Status LimitToWritten(const Staging& staging, const Scope& scope,
-                            int writer_index, size_t depth, CacheCopy* copy) {
-  const ScopeBlock& writer = scope.blocks[writer_index];
-  if (IsOne(writer.realize->predicate)) return absl::OkStatus();
-  Analyzer analyzer = BindLoops(scope, writer_index);
-  const std::vector<Range> region =
-      InLoopVariables(writer, WrittenRegion(staging, writer));
-  const Limits limits = LimitsOf(writer, region, depth);
-  copy->writer_runs = limits.runs;
-  if (!limits.complete) {
-    return FillsBoxByCount(writer, region, depth, SetsOf(copy->box), &analyzer)
-               ? absl::OkStatus()
-               : UnknownGaps(staging, writer);
-  }
-  for (const Cut& cut : limits.cuts) {
-    const Expr& extent = staging.buffer->shape[cut.dim];
-    if (!Narrow(cut, extent, &analyzer, copy)) copy->cuts.push_back(cut);
-  }
-  return absl::OkStatus();
+CacheWriter WriterOf(const Staging& staging, const Scope& scope, int writer,
+                     const Place& place) {
+  return {scope, writer, staging.buffer, place.depth, staging.primitive};
 }
 
 // The place of the copy and what it moves, for a tensor that `writer` (-1: no
 // block of the scope) writes.
-absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
-    const Staging& staging, const Scope& scope, int writer,
-    const std::vector<BlockId>& readers, const std::string& memory) {
+absl::StatusOr<Plan> PlanRead(const Staging& staging, const Scope& scope,
+                              int writer, const std::vector<BlockId>& readers,
+                              const std::string& memory) {
   Place place{staging.scope.back()};
   if (writer < 0) {
     std::vector<Range> box = FullRegion(staging.buffer).region;
@@ -439,30 +287,33 @@ absl::StatusOr<std::pair<Place, CacheCopy>> PlanRead(
       if (region.buffer == staging.buffer) box = region.region;
     }
     CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
-    return std::make_pair(place, std::move(copy));
+    return Plan{std::move(place), std::move(copy)};
   }
   place = FindPlace(place.parent, staging.scope_block().body, 0,
                     scope.blocks[writer].block().id, readers);
-  std::vector<Range> box =
-      WrittenBox(staging, scope.blocks[writer], place.depth);
-  CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
-  KILN_RETURN_IF_ERROR(
-      SetWhenWritten(staging, scope.blocks[writer], place.depth, &copy));
-  KILN_RETURN_IF_ERROR(
-      LimitToWritten(staging, scope, writer, place.depth, &copy));
-  return std::make_pair(place, std::move(copy));
+  const CacheWriter written = WriterOf(staging, scope, writer, place);
+  CacheCopy copy = MakePlan(staging, place, WrittenBox(written), memory);
+  KILN_RETURN_IF_ERROR(LimitToWritten(written, &copy));
+  return Plan{std::move(place), std::move(copy)};
 }
 
-// The copy reads all of the box that the enclosing block declares, where its
-// consumers may read some of it only.
-absl::Status CheckHeld(const Function& f, const Staging& staging) {
-  if (!IsAllocated(f, staging.buffer)) return absl::OkStatus();
-  if (Reason reason = WhyNotHeld(staging.scope, staging.buffer)) {
-    return Refusal(staging.primitive,
-                   absl::StrCat(Describe(staging.scope_block()),
-                                " may read what is not written: ", *reason));
+// The same for a tensor that `writer` leaves in the cache; `readers` go on to
+// read the tensor itself.
+absl::StatusOr<Plan> PlanWrite(const Staging& staging, const Scope& scope,
+                               int writer, const std::vector<BlockId>& readers,
+                               const std::string& memory) {
+  const Stmt& body = staging.scope_block().body;
+  Place place{staging.scope.back(), 0, static_cast<int>(StmtsOf(body).size())};
+  if (!readers.empty()) {
+    place = FindPlace(place.parent, body, 0, scope.blocks[writer].block().id,
+                      readers);
   }
-  return absl::OkStatus();
+  const CacheWriter written = WriterOf(staging, scope, writer, place);
+  std::vector<Range> box = WrittenBox(written);
+  KILN_RETURN_IF_ERROR(CheckNoGaps(written, box));
+  CacheCopy copy = MakePlan(staging, place, std::move(box), memory);
+  KILN_RETURN_IF_ERROR(LimitToWritten(written, &copy));
+  return Plan{std::move(place), std::move(copy)};
 }
 
 absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
@@ -474,17 +325,6 @@ absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
     }
   }
   return absl::OkStatus();
-}
-
-// The copy reads the whole box, also where the block leaves gaps (every other
-// row, say).
-absl::Status CheckNoGaps(const Staging& staging, const ScopeBlock& writer,
-                         size_t depth, const std::vector<Range>& box) {
-  Analyzer analyzer;
-  return FillsBox(writer, WrittenRegion(staging, writer), depth, SetsOf(box),
-                  &analyzer)
-             ? absl::OkStatus()
-             : UnknownGaps(staging, writer);
 }
 
 }  // namespace
@@ -507,23 +347,23 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
         CheckReadersFollow(staging, scope, writer, consumers, false));
     KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));
   } else {
-    KILN_RETURN_IF_ERROR(CheckHeld(f, staging));
+    KILN_RETURN_IF_ERROR(
+        CheckHeld(f, staging.scope, staging.buffer, staging.primitive));
   }
   const std::vector<BlockId> readers =
       consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
                         : consumers;
-  std::pair<Place, CacheCopy> plan;
-  KILN_ASSIGN_OR_RETURN(plan,
+  KILN_ASSIGN_OR_RETURN(const Plan plan,
                         PlanRead(staging, scope, writer, readers, memory));
   Function result = f;
   BlockId copy_id;
   const auto around = [&] { return BindLoops(scope, writer); };
   const Stmt copy =
-      MakeCopy(staging.buffer, plan.second, true, around, &result, &copy_id);
+      MakeCopy(staging.buffer, plan.copy, true, around, &result, &copy_id);
   BlockFields fields =
-      InsertCopy(staging.scope_block(), plan.first, copy, plan.second.cache);
+      InsertCopy(staging.scope_block(), plan.place, copy, plan.copy.cache);
   fields.body =
-      RedirectBlocks(fields.body, readers, staging.buffer, plan.second, false);
+      RedirectBlocks(fields.body, readers, staging.buffer, plan.copy, false);
   return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
                 copy_id);
 }
@@ -543,32 +383,19 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
       CheckReadersFollow(staging, scope, writer, consumers, true));
   const std::vector<BlockId> readers =
       Without(Ids(scope, scope.Readers(staging.buffer), writer), consumers);
-  Place place{staging.scope.back(), 0,
-              static_cast<int>(StmtsOf(staging.scope_block().body).size())};
-  if (!readers.empty()) {
-    place =
-        FindPlace(place.parent, staging.scope_block().body, 0, block, readers);
-  }
-  std::vector<Range> box =
-      WrittenBox(staging, scope.blocks[writer], place.depth);
-  KILN_RETURN_IF_ERROR(
-      CheckNoGaps(staging, scope.blocks[writer], place.depth, box));
-  CacheCopy plan = MakePlan(staging, place, std::move(box), memory);
-  KILN_RETURN_IF_ERROR(
-      SetWhenWritten(staging, scope.blocks[writer], place.depth, &plan));
-  KILN_RETURN_IF_ERROR(
-      LimitToWritten(staging, scope, writer, place.depth, &plan));
+  KILN_ASSIGN_OR_RETURN(const Plan plan,
+                        PlanWrite(staging, scope, writer, readers, memory));
   Function result = f;
   BlockId copy_id;
   const auto around = [&] { return BindLoops(scope, writer); };
   const Stmt copy =
-      MakeCopy(staging.buffer, plan, false, around, &result, &copy_id);
+      MakeCopy(staging.buffer, plan.copy, false, around, &result, &copy_id);
   BlockFields fields =
-      InsertCopy(staging.scope_block(), place, copy, plan.cache);
+      InsertCopy(staging.scope_block(), plan.place, copy, plan.copy.cache);
   fields.body =
-      RedirectBlocks(fields.body, consumers, staging.buffer, plan, false);
+      RedirectBlocks(fields.body, consumers, staging.buffer, plan.copy, false);
   fields.body =
-      RedirectBlocks(fields.body, {block}, staging.buffer, plan, true);
+      RedirectBlocks(fields.body, {block}, staging.buffer, plan.copy, true);
   return Finish(staging, std::move(result), MakeBlock(std::move(fields)),
                 copy_id);
 }

@@ -10,10 +10,10 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
-#include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/cache_copy.h"
+#include "kiln/schedule/primitive/cache_written.h"
 #include "kiln/schedule/primitive/inlining.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
@@ -116,19 +116,6 @@ absl::StatusOr<std::vector<Range>> BoxOf(const Path& path,
   return box;
 }
 
-// The copy brings in all that the block reads, some of which blocks inside may
-// be the first to write.
-absl::Status CheckHeld(const Function& f, const Path& path,
-                       const Buffer& buffer) {
-  if (!IsAllocated(f, buffer)) return absl::OkStatus();
-  if (Reason reason = WhyNotHeld(path, buffer)) {
-    return Refusal(kName,
-                   absl::StrCat(Describe(*path.realize()->block),
-                                " may read what is not written: ", *reason));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
@@ -146,7 +133,7 @@ absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
   KILN_RETURN_IF_ERROR(CheckWritesWithin(*realize.block, region));
   KILN_RETURN_IF_ERROR(CheckPlace(realize, region.buffer));
   KILN_RETURN_IF_ERROR(CheckLoops(LoopsAbove(path)));
-  KILN_RETURN_IF_ERROR(CheckHeld(f, path, region.buffer));
+  KILN_RETURN_IF_ERROR(CheckHeld(f, path, region.buffer, kName));
   Analyzer analyzer;
   CacheCopy copy;
   KILN_ASSIGN_OR_RETURN(copy.box, BoxOf(path, region, &analyzer));

@@ -292,6 +292,16 @@ VarMap At(const PaddedLayout& layout, const std::vector<Expr>& at) {
   return map;
 }
 
+// Blocks around the loop would go on to declare that they write no padding.
+bool StandsWithinBlock(const Stmt& body, const ForNode& loop) {
+  bool found = false;
+  Visit(body, [&](const Stmt& s) {
+    found = found || s.get() == &loop;
+    return !found && !s.As<BlockRealizeNode>();
+  });
+  return !found;
+}
+
 }  // namespace
 
 bool HasStores(const Stmt& s, const Buffer& buffer) {
@@ -302,16 +312,6 @@ bool HasStores(const Stmt& s, const Buffer& buffer) {
     return !found;
   });
   return found;
-}
-
-// Blocks around the loop would go on to declare that they write no padding.
-bool StandsWithinBlock(const Stmt& body, const ForNode& loop) {
-  bool found = false;
-  Visit(body, [&](const Stmt& s) {
-    found = found || s.get() == &loop;
-    return !found && !s.As<BlockRealizeNode>();
-  });
-  return !found;
 }
 
 std::optional<Stmt> ReplaceWriter(const Stmt& body, const PaddedLayout& layout,
