@@ -21,6 +21,8 @@
 #include <mutex>
 #include <vector>
 
+#include "kiln/base/affinity.h"
+
 namespace kiln {
 namespace {
 
@@ -170,17 +172,6 @@ class alignas(kCacheLine) Part {
   std::atomic<uint64_t> left_{0};
 };
 
-std::vector<int> AllowedCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
 void Pin(pthread_t thread, int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -260,7 +251,7 @@ class ThreadPool::Impl {
   void PinThreads() {
     pinned_ = pthread_self();
     if (sched_getaffinity(0, sizeof(unpinned_), &unpinned_) != 0) return;
-    const std::vector<int> cpus = AllowedCpus();
+    const std::vector<int> cpus = CpusOf(unpinned_);
     for (auto& worker : workers_) {
       Pin(worker->thread, cpus[worker->part % cpus.size()]);
     }

@@ -9,16 +9,10 @@
 #include <system_error>
 #include <vector>
 
+#include "kiln/base/affinity.h"
+
 namespace kiln::bench {
 namespace {
-
-std::vector<int> CpusOf(const cpu_set_t& set) {
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 void Pin(pid_t thread, int cpu) {
   cpu_set_t one;
