@@ -29,7 +29,7 @@ def _unrolled(sch, k):
 
 
 # Blocks of tiles, each with one pass over k. An iteration of the outer loops is what a thread takes at a time; inside, a
-# panel of Y is used for all rows of the block before the next panel comes.
+# panel of Y is used for all rows of the block before the next panel comes. Gives the loop over panels.
 def _one_pass(sch, z, rows, columns):
     b, i_tile, j_tile, k, row, vector, lane = _tile(sch, z, rows, columns)
     i_outer, i_block = sch.split(i_tile, sch.sample_perfect_tile(i_tile, n=2, max_innermost_factor=64))
@@ -49,6 +49,7 @@ def _one_pass(sch, z, rows, columns):
     sch.parallel(sch.fuse(b, i_outer, j_outer))
     # Last: the tile starts from zeros before k0, not by a test inside.
     sch.decompose_reduction(z, k0)
+    return j_block
 
 
 # Y is read where it lies.
@@ -69,6 +70,18 @@ def _packed(sch, rows, columns):
     sch.reorder(k_outer, *outer, k_inner)
     sch.parallel(k_outer)
     sch.vectorize(lane)
+
+
+# A large Y: each panel is packed in the loop over panels, just before it is used, and stays in the second-level cache.
+def _near(sch, rows, columns):
+    z = sch.get_block("Z", "main")
+    panel = sch.cache_read(z, 1, "global")
+    sch.transform_layout(panel, ("write", 0), lambda b, k, j: (b, j // columns, k, j % columns), pad_value=0.0)
+    sch.compute_at(panel, _one_pass(sch, z, rows, columns))
+    *_, j = sch.get_loops(panel)
+    vector, lane = sch.split(j, [None, 16])
+    sch.vectorize(lane)
+    sch.unroll(vector)
 
 
 # For few rows and a large Y, which takes about as long to pack as to use: blocks of rows of Y are read where they lie, once,
@@ -107,6 +120,18 @@ def packed_48(sch):
 
 def packed_64(sch):
     _packed(sch, _rows_of_64(sch), 64)
+
+
+def near_32(sch):
+    _near(sch, _rows_of_32(sch), 32)
+
+
+def near_48(sch):
+    _near(sch, _rows_of_48(sch), 48)
+
+
+def near_64(sch):
+    _near(sch, _rows_of_64(sch), 64)
 
 
 def direct_32(sch):
