@@ -127,7 +127,7 @@ absl::StatusOr<int> Bench() {
   KILN_ASSIGN_OR_RETURN(const std::vector<int> threads, ParseThreads());
   ThreadPool pool;
   KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(pool, DefaultMachinePath()));
+                        LoadOrMeasureMachine(DefaultMachinePath()));
   const Contenders contenders = AllContenders(machine);
   const bool json = absl::GetFlag(FLAGS_json);
   const bench::RoundOptions rounds{absl::GetFlag(FLAGS_repetitions),

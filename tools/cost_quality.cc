@@ -14,7 +14,6 @@
 #include "kiln/base/file.h"
 #include "kiln/base/machine.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/base/thread_pool.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/cost/features.h"
 #include "kiln/search/cost/models.h"
@@ -125,9 +124,8 @@ absl::StatusOr<int> Run() {
     return absl::InvalidArgumentError(
         "name the folder of a tuning run with --work_dir");
   }
-  ThreadPool pool;
   KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(pool, DefaultMachinePath()));
+                        LoadOrMeasureMachine(DefaultMachinePath()));
   const std::string path = CallerPath(absl::GetFlag(FLAGS_work_dir));
   KILN_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                         Database::Open(path + "/database.sqlite"));

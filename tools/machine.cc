@@ -35,7 +35,7 @@ absl::StatusOr<int> Run() {
   if (absl::GetFlag(FLAGS_show)) {
     KILN_ASSIGN_OR_RETURN(machine, LoadMachine(path));
   } else {
-    ThreadPool pool;
+    ThreadPool pool(ThreadPool::OneForEachCpu(0));
     machine = MeasureMachine(pool, {.runs = 9, .run_us = 5000});
     KILN_RETURN_IF_ERROR(SaveMachine(machine, path));
   }

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/tools/reporting/page.h"
 #include "kiln/tools/reporting/task_data.h"
@@ -42,9 +41,8 @@ absl::StatusOr<int> Report() {
     KILN_ASSIGN_OR_RETURN(options.peers,
                           report::ReadBenchRows(CallerPath(bench)));
   }
-  ThreadPool pool;
   KILN_ASSIGN_OR_RETURN(options.machine,
-                        LoadOrMeasureMachine(pool, DefaultMachinePath()));
+                        LoadOrMeasureMachine(DefaultMachinePath()));
   const std::string page = report::RenderPage(tasks, options);
   std::string output = absl::GetFlag(FLAGS_output);
   if (output == "-") {

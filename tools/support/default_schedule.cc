@@ -29,7 +29,7 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
   }
   ThreadPool pool;
   KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(pool, DefaultMachinePath()));
+                        LoadOrMeasureMachine(DefaultMachinePath()));
   return ScheduleByDefault(
       module, static_cast<int>(found - module.functions.begin()),
       RegistersOf(target), machine, target.num_cores, &pool);

@@ -30,7 +30,8 @@
 namespace kiln {
 namespace {
 
-double PeakGflops(ThreadPool& pool, int threads) {
+double PeakGflops(int threads) {
+  ThreadPool pool(ThreadPool::OneForEachCpu(threads));
   return MeasurePeakGflops(pool, threads, DType::Float(32),
                            {.runs = 20, .run_us = 3000});
 }
@@ -69,10 +70,10 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
   }
   KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(dir.flight_log()));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
+  KILN_ASSIGN_OR_RETURN(bench.machine,
+                        LoadOrMeasureMachine(DefaultMachinePath()));
+  bench.peak_gflops = PeakGflops(request.target.num_cores);
   bench.pool = std::make_unique<ThreadPool>();
-  KILN_ASSIGN_OR_RETURN(
-      bench.machine, LoadOrMeasureMachine(*bench.pool, DefaultMachinePath()));
-  bench.peak_gflops = PeakGflops(*bench.pool, request.target.num_cores);
   return bench;
 }
 

@@ -236,14 +236,14 @@ absl::Status SaveMachine(const Machine& machine, const std::string& path) {
   return WriteFileAtomically(path, MachineToJson(machine));
 }
 
-absl::StatusOr<Machine> LoadOrMeasureMachine(ThreadPool& pool,
-                                             const std::string& path) {
+absl::StatusOr<Machine> LoadOrMeasureMachine(const std::string& path) {
   if (!path.empty()) {
     absl::StatusOr<Machine> stored = LoadMachine(path);
     const bool renew = absl::IsNotFound(stored.status()) ||
                        absl::IsFailedPrecondition(stored.status());
     if (!renew) return stored;
   }
+  ThreadPool pool(ThreadPool::OneForEachCpu(0));
   const Machine machine = MeasureMachine(pool);
   if (!path.empty()) KILN_RETURN_IF_ERROR(SaveMachine(machine, path));
   return machine;

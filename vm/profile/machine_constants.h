@@ -17,7 +17,8 @@ namespace kiln {
 // the process may use, vectors, caches. Rates are those of Machine's defaults.
 Machine DescribeMachine();
 
-// All of it. `cores` are the threads of the pool. Takes about a second.
+// All of it. `cores` are the threads of the pool, which had better be tied to
+// CPUs (ThreadPool::OneForEachCpu). Takes about a second.
 Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options = {});
 
 // One JSON object, as machine.proto tells, and back. An unknown version or
@@ -38,8 +39,7 @@ absl::Status SaveMachine(const Machine& machine, const std::string& path);
 // The stored constants, or, where they are missing or of another machine, new
 // ones, which are then stored. An empty path stores nothing. The error is that
 // of a file that is damaged or cannot be written.
-absl::StatusOr<Machine> LoadOrMeasureMachine(ThreadPool& pool,
-                                             const std::string& path);
+absl::StatusOr<Machine> LoadOrMeasureMachine(const std::string& path);
 
 // A table to read.
 std::string MachineTable(const Machine& machine);

@@ -93,7 +93,7 @@ TEST(MachineConstantsTest, MeasuresOnceAndStores) {
     EXPECT_GT(level.all_write_gbs, 0);
   }
   KILN_EXPECT_OK(SaveMachine(quick, path));
-  KILN_ASSERT_OK_AND_ASSIGN(Machine again, LoadOrMeasureMachine(pool, path));
+  KILN_ASSERT_OK_AND_ASSIGN(Machine again, LoadOrMeasureMachine(path));
   EXPECT_EQ(again.gflops, quick.gflops);
 }
 
