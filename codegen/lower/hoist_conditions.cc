@@ -1,6 +1,7 @@
 #include "kiln/codegen/lower/hoist_conditions.h"
 
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -17,21 +18,13 @@ bool MayMove(const Expr& condition) {
   return may;
 }
 
-Expr Conjunction(const Expr& a, const Expr& b) {
-  return !a ? b : !b ? a : And(a, b);
-}
-
 // Splits the conjuncts of `condition` into those that use `var` and the rest.
 void SplitByVar(const Expr& condition, const Var& var, Expr* with,
                 Expr* without) {
-  if (condition.kind() == ExprKind::kAnd) {
-    const auto* node = condition.As<BinaryNode>();
-    SplitByVar(node->a, var, with, without);
-    SplitByVar(node->b, var, with, without);
-    return;
+  for (const Expr& conjunct : ConjunctsOf(condition)) {
+    Expr* out = UsesVar(conjunct, var) || !MayMove(conjunct) ? with : without;
+    *out = Conjunction(*out, conjunct);
   }
-  Expr* out = UsesVar(condition, var) || !MayMove(condition) ? with : without;
-  *out = Conjunction(*out, condition);
 }
 
 // Null when nothing moves out of `loop`.

@@ -8,6 +8,7 @@
 #include "kiln/codegen/lower/border_pins.h"
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -89,11 +90,8 @@ class SiteCollector {
 };
 
 void SiteCollector::AddConjuncts(const Expr& condition) {
-  if (condition.kind() == ExprKind::kAnd) {
-    AddConjuncts(condition.As<BinaryNode>()->a);
-    AddConjuncts(condition.As<BinaryNode>()->b);
-  } else {
-    sites.push_back({condition, loops_});
+  for (const Expr& conjunct : ConjunctsOf(condition)) {
+    sites.push_back({conjunct, loops_});
   }
 }
 

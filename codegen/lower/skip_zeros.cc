@@ -4,14 +4,11 @@
 #include <vector>
 
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
-
-Expr Conjunction(const Expr& a, const Expr& b) {
-  return !a ? b : !b ? a : And(a, b);
-}
 
 bool IsZeroConstant(const Expr& e) {
   const auto* real = e.As<FloatImmNode>();
@@ -55,13 +52,10 @@ bool Skipper::MayMove(const Expr& condition) const {
 }
 
 void Skipper::Divide(const Expr& condition, Expr* moves, Expr* stays) const {
-  if (condition.kind() == ExprKind::kAnd) {
-    Divide(condition.As<BinaryNode>()->a, moves, stays);
-    Divide(condition.As<BinaryNode>()->b, moves, stays);
-    return;
+  for (const Expr& conjunct : ConjunctsOf(condition)) {
+    Expr* out = MayMove(conjunct) ? moves : stays;
+    *out = Conjunction(*out, conjunct);
   }
-  Expr* out = MayMove(condition) ? moves : stays;
-  *out = Conjunction(*out, condition);
 }
 
 // A choice between something and zero, without the conditions that move.

@@ -7,6 +7,7 @@
 
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -70,15 +71,6 @@ std::optional<Limit> LimitOf(const Expr& conjunct, const Var& var) {
   return Limit{factor == 1, Normalizer().Build(std::move(rest))};
 }
 
-void AddConjuncts(const Expr& condition, std::vector<Expr>* conjuncts) {
-  if (condition.kind() == ExprKind::kAnd) {
-    AddConjuncts(condition.As<BinaryNode>()->a, conjuncts);
-    AddConjuncts(condition.As<BinaryNode>()->b, conjuncts);
-  } else {
-    conjuncts->push_back(condition);
-  }
-}
-
 // The iterations of a loop that conjuncts leave, and those that say no more
 // about its variable.
 struct Bounds {
@@ -89,7 +81,7 @@ struct Bounds {
   void Add(const Expr& conjunct, const Var& var) {
     const std::optional<Limit> limit = LimitOf(conjunct, var);
     if (!limit) {
-      rest = rest ? And(rest, conjunct) : conjunct;
+      rest = Conjunction(rest, conjunct);
       return;
     }
     narrower = true;
@@ -108,10 +100,10 @@ Stmt Trimmed(const ForNode& loop) {
       !RunsOverTerms(loop)) {
     return nullptr;
   }
-  std::vector<Expr> conjuncts;
-  AddConjuncts(branch->condition, &conjuncts);
   Bounds bounds{loop.min, Add(loop.min, loop.extent), nullptr};
-  for (const Expr& conjunct : conjuncts) bounds.Add(conjunct, loop.var);
+  for (const Expr& conjunct : ConjunctsOf(branch->condition)) {
+    bounds.Add(conjunct, loop.var);
+  }
   if (!bounds.narrower) return nullptr;
   Normalizer normalizer;
   ForFields fields = loop.fields();

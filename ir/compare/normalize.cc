@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/compare/compare.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
@@ -137,18 +138,9 @@ Stmt Renamer::MapFor(const ForNode& loop) {
   return MakeFor(std::move(fields));
 }
 
-void Flatten(const Expr& e, std::vector<Expr>* conjuncts) {
-  if (e.kind() != ExprKind::kAnd) return conjuncts->push_back(e);
-  const auto* both = e.As<BinaryNode>();
-  Flatten(both->a, conjuncts);
-  Flatten(both->b, conjuncts);
-}
-
 Expr Renamer::SortConjuncts(const Expr& predicate) {
-  std::vector<Expr> conjuncts;
-  Flatten(predicate, &conjuncts);
   std::vector<std::pair<std::string, Expr>> keyed;
-  for (const Expr& e : conjuncts) {
+  for (const Expr& e : ConjunctsOf(predicate)) {
     if (!IsOne(e)) keyed.emplace_back(PrintExpr(e), e);
   }
   const auto less = [](const auto& a, const auto& b) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/dense.h"
@@ -160,17 +161,11 @@ std::optional<int64_t> CountLeft(const Expr& condition, const Loops& about,
 // How many iterations the condition leaves of those loops that it is about and
 // that move the region; takes them off the list `free`. What loops from
 // outside decide holds.
-std::optional<int64_t> CountConditions(const Expr& condition,
-                                       const std::vector<Range>& region,
-                                       const Loops& loops, Loops* free,
-                                       Analyzer* analyzer) {
+std::optional<int64_t> CountCondition(const Expr& condition,
+                                      const std::vector<Range>& region,
+                                      const Loops& loops, Loops* free,
+                                      Analyzer* analyzer) {
   if (IsOne(condition)) return 1;
-  const auto* node = condition.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    const auto first = CountConditions(node->a, region, loops, free, analyzer);
-    return Times(first,
-                 CountConditions(node->b, region, loops, free, analyzer));
-  }
   Loops about;
   for (const ForNode* loop : loops) {
     if (!UsesVar(condition, loop->var)) continue;
@@ -186,6 +181,18 @@ std::optional<int64_t> CountConditions(const Expr& condition,
   const auto left = CountLeft(condition, about, analyzer);
   if (!left || moving == std::ssize(about)) return left;
   return moving == 0 && *left > 0 ? std::optional<int64_t>(1) : std::nullopt;
+}
+
+// The same for all conjuncts of a predicate.
+std::optional<int64_t> CountConditions(const Expr& predicate,
+                                       const std::vector<Range>& region,
+                                       const Loops& loops, Loops* free,
+                                       Analyzer* analyzer) {
+  std::optional<int64_t> left = 1;
+  for (const Expr& e : ConjunctsOf(predicate)) {
+    left = Times(left, CountCondition(e, region, loops, free, analyzer));
+  }
+  return left;
 }
 
 size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
@@ -266,19 +273,17 @@ struct ReadCheck {
   // box beyond what the reader reaches.
   bool ReadsWithin(const ScopeBlock& writer, const BufferRegion& written,
                    size_t depth) {
-    return IsOne(writer.realize->predicate) ||
-           ReadsWithin(writer.realize->predicate,
-                       InLoopVariables(writer, written),
-                       LoopsFrom(writer, depth));
+    if (IsOne(writer.realize->predicate)) return true;
+    const std::vector<Range> region = InLoopVariables(writer, written);
+    const Loops loops = LoopsFrom(writer, depth);
+    const auto conjuncts = ConjunctsOf(writer.realize->predicate);
+    return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
+      return ReadsWithin(e, region, loops);
+    });
   }
 
   bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,
                    const Loops& loops) {
-    const auto* node = condition.As<BinaryNode>();
-    if (node && node->kind == ExprKind::kAnd) {
-      return ReadsWithin(node->a, written, loops) &&
-             ReadsWithin(node->b, written, loops);
-    }
     const ScopeBlock& block = scope.blocks[reader];
     Analyzer inside;
     for (const ForNode* loop : block.loops) {

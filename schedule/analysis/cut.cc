@@ -9,6 +9,7 @@
 
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/step.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -75,12 +76,8 @@ class Limiter {
   }
 
   void Add(const Expr& condition) {
-    const auto* node = condition.As<BinaryNode>();
-    if (node && node->kind == ExprKind::kAnd) {
-      Add(node->a);
-      Add(node->b);
-    } else {
-      limits_.complete = AddConjunct(condition) && limits_.complete;
+    for (const Expr& conjunct : ConjunctsOf(condition)) {
+      limits_.complete = AddConjunct(conjunct) && limits_.complete;
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -136,7 +137,7 @@ struct Bounds {
 class Copy {
  public:
   explicit Copy(const Target& target) : target_(target) {
-    AddConjunct(target.condition);
+    for (const Expr& e : ConjunctsOf(target.condition)) AddConjunct(e);
   }
 
   Stmt Nest() const {
@@ -204,12 +205,8 @@ class Copy {
 
   void AddConjunct(const Expr& e) {
     const auto* node = e.As<BinaryNode>();
-    if (node && node->kind == ExprKind::kAnd) {
-      AddConjunct(node->a);
-      AddConjunct(node->b);
-    } else if (!node || !Shorten(*node)) {
-      if (!IsOne(e)) conditions_.push_back(e);
-    }
+    if (node && Shorten(*node)) return;
+    if (!IsOne(e)) conditions_.push_back(e);
   }
 
   // Takes `low <= iterator < high` into account; false for anything else.

@@ -7,6 +7,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/path.h"
@@ -145,11 +146,6 @@ absl::Status CheckDroppedRun(const Target& target, IsDropped dropped) {
 
 absl::Status CheckCondition(const Target& target, const Expr& condition,
                             IsDropped dropped) {
-  const auto* node = condition.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    KILN_RETURN_IF_ERROR(CheckCondition(target, node->a, dropped));
-    return CheckCondition(target, node->b, dropped);
-  }
   const auto is_kept = [&](const VarNode* var) {
     const auto is_loop = [&](const ForNode* l) { return l->var.get() == var; };
     return !dropped(var) &&
@@ -181,7 +177,10 @@ absl::Status CheckInitNest(const Target& target) {
   KILN_RETURN_IF_ERROR(CheckRanges(target, dropped));
   KILN_RETURN_IF_ERROR(CheckDroppedRun(target, dropped));
   if (IsOne(target.realize().predicate)) return absl::OkStatus();
-  return CheckCondition(target, target.realize().predicate, dropped);
+  for (const Expr& e : ConjunctsOf(target.realize().predicate)) {
+    KILN_RETURN_IF_ERROR(CheckCondition(target, e, dropped));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Check(const Target& target) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
@@ -156,16 +157,6 @@ absl::Status CheckLoops(const Target& target) {
   return absl::OkStatus();
 }
 
-void SplitConjuncts(const Expr& e, std::vector<Expr>* parts) {
-  const auto* node = e.As<BinaryNode>();
-  if (node && node->kind == ExprKind::kAnd) {
-    SplitConjuncts(node->a, parts);
-    SplitConjuncts(node->b, parts);
-  } else if (!IsOne(e)) {
-    parts->push_back(e);
-  }
-}
-
 // A partial result exists where its init ran: in the first iteration of the
 // loops that are left out. Where a condition holds later it has to hold there.
 absl::Status CheckCondition(Target* target) {
@@ -175,9 +166,8 @@ absl::Status CheckCondition(Target* target) {
     analyzer.Bind(loop->var, {loop->min, loop->extent});
     if (IsDropped(*target, *loop)) first[loop->var.get()] = loop->min;
   }
-  std::vector<Expr> parts;
-  SplitConjuncts(target->realize().predicate, &parts);
-  for (const Expr& part : parts) {
+  for (const Expr& part : ConjunctsOf(target->realize().predicate)) {
+    if (IsOne(part)) continue;
     const Expr at_first = analyzer.Simplify(Substitute(part, first));
     if (analyzer.CanProve(at_first)) continue;
     const auto held = analyzer.Assume(part);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/ir/expr/conjuncts.h"
+
 namespace kiln {
 namespace {
 
@@ -65,16 +67,13 @@ Bound BoundOf(const AffineScope& scope, const Expr& larger, const Expr& smaller,
   return {scope.Evaluate(Sub(larger, smaller)), least, exact};
 }
 
-// The bounds that together are the condition, as far as they are understood.
+// The bound that a conjunct is, if it is understood.
 void Collect(const Expr& e, const AffineScope& scope,
              std::vector<Bound>* bounds) {
   const auto* binary = e.As<BinaryNode>();
   if (!binary) return;
   const Expr &a = binary->a, &b = binary->b;
-  if (e.kind() == ExprKind::kAnd) {
-    Collect(a, scope, bounds);
-    Collect(b, scope, bounds);
-  } else if (e.kind() == ExprKind::kLE) {
+  if (e.kind() == ExprKind::kLE) {
     bounds->push_back(BoundOf(scope, b, a, 0, false));
   } else if (e.kind() == ExprKind::kLT) {
     bounds->push_back(BoundOf(scope, b, a, 1, false));
@@ -129,7 +128,7 @@ bool IsElementOf(const StoreNode& store, const Expr& e) {
 double ConditionShare(const Expr& condition, const AffineScope& scope,
                       const std::vector<int64_t>& extents) {
   std::vector<Bound> bounds;
-  Collect(condition, scope, &bounds);
+  for (const Expr& e : ConjunctsOf(condition)) Collect(e, scope, &bounds);
   bounds.erase(
       std::remove_if(bounds.begin(), bounds.end(),
                      [&](const Bound& bound) {
