@@ -1,5 +1,6 @@
 // Expressions, one kind at a time.
 #include "absl/strings/str_cat.h"
+#include "kiln/base/check.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/ir/expr/visit.h"
 #include "llvm/IR/Intrinsics.h"
@@ -37,49 +38,40 @@ bool IsSpeculatable(const Expr& e) {
   return safe;
 }
 
+absl::Status NotANumber(const StringImmNode& text) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "string \"", text.value, "\" stands where a number is wanted"));
+}
+
 llvm::CmpInst::Predicate FloatPredicate(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kEQ:
-      return llvm::CmpInst::FCMP_OEQ;
-    case ExprKind::kNE:
-      return llvm::CmpInst::FCMP_UNE;
-    case ExprKind::kLT:
-      return llvm::CmpInst::FCMP_OLT;
-    case ExprKind::kLE:
-      return llvm::CmpInst::FCMP_OLE;
-    case ExprKind::kGT:
-      return llvm::CmpInst::FCMP_OGT;
-    default:
-      return llvm::CmpInst::FCMP_OGE;
-  }
+  if (kind == ExprKind::kEQ) return llvm::CmpInst::FCMP_OEQ;
+  if (kind == ExprKind::kNE) return llvm::CmpInst::FCMP_UNE;
+  if (kind == ExprKind::kLT) return llvm::CmpInst::FCMP_OLT;
+  if (kind == ExprKind::kLE) return llvm::CmpInst::FCMP_OLE;
+  if (kind == ExprKind::kGT) return llvm::CmpInst::FCMP_OGT;
+  KILN_CHECK(kind == ExprKind::kGE) << ExprKindName(kind);
+  return llvm::CmpInst::FCMP_OGE;
 }
 
 llvm::CmpInst::Predicate IntPredicate(ExprKind kind, bool is_signed) {
-  switch (kind) {
-    case ExprKind::kEQ:
-      return llvm::CmpInst::ICMP_EQ;
-    case ExprKind::kNE:
-      return llvm::CmpInst::ICMP_NE;
-    case ExprKind::kLT:
-      return is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT;
-    case ExprKind::kLE:
-      return is_signed ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE;
-    case ExprKind::kGT:
-      return is_signed ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_UGT;
-    default:
-      return is_signed ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_UGE;
-  }
+  using Cmp = llvm::CmpInst;
+  if (kind == ExprKind::kEQ) return Cmp::ICMP_EQ;
+  if (kind == ExprKind::kNE) return Cmp::ICMP_NE;
+  if (kind == ExprKind::kLT) return is_signed ? Cmp::ICMP_SLT : Cmp::ICMP_ULT;
+  if (kind == ExprKind::kLE) return is_signed ? Cmp::ICMP_SLE : Cmp::ICMP_ULE;
+  if (kind == ExprKind::kGT) return is_signed ? Cmp::ICMP_SGT : Cmp::ICMP_UGT;
+  KILN_CHECK(kind == ExprKind::kGE) << ExprKindName(kind);
+  return is_signed ? Cmp::ICMP_SGE : Cmp::ICMP_UGE;
 }
 
 }  // namespace
 
 llvm::Value* Emitter::Emit(const Expr& e) {
-  if (IsBinary(e.kind())) return EmitBinary(*e.As<BinaryNode>());
   switch (e.kind()) {
 #define KILN_CASE(kind, ...) case ExprKind::k##kind:
     KILN_BINARY_KINDS(KILN_CASE)
 #undef KILN_CASE
-    return nullptr;
+    return EmitBinary(*e.As<BinaryNode>());
     case ExprKind::kIntImm:
       return llvm::ConstantInt::get(TypeOf(e.dtype()),
                                     e.As<IntImmNode>()->value, true);
@@ -87,10 +79,7 @@ llvm::Value* Emitter::Emit(const Expr& e) {
       return llvm::ConstantFP::get(TypeOf(e.dtype()),
                                    e.As<FloatImmNode>()->value);
     case ExprKind::kStringImm:
-      return Fail(absl::InvalidArgumentError(
-                      absl::StrCat("string \"", e.As<StringImmNode>()->value,
-                                   "\" stands where a number is wanted")),
-                  DType::Handle());
+      return Fail(NotANumber(*e.As<StringImmNode>()), DType::Handle());
     case ExprKind::kVar:
       return EmitVar(*e.As<VarNode>());
     case ExprKind::kCast: {
@@ -171,27 +160,32 @@ llvm::Value* Emitter::EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
   const bool real = dtype.is_float();
   // Index arithmetic is exact, so LLVM may assume that it does not wrap.
   const bool exact = dtype.Element() == DType::Index();
-  switch (kind) {
-    case ExprKind::kAdd:
-      return real ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, exact);
-    case ExprKind::kSub:
-      return real ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, exact);
-    case ExprKind::kMul:
-      return real ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, exact);
-    case ExprKind::kDiv:
-    case ExprKind::kTruncDiv:
-      if (real) return Quotient(b_.CreateFDiv(a, b));
-      return dtype.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
-    case ExprKind::kTruncMod:
-      if (real) return b_.CreateFRem(a, b);
-      return dtype.is_int() ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
-    case ExprKind::kMin:
-      return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
-    case ExprKind::kMax:
-      return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
-    default:
-      return EmitFloorDivMod(kind, dtype, a, b);
+  if (kind == ExprKind::kAdd) {
+    return real ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, exact);
   }
+  if (kind == ExprKind::kSub) {
+    return real ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, exact);
+  }
+  if (kind == ExprKind::kMul) {
+    return real ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, exact);
+  }
+  if (kind == ExprKind::kDiv || kind == ExprKind::kTruncDiv) {
+    if (real) return Quotient(b_.CreateFDiv(a, b));
+    return dtype.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
+  }
+  if (kind == ExprKind::kTruncMod) {
+    if (real) return b_.CreateFRem(a, b);
+    return dtype.is_int() ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
+  }
+  if (kind == ExprKind::kMin) {
+    return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
+  }
+  if (kind == ExprKind::kMax) {
+    return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
+  }
+  KILN_CHECK(kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod)
+      << ExprKindName(kind);
+  return EmitFloorDivMod(kind, dtype, a, b);
 }
 
 llvm::Value* Emitter::EmitFloorDivMod(ExprKind kind, DType dtype,

@@ -45,23 +45,16 @@ void Context::AssumeCompare(ExprKind kind, const Expr& a, const Expr& b) {
   difference.Add(LinearOf(b), -1);
   Linear reverse;
   reverse.Add(difference, -1);
-  switch (kind) {
-    case ExprKind::kLT:
-      difference.AddConstant(1);
-      return AssumeUpper(std::move(difference));
-    case ExprKind::kLE:
-      return AssumeUpper(std::move(difference));
-    case ExprKind::kGT:
-      reverse.AddConstant(1);
-      return AssumeUpper(std::move(reverse));
-    case ExprKind::kGE:
-      return AssumeUpper(std::move(reverse));
-    case ExprKind::kEQ:
-      AssumeUpper(std::move(difference));
-      AssumeUpper(std::move(reverse));
-      return AssumeModulus(a, b);
-    default:
-      return;
+  if (kind == ExprKind::kLT) difference.AddConstant(1);
+  if (kind == ExprKind::kGT) reverse.AddConstant(1);
+  if (kind == ExprKind::kLT || kind == ExprKind::kLE) {
+    AssumeUpper(std::move(difference));
+  } else if (kind == ExprKind::kGT || kind == ExprKind::kGE) {
+    AssumeUpper(std::move(reverse));
+  } else if (kind == ExprKind::kEQ) {
+    AssumeUpper(std::move(difference));
+    AssumeUpper(std::move(reverse));
+    AssumeModulus(a, b);
   }
 }
 

@@ -70,27 +70,21 @@ class Evaluator {
   }
 
   IntSet EvalBinary(const BinaryNode& e, int depth) {
-    switch (e.kind) {
-      case ExprKind::kAdd: {
-        const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
-        return {Apply(e.kind, a.min, b.min), Apply(e.kind, a.max, b.max)};
-      }
-      case ExprKind::kSub: {
-        const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
-        return {Apply(e.kind, a.min, b.max), Apply(e.kind, a.max, b.min)};
-      }
-      case ExprKind::kMul:
-        return EvalProduct(e, depth);
-      case ExprKind::kMin:
-      case ExprKind::kMax:
-        return EvalMinMax(e, depth);
-      case ExprKind::kFloorDiv:
-        return EvalQuotient(e, depth);
-      case ExprKind::kFloorMod:
-        return EvalRemainder(e, depth);
-      default:
-        return Constant(e);
+    if (e.kind == ExprKind::kAdd) {
+      const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
+      return {Apply(e.kind, a.min, b.min), Apply(e.kind, a.max, b.max)};
     }
+    if (e.kind == ExprKind::kSub) {
+      const IntSet a = Eval(e.a, depth + 1), b = Eval(e.b, depth + 1);
+      return {Apply(e.kind, a.min, b.max), Apply(e.kind, a.max, b.min)};
+    }
+    if (e.kind == ExprKind::kMul) return EvalProduct(e, depth);
+    if (e.kind == ExprKind::kMin || e.kind == ExprKind::kMax) {
+      return EvalMinMax(e, depth);
+    }
+    if (e.kind == ExprKind::kFloorDiv) return EvalQuotient(e, depth);
+    if (e.kind == ExprKind::kFloorMod) return EvalRemainder(e, depth);
+    return Constant(e);
   }
 
   // min(a, b) is unbounded above only when both are.
@@ -366,19 +360,13 @@ Expr SlackOf(const Expr& conjunct) {
       !compare->a.dtype().is_scalar()) {
     return nullptr;
   }
-  const Expr one = Int(1, compare->a.dtype());
-  switch (conjunct.kind()) {
-    case ExprKind::kLT:
-      return Sub(Sub(compare->b, compare->a), one);
-    case ExprKind::kLE:
-      return Sub(compare->b, compare->a);
-    case ExprKind::kGT:
-      return Sub(Sub(compare->a, compare->b), one);
-    case ExprKind::kGE:
-      return Sub(compare->a, compare->b);
-    default:
-      return nullptr;
-  }
+  const Expr &a = compare->a, &b = compare->b;
+  const Expr one = Int(1, a.dtype());
+  if (compare->kind == ExprKind::kLT) return Sub(Sub(b, a), one);
+  if (compare->kind == ExprKind::kLE) return Sub(b, a);
+  if (compare->kind == ExprKind::kGT) return Sub(Sub(a, b), one);
+  if (compare->kind == ExprKind::kGE) return Sub(a, b);
+  return nullptr;
 }
 
 // What a conjunct of a predicate leaves above 0.

@@ -56,23 +56,14 @@ Modular Remainder(const Modular& a, int64_t c) {
 
 // Of an operator on operands of these moduli.
 Modular OfBinary(ExprKind kind, const Modular& a, const Modular& b) {
-  switch (kind) {
-    case ExprKind::kAdd:
-      return Sum(a, b);
-    case ExprKind::kSub:
-      return Sum(a, Negate(b));
-    case ExprKind::kMul:
-      return Product(a, b);
-    case ExprKind::kFloorDiv:
-      return b.coefficient == 0 ? Quotient(a, b.base) : Modular{1, 0};
-    case ExprKind::kFloorMod:
-      return b.coefficient == 0 ? Remainder(a, b.base) : Modular{1, 0};
-    case ExprKind::kMin:
-    case ExprKind::kMax:
-      return Join(a, b);
-    default:
-      return {1, 0};
-  }
+  if (kind == ExprKind::kAdd) return Sum(a, b);
+  if (kind == ExprKind::kSub) return Sum(a, Negate(b));
+  if (kind == ExprKind::kMul) return Product(a, b);
+  if (kind == ExprKind::kMin || kind == ExprKind::kMax) return Join(a, b);
+  if (b.coefficient != 0) return {1, 0};
+  if (kind == ExprKind::kFloorDiv) return Quotient(a, b.base);
+  if (kind == ExprKind::kFloorMod) return Remainder(a, b.base);
+  return {1, 0};
 }
 
 }  // namespace

@@ -56,20 +56,11 @@ bool IsCompare(ExprKind kind) {
 }
 
 ExprKind NegatedCompare(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kLT:
-      return ExprKind::kGE;
-    case ExprKind::kLE:
-      return ExprKind::kGT;
-    case ExprKind::kGT:
-      return ExprKind::kLE;
-    case ExprKind::kGE:
-      return ExprKind::kLT;
-    case ExprKind::kEQ:
-      return ExprKind::kNE;
-    default:
-      return ExprKind::kEQ;
-  }
+  if (kind == ExprKind::kLT) return ExprKind::kGE;
+  if (kind == ExprKind::kLE) return ExprKind::kGT;
+  if (kind == ExprKind::kGT) return ExprKind::kLE;
+  if (kind == ExprKind::kGE) return ExprKind::kLT;
+  return kind == ExprKind::kEQ ? ExprKind::kNE : ExprKind::kEQ;
 }
 
 std::optional<bool> Context::DecideLess(const Linear& difference) {

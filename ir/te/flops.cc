@@ -19,14 +19,10 @@ double OfOperands(const Expr& e) {
 
 double OfCall(const CallNode& call) {
   const double lanes = call.dtype.lanes();
-  switch (call.op) {
-    case Intrinsic::kIfThenElse:
-      return std::max(OfExpr(call.args[1]), OfExpr(call.args[2]));
-    case Intrinsic::kFma:
-      return 2 * lanes + OfOperands(Expr(&call));
-    default:
-      break;
+  if (call.op == Intrinsic::kIfThenElse) {
+    return std::max(OfExpr(call.args[1]), OfExpr(call.args[2]));
   }
+  if (call.op == Intrinsic::kFma) return 2 * lanes + OfOperands(Expr(&call));
   const bool counts = GetIntrinsicInfo(call.op).purity == Purity::kPure &&
                       !call.args.empty() && !call.dtype.is_bool() &&
                       call.op != Intrinsic::kLikely &&

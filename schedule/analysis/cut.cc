@@ -23,18 +23,12 @@ Expr NegativeWhere(const Expr& condition) {
   if (!node || !node->a.dtype().is_int() || !node->a.dtype().is_scalar()) {
     return nullptr;
   }
-  switch (node->kind) {
-    case ExprKind::kLT:
-      return Sub(node->a, node->b);
-    case ExprKind::kLE:
-      return Sub(Sub(node->a, node->b), Int(1, node->a.dtype()));
-    case ExprKind::kGT:
-      return Sub(node->b, node->a);
-    case ExprKind::kGE:
-      return Sub(Sub(node->b, node->a), Int(1, node->a.dtype()));
-    default:
-      return nullptr;
-  }
+  const Expr one = Int(1, node->a.dtype());
+  if (node->kind == ExprKind::kLT) return Sub(node->a, node->b);
+  if (node->kind == ExprKind::kLE) return Sub(Sub(node->a, node->b), one);
+  if (node->kind == ExprKind::kGT) return Sub(node->b, node->a);
+  if (node->kind == ExprKind::kGE) return Sub(Sub(node->b, node->a), one);
+  return nullptr;
 }
 
 Domains DomainsOf(const Loops& loops) {

@@ -171,31 +171,22 @@ const Affine* AffineScope::Find(const VarNode* var) const {
 Affine AffineScope::EvaluateBinary(const BinaryNode& e) const {
   const Affine a = Evaluate(e.a);
   const Affine b = Evaluate(e.b);
-  switch (e.kind) {
-    case ExprKind::kAdd:
-      return Sum(a, b, 1);
-    case ExprKind::kSub:
-      return Sum(a, b, -1);
-    case ExprKind::kMul:
-      if (IsConstant(b)) return Multiple(a, b.constant);
-      if (IsConstant(a)) return Multiple(b, a.constant);
-      return Affine::Unknown();
-    case ExprKind::kFloorDiv:
-    case ExprKind::kTruncDiv:
-    case ExprKind::kFloorMod:
-    case ExprKind::kTruncMod:
-      if (a.unknown || !IsConstant(b) || b.constant <= 0) {
-        return Affine::Unknown();
-      }
-      return e.kind == ExprKind::kFloorDiv || e.kind == ExprKind::kTruncDiv
-                 ? Divide(a, b.constant)
-                 : Remainder(a, b.constant);
-    case ExprKind::kMin:
-    case ExprKind::kMax:
-      return Either(a, b);
-    default:
-      return Affine::Unknown();
+  const ExprKind kind = e.kind;
+  if (kind == ExprKind::kAdd) return Sum(a, b, 1);
+  if (kind == ExprKind::kSub) return Sum(a, b, -1);
+  if (kind == ExprKind::kMin || kind == ExprKind::kMax) return Either(a, b);
+  if (kind == ExprKind::kMul) {
+    if (IsConstant(b)) return Multiple(a, b.constant);
+    return IsConstant(a) ? Multiple(b, a.constant) : Affine::Unknown();
   }
+  if (a.unknown || !IsConstant(b) || b.constant <= 0) return Affine::Unknown();
+  if (kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv) {
+    return Divide(a, b.constant);
+  }
+  if (kind == ExprKind::kFloorMod || kind == ExprKind::kTruncMod) {
+    return Remainder(a, b.constant);
+  }
+  return Affine::Unknown();
 }
 
 Affine AffineScope::Evaluate(const Expr& e) const {

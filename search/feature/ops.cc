@@ -33,9 +33,12 @@ std::optional<OpClass> ClassOfBinary(const BinaryNode& e) {
     case ExprKind::kAnd:
     case ExprKind::kOr:
       return OpClass::kBool;
-    default:
-      return std::nullopt;
+#define KILN_CASE(kind, ...) case ExprKind::k##kind:
+      KILN_OTHER_EXPR_KINDS(KILN_CASE)
+#undef KILN_CASE
+      break;
   }
+  return std::nullopt;
 }
 
 std::optional<OpClass> ClassOfCall(const CallNode& e) {
