@@ -22,7 +22,8 @@ namespace kiln::codegen_internal {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// Rows closer together than this are prefetched by hardware.
+// Rows closer together than this are prefetched by hardware, as are those that
+// follow without gaps.
 constexpr int64_t kMinStrideBytes = 512;
 constexpr int64_t kMinIterations = 16;
 // Smaller buffers are near enough.
@@ -66,7 +67,8 @@ Emitter::Stream Emitter::FindStream(const ForNode& loop) {
     return {};
   }
   const int64_t cycles = std::max<int64_t>(1, bytes / (2 * kLineBytes));
-  return {&loop, std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead), {}};
+  return {
+      &loop, std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead), {}, {}};
 }
 
 void Emitter::EmitPrefetch(llvm::Value* address, int64_t bytes, int locality) {
@@ -105,12 +107,22 @@ void Emitter::PrefetchAt(const Buffer& buffer, const Expr& index, int lanes) {
                kSecondLevel);
 }
 
+int64_t Emitter::SpanOf(const Buffer& buffer) {
+  Stream& stream = frame_.stream;
+  for (const auto& [known, span] : stream.spans) {
+    if (known == buffer.get()) return span;
+  }
+  const int64_t span = VectorSpan(stream.loop->body, buffer);
+  stream.spans.emplace_back(buffer.get(), span);
+  return span;
+}
+
 void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
   const int64_t bytes = buffer->dtype.Element().bytes();
   const Stream& stream = frame_.stream;
   const int64_t stride =
       bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
-  if (stride <= kMinStrideBytes) return;
+  if (stride <= kMinStrideBytes || stride <= bytes * SpanOf(buffer)) return;
   llvm::Value* later = b_.CreateConstGEP1_64(
       b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);
   EmitPrefetch(later, lanes * bytes, kNearest);

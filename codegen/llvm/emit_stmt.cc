@@ -60,10 +60,11 @@ void Emitter::EmitSeq(const SeqNode& seq) {
 void Emitter::EmitInSeq(const Stmt& stmt, bool is_last) {
   std::optional<CopyAhead> copy;
   if (!is_last) copy = FindCopyAhead(stmt);
-  if (copy) frame_.asked = copy->copy.from.get();
+  if (!copy) return Emit(stmt);
+  frame_.asked = copy->copy.from.get();
   Emit(stmt);
   frame_.asked = nullptr;
-  if (copy) frame_.copies.push_back(*std::move(copy));
+  frame_.copies.push_back(*std::move(copy));
 }
 
 void Emitter::EmitFor(const ForNode& loop) {

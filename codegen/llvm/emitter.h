@@ -42,6 +42,8 @@ class Emitter {
     const ForNode* loop = nullptr;  // null outside of such loops
     int64_t ahead = 0;              // iterations to look ahead
     std::vector<std::pair<const BufferNode*, Expr>> seen;
+    // Elements that one iteration reads from first to last.
+    std::vector<std::pair<const BufferNode*, int64_t>> spans;
   };
   // A copy that comes again when the innermost `around` of the loops goes on.
   struct CopyAhead {
@@ -155,6 +157,7 @@ class Emitter {
   // Prefetching (emit_prefetch.cc).
   static Stream FindStream(const ForNode& loop);
   void Prefetch(const Buffer& buffer, const Expr& index, int lanes);
+  int64_t SpanOf(const Buffer& buffer);
   void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
   // Whether `index` walks over a block whose next one is asked for.
   bool PrefetchBlock(const Buffer& buffer, const Expr& index, int lanes);

@@ -6,6 +6,7 @@
 
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
 
 namespace kiln::codegen_internal {
 namespace {
@@ -128,6 +129,22 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
 }
 
 }  // namespace
+
+int64_t VectorSpan(const Stmt& body, const Buffer& buffer) {
+  int64_t first = INT64_MAX, end = INT64_MIN;
+  VisitExprs(body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    const Expr element =
+        load && load->buffer == buffer ? FirstElement(*load) : Expr();
+    if (element) {
+      const int64_t at = lower::ToLinear(element).constant;
+      first = std::min(first, at);
+      end = std::max(end, at + load->dtype.lanes());
+    }
+    return true;
+  });
+  return end > first ? end - first : 0;
+}
 
 std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
   VectorCopy copy;

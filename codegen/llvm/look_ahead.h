@@ -35,6 +35,10 @@ std::optional<Expr> NextPanelIndex(const Expr& index,
 std::optional<Expr> NextBlockIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops);
 
+// From the first to the last element of `buffer` that vectors in `body` read,
+// as far as their indices differ by constants.
+int64_t VectorSpan(const Stmt& body, const Buffer& buffer);
+
 // A nest that only copies vectors out of one buffer: each iteration of `loops`
 // some that are `step` elements apart, from `first` on.
 struct VectorCopy {

@@ -222,5 +222,20 @@ TEST_F(NextCopyTest, PaddedVectorsAreCopiesToo) {
       MakeFor(1, r_, Int(10), MakeStore(to_, padded, {Ramp(r_, Int(1), 4)}))));
 }
 
+TEST(VectorSpanTest, IsFromTheFirstToTheLastElementOfOneIteration) {
+  const Var k("k");
+  const Buffer from = MakeBuffer("from", DType::Float(32), {Int(4096)});
+  const Buffer other = MakeBuffer("other", DType::Float(32), {Int(4096)});
+  const auto copy = [&](const Buffer& b, int64_t at) {
+    const Expr index = Ramp(Add(Mul(k, Int(256)), Int(at)), Int(1), 16);
+    return MakeStore(other, Load(b, {index}), {index});
+  };
+  const Stmt body = MakeSeq(
+      {copy(from, 64), copy(from, 208), copy(from, 0), copy(other, 1024)});
+  EXPECT_EQ(VectorSpan(body, from), 224);
+  EXPECT_EQ(VectorSpan(body, other), 16);
+  EXPECT_EQ(VectorSpan(copy(other, 0), from), 0);
+}
+
 }  // namespace
 }  // namespace kiln::codegen_internal
