@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/renewed.h"
 
+#include <unordered_set>
 #include <utility>
 
 #include "kiln/ir/tensor/visit.h"
@@ -7,9 +8,44 @@
 namespace kiln {
 namespace {
 
+using VarSet = std::unordered_set<const VarNode*>;
+
+// Calls `use` on what describes the tensor of a match. A variable that stands
+// alone there and has no value yet gets one from the match.
+void ForEachField(const Buffer& buffer, FunctionRef<void(const Expr&)> use) {
+  for (const Expr& extent : buffer->shape) use(extent);
+  for (const Expr& stride : buffer->strides) use(stride);
+  if (buffer->elem_offset) use(buffer->elem_offset);
+}
+
+// The variables that `f` has but for those that only `part` defines.
+VarSet DefinedOutside(const Function& f, const Stmt& part) {
+  VarSet vars;
+  for (const Param& param : f.params) vars.insert(param.var.get());
+  for (const Var& var : SymbolicDims(f)) vars.insert(var.get());
+  Visit(f.body, [&](const Stmt& s) {
+    if (s == part) return false;
+    if (const auto* loop = s.As<ForNode>()) vars.insert(loop->var.get());
+    if (const auto* let = s.As<LetStmtNode>()) vars.insert(let->var.get());
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (!realize) return true;
+    for (const IterVar& iter : realize->block->iters) {
+      vars.insert(iter.var.get());
+    }
+    for (const MatchBufferRegion& match : realize->block->match_buffers) {
+      ForEachField(match.buffer, [&](const Expr& e) {
+        if (const auto* var = e.As<VarNode>()) vars.insert(var);
+      });
+    }
+    return true;
+  });
+  return vars;
+}
+
 class Renewer {
  public:
-  Renewer(const std::string& suffix, Function* f) : suffix_(suffix), f_(f) {}
+  Renewer(const std::string& suffix, VarSet outside, Function* f)
+      : suffix_(suffix), outside_(std::move(outside)), f_(f) {}
 
   Stmt Run(const Stmt& s) { return ReplaceBuffers(Copy(s), buffers_); }
 
@@ -66,7 +102,7 @@ class Renewer {
     };
     for (MatchBufferRegion& match : fields.match_buffers) {
       match.source = region(match.source);
-      match.buffer = NewBuffer(match.buffer);
+      match.buffer = NewMatch(match.buffer);
     }
     for (BufferRegion& r : fields.reads) r = region(r);
     for (BufferRegion& r : fields.writes) r = region(r);
@@ -76,18 +112,30 @@ class Renewer {
                        MakeBlock(std::move(fields)));
   }
 
+  // With the variables that it gives a value.
+  Buffer NewMatch(const Buffer& buffer) {
+    ForEachField(buffer, [&](const Expr& e) {
+      const auto* var = e.As<VarNode>();
+      if (!var || vars_.count(var) > 0 || outside_.count(var) > 0) return;
+      NewVar(Var(var));
+    });
+    return NewBuffer(buffer);
+  }
+
   // Another tensor like it; accesses follow when all is copied.
   Buffer NewBuffer(const Buffer& buffer) {
     const Buffer fresh = EditBuffer(buffer, [&](BufferNode& node) {
       if (node.data) node.data = NewVar(node.data);
       for (Expr& extent : node.shape) extent = Map(extent);
       for (Expr& stride : node.strides) stride = Map(stride);
+      if (node.elem_offset) node.elem_offset = Map(node.elem_offset);
     });
     buffers_[buffer.get()] = fresh;
     return fresh;
   }
 
   const std::string& suffix_;
+  const VarSet outside_;
   Function* f_;
   VarMap vars_;
   BufferMap buffers_;
@@ -96,7 +144,7 @@ class Renewer {
 }  // namespace
 
 Stmt Renewed(const Stmt& s, const std::string& suffix, Function* f) {
-  return Renewer(suffix, f).Run(s);
+  return Renewer(suffix, DefinedOutside(*f, s), f).Run(s);
 }
 
 }  // namespace kiln

@@ -8,8 +8,9 @@
 
 namespace kiln {
 
-// `s` with new ids and new variables, iterators and tensors for all that it
-// defines. Blocks are called as before, with `suffix` behind their name.
+// `s`, a statement of `f`, with new ids and new variables, iterators and
+// tensors for all that it defines. Blocks are called as before, with `suffix`
+// behind their name.
 Stmt Renewed(const Stmt& s, const std::string& suffix, Function* f);
 
 }  // namespace kiln
