@@ -54,7 +54,7 @@ struct TurnsOptions {
   // A stage ends when so much time was spent on timing, within these bounds of
   // turns for each kernel.
   double stage_seconds = 0.2;
-  int min_rounds = 2;
+  int min_rounds = 5;
   int max_rounds = 50;
   // Of one turn; a stage is better filled with many short ones.
   double turn_ms = 3;
