@@ -316,7 +316,8 @@ void Chooser::TryVector(int64_t lanes) {
 }
 
 void Chooser::TryVectors() {
-  for (int64_t vectors = kMaxVectors; vectors > 0; --vectors) {
+  // LLVM takes vectors of other lengths apart, lane by lane at worst.
+  for (int64_t vectors = kMaxVectors; vectors > 0; vectors /= 2) {
     TryVector(vectors * width_);
   }
   int64_t all = 1;

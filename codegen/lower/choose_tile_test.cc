@@ -50,6 +50,17 @@ TEST_F(ChooseTileTest, ATileFillsTheRegistersButNoMore) {
   EXPECT_EQ(tile->inner_reductions, 1);
 }
 
+// A product of 256x768x2304 took 67 ms with vectors of 48 lanes, 3 without.
+TEST_F(ChooseTileTest, SeveralVectorsSideBySideAreAPowerOfTwo) {
+  for (int64_t columns : {32, 48, 96, 144, 192, 384}) {
+    Extents e;
+    e.j = columns;
+    const auto tile = ChooseTile(Matmul(e), {64, 32});
+    ASSERT_TRUE(tile);
+    EXPECT_EQ(tile->lanes & (tile->lanes - 1), 0) << columns;
+  }
+}
+
 TEST_F(ChooseTileTest, FewerRegistersGiveASmallerTile) {
   const auto tile = ChooseTile(Matmul({}), {32, 16});
   ASSERT_TRUE(tile);
