@@ -100,6 +100,7 @@ class StoreEstimator {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
   double TileCount(const NestAccess& access) const;
+  double RoundsInRegisters(const NestAccess& target) const;
   double LiveRegisters(const NestAccess& access) const;
   double LoadedAhead() const;
   void CountTile();
@@ -179,6 +180,7 @@ void StoreEstimator::FindRegisters() {
   const bool is_own =
       target.buffer->is_local && nest_.tile <= target.owned_depth;
   target.in_registers = store_.is_reduction && (loops_on || is_own);
+  target.waits_in_memory = target.in_registers && !is_own;
   waits_ = loops_on;
   for (const NestAccess& access : nest_.accesses) {
     out_.registers +=
@@ -206,6 +208,15 @@ double StoreEstimator::LoadedAhead() const {
   return ahead;
 }
 
+// Of the tile, until its sums go back to memory.
+double StoreEstimator::RoundsInRegisters(const NestAccess& target) const {
+  double rounds = 1;
+  for (int i = nest_.tile - 1; i >= 0 && target.strides[i] == 0; --i) {
+    rounds *= nest_.extents[i];
+  }
+  return rounds;
+}
+
 void StoreEstimator::CountTile() {
   const double steps =
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
@@ -223,6 +234,9 @@ void StoreEstimator::CountTile() {
   const double once = std::min(load, slot_);  // a number for all lanes
   double near = 0;
   for (const NestAccess& access : nest_.accesses) {
+    if (access.waits_in_memory) {
+      near += TileCount(access) * (load + store) / RoundsInRegisters(access);
+    }
     if (access.in_registers) continue;
     const double count = TileCount(access);
     instructions += count;
@@ -252,7 +266,7 @@ double StoreEstimator::Capacity(MemoryLevelId id) const {
 
 double StoreEstimator::BytesAt(const NestAccess& access, int depth,
                                MemoryLevelId id) const {
-  if (access.in_registers) return 0;
+  if (access.in_registers && !access.waits_in_memory) return 0;
   const Footprint& footprint = access.footprints[depth];
   switch (id) {
     case MemoryLevelId::kL1:
@@ -293,7 +307,7 @@ double StoreEstimator::TransferSeconds(MemoryLevelId id) const {
       (all ? level.all_write_gbs / share : level.write_gbs) * 1e9;
   double seconds = 0;
   for (const NestAccess& access : nest_.accesses) {
-    if (access.in_registers) continue;
+    if (access.in_registers && !access.waits_in_memory) continue;
     const double own = BytesAt(access, depth, inner);
     const bool kept = 2 * fits - own <= capacity;
     const double lines = kept ? access.footprints[depth - 1].lines

@@ -32,6 +32,8 @@ struct NestAccess {
   // has the same memory.
   int owned_depth = 0;
   bool in_registers = false;  // stays there while the loop around the tile runs
+  // Comes from memory before that loop and goes back after it.
+  bool waits_in_memory = false;
 };
 
 struct Nest {

@@ -52,7 +52,7 @@ TEST(RegisterTilingTest, ALargeOperandMayBeReadFromBeginningToEnd) {
 
 TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 8u);
+  ASSERT_EQ(made.size(), 7u);
   for (size_t i = 1; i <= 3; ++i) {
     EXPECT_THAT(ToText(made[i].trace()), HasSubstr("cache_read"));
   }
@@ -62,7 +62,7 @@ TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
 TEST(RegisterTilingTest, PanelsMayBePackedWhereTheyAreUsed) {
   const Module module = *MakeWorkload("gmm:33,100,2700");
   auto made = ApplyRule(RegisterTiling, module, "Z");
-  ASSERT_GE(made.size(), 3u);
+  ASSERT_GE(made.size(), 2u);
   made.erase(made.begin(), made.end() - 1);
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("cache_write"));
@@ -73,7 +73,7 @@ TEST(RegisterTilingTest, PanelsMayBePackedWhereTheyAreUsed) {
 TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
   const Module module = *MakeWorkload("gmm:33,50,5600");
   auto made = ApplyRule(RegisterTiling, module, "Z");
-  ASSERT_GE(made.size(), 3u);
+  ASSERT_GE(made.size(), 2u);
   made.erase(made.begin(), made.end() - 1);
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
@@ -83,7 +83,7 @@ TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
 // at a time.
 TEST(RegisterTilingTest, PanelsAreAsWideAsTheTiles) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 8u);
+  ASSERT_EQ(made.size(), 7u);
   for (size_t i = 1; i <= 3; ++i) {
     const std::string text = ToText(made[i].trace());
     const std::string width = std::to_string(16 + 16 * i);

@@ -175,8 +175,10 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
       choices.push_back({shared, large, std::nullopt, vectors});
     }
   }
-  if (large) choices.push_back({std::nullopt, true, shared});
-  if (shared->elements > kLarge && Uses(info, *shared) >= kWorthPackingNear) {
+  if (shared->elements <= kLarge) return choices;
+  if (Uses(info, *shared) < kWorthPackingNear) {
+    if (large) choices.push_back({std::nullopt, true, shared});
+  } else {
     for (TilingChoice& near : ChoicesNear(widths, *shared, info, file.lanes)) {
       choices.push_back(std::move(near));
     }

@@ -37,14 +37,14 @@ TEST(TilingChoicesTest, LargeOperandsOfFewRowsAreNotPacked) {
 }
 
 TEST(TilingChoicesTest, LargeOperandsMayBePackedWhereTheyAreUsed) {
-  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "dsnnn");
-  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "dpppsnnn");
+  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "dnnn");
+  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "dpppnnn");
   EXPECT_EQ(Kinds("gmm:1024,1024,1024"), "dpppnnn");
 }
 
 TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
-  EXPECT_EQ(Kinds("gmm:64,512,9000"), "dsttt");
-  EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", false, "conv2d_nhwc"), "dstt");
+  EXPECT_EQ(Kinds("gmm:64,512,9000"), "dttt");
+  EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", false, "conv2d_nhwc"), "dtt");
 }
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
