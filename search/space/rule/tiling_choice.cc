@@ -16,9 +16,9 @@ constexpr double kWorthPackingNear = 32;
 // A panel of all that is summed up, next to what else the second-level cache
 // holds.
 constexpr int64_t kMostPanelBytes = 1 << 20;
-// The same, where one loop does not run over all of it, so that the next panel
-// is not asked for in time.
-constexpr int64_t kMostPartsBytes = 1 << 18;
+// The same for what several reductions run over, so that nobody asks for the
+// next panel.
+constexpr int64_t kMostTapsBytes = 512 << 10;
 constexpr int64_t kElementBytes = 4;
 
 // Whether operands that are contiguous along the columns stand still, so that
@@ -99,19 +99,33 @@ std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
   return choices;
 }
 
+int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
+  return info.ReduceSize() * vectors * lanes * kElementBytes;
+}
+
+// Whether the operand may be packed where it is used. Taps that stay in the
+// second-level cache had better be read where they lie.
+bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
+                 const std::vector<int>& widths, int lanes) {
+  if (widths.empty() || shared.elements <= kLarge ||
+      Uses(info, shared) < kWorthPackingNear) {
+    return false;
+  }
+  return LongReductions(info) == 1 ||
+         PanelBytes(info, widths[0], lanes) > kMostTapsBytes;
+}
+
 // Panels packed where they are used: nothing waits for them, and what is read
 // for one stays near until the next. Those too high for that in blocks.
 std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
                                       const ReadInfo& shared,
                                       const BlockInfo& info, int lanes) {
+  const bool has_taps = LongReductions(info) > 1;
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
-    const int64_t panel_bytes =
-        info.ReduceSize() * vectors * lanes * kElementBytes;
-    const int64_t most =
-        LongReductions(info) > 1 ? kMostPartsBytes : kMostPanelBytes;
+    const bool is_high = PanelBytes(info, vectors, lanes) > kMostPanelBytes;
     const std::optional<ReadInfo> streamed =
-        panel_bytes > most ? std::optional(shared) : std::nullopt;
+        has_taps || is_high ? std::optional(shared) : std::nullopt;
     choices.push_back({shared, true, streamed, vectors, /*near=*/true});
   }
   return choices;
@@ -175,13 +189,12 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
       choices.push_back({shared, large, std::nullopt, vectors});
     }
   }
-  if (shared->elements <= kLarge) return choices;
-  if (Uses(info, *shared) < kWorthPackingNear) {
-    if (large) choices.push_back({std::nullopt, true, shared});
-  } else {
+  if (MayPackNear(info, *shared, widths, file.lanes)) {
     for (TilingChoice& near : ChoicesNear(widths, *shared, info, file.lanes)) {
       choices.push_back(std::move(near));
     }
+  } else if (large && Uses(info, *shared) < kWorthPackingNear) {
+    choices.push_back({std::nullopt, true, shared});
   }
   return choices;
 }

@@ -47,6 +47,10 @@ TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
   EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", false, "conv2d_nhwc"), "dtt");
 }
 
+TEST(TilingChoicesTest, TapsThatStayInACacheAreReadInPlace) {
+  EXPECT_EQ(Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc"), "dp");
+}
+
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
   EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "ppp");
 }
