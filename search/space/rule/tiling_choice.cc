@@ -104,12 +104,16 @@ int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
 }
 
 // Whether the operand may be packed where it is used. Taps that stay in the
-// second-level cache had better be read where they lie.
+// second-level cache had better be read where they lie, as had those of which
+// each phase of a transposed convolution uses some.
 bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
                  const std::vector<int>& widths, int lanes) {
   if (widths.empty() || shared.elements <= kLarge ||
       Uses(info, shared) < kWorthPackingNear) {
     return false;
+  }
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    if (!MovesEvenly(info, i)) return false;
   }
   return LongReductions(info) == 1 ||
          PanelBytes(info, widths[0], lanes) > kMostTapsBytes;
