@@ -34,13 +34,21 @@ std::optional<Position> PositionIn(absl::Span<const ForNode* const> loops) {
   return position;
 }
 
-bool ReadsMemory(const Expr& e) {
-  bool reads = false;
+// Whether to compute `e` for an iteration that may not come could stop the
+// program: it reads memory, or divides by what may be 0 there.
+bool MayTrap(const Expr& e) {
+  bool traps = false;
   Visit(e, [&](const Expr& inner) {
-    reads |= inner.As<LoadNode>() != nullptr;
-    return !reads;
+    const auto* node = inner.As<BinaryNode>();
+    const bool divides = node && (node->kind == ExprKind::kFloorDiv ||
+                                  node->kind == ExprKind::kFloorMod ||
+                                  node->kind == ExprKind::kTruncDiv ||
+                                  node->kind == ExprKind::kTruncMod);
+    const int64_t* divisor = divides ? AsInt(node->b) : nullptr;
+    traps |= inner.As<LoadNode>() || (divides && (!divisor || *divisor == 0));
+    return !traps;
   });
-  return reads;
+  return traps;
 }
 
 // The loop that goes on where the last of `loops`, the rows, ends; nullopt
@@ -82,7 +90,7 @@ bool AddVectors(absl::Span<const Stmt> stores, VectorCopy* copy) {
   for (size_t i = 0; i < stores.size(); ++i) {
     const LoadNode* load = CopiedVector(stores[i]);
     const Expr element = load ? FirstElement(*load) : Expr();
-    if (!element || ReadsMemory(element)) return false;
+    if (!element || MayTrap(element)) return false;
     const lower::LinearForm form = lower::ToLinear(element);
     if (i == 0) {
       *copy = {load->buffer,       element, load->dtype.lanes(),
@@ -194,7 +202,7 @@ std::vector<Expr> NextCopyIndices(const VectorCopy& copy,
 
 std::optional<Expr> NextBlockIndex(const Expr& index,
                                    absl::Span<const ForNode* const> loops) {
-  if (loops.size() < 3 || ReadsMemory(index)) return std::nullopt;
+  if (loops.size() < 3 || MayTrap(index)) return std::nullopt;
   const lower::LinearForm form = lower::ToLinear(index);
   const std::optional<size_t> block = FindBlockLoop(form, loops);
   if (!block) return std::nullopt;
@@ -228,7 +236,7 @@ std::optional<Expr> NextPanelIndex(const Expr& index,
   const auto moves = [&](size_t i) { return UsesVar(index, loops[i]->var); };
   const size_t row = loops.size() - 1;
   const int64_t* rows = AsInt(loops[row]->extent);
-  if (!rows || !moves(row) || ReadsMemory(index)) return std::nullopt;
+  if (!rows || !moves(row) || MayTrap(index)) return std::nullopt;
   size_t first_pass = row;
   while (first_pass > 0 && !moves(first_pass - 1)) --first_pass;
   const auto pass = PositionIn(loops.subspan(first_pass, row - first_pass));

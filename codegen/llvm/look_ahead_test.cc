@@ -78,6 +78,12 @@ TEST_F(NextPanelTest, NothingIsReadToKnowWhere) {
   EXPECT_FALSE(Next(Add(Load(rows, {j_}), k_)));
 }
 
+TEST_F(NextPanelTest, NothingIsDividedByWhatMayBeZeroLater) {
+  const Expr left = Sub(Int(3), j_);  // 0 in the iteration after the last
+  EXPECT_FALSE(Next(Add(FloorDiv(Int(480), left), Add(j_, k_))));
+  EXPECT_TRUE(Next(Add(FloorDiv(j_, Int(3)), Add(Mul(j_, Int(480)), k_))));
+}
+
 class NextBlockTest : public testing::Test {
  protected:
   static Stmt Loop(const Var& var, int64_t extent) {
