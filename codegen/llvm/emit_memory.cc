@@ -4,16 +4,6 @@
 #include "kiln/codegen/llvm/emitter.h"
 
 namespace kiln::codegen_internal {
-namespace {
-
-// The base of an index with consecutive lanes, or null.
-Expr ContiguousBase(const Expr& index) {
-  const auto* ramp = index.As<RampNode>();
-  return ramp && IsOne(ramp->stride) ? ramp->base : nullptr;
-}
-
-}  // namespace
-
 llvm::Value* Emitter::AddressOf(const Buffer& buffer, llvm::Value* index) {
   llvm::Value* base = frame_.buffers[buffer.get()];
   if (buffer->dtype.lanes() > 1) {

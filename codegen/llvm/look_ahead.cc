@@ -78,18 +78,12 @@ const LoadNode* CopiedVector(const Stmt& s) {
   return load && load->buffer != store->buffer ? load : nullptr;
 }
 
-// The first of its elements; null where they are not consecutive.
-Expr FirstElement(const LoadNode& load) {
-  const auto* ramp = load.indices[0].As<RampNode>();
-  return ramp && IsOne(ramp->stride) ? ramp->base : Expr();
-}
-
 // Notes the vectors that one iteration copies.
 bool AddVectors(absl::Span<const Stmt> stores, VectorCopy* copy) {
   lower::LinearForm first;
   for (size_t i = 0; i < stores.size(); ++i) {
     const LoadNode* load = CopiedVector(stores[i]);
-    const Expr element = load ? FirstElement(*load) : Expr();
+    const Expr element = load ? ContiguousBase(load->indices[0]) : Expr();
     if (!element || MayTrap(element)) return false;
     const lower::LinearForm form = lower::ToLinear(element);
     if (i == 0) {
@@ -138,12 +132,18 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
 
 }  // namespace
 
+Expr ContiguousBase(const Expr& index) {
+  const auto* ramp = index.As<RampNode>();
+  return ramp && IsOne(ramp->stride) ? ramp->base : nullptr;
+}
+
 int64_t VectorSpan(const Stmt& body, const Buffer& buffer) {
   int64_t first = INT64_MAX, end = INT64_MIN;
   VisitExprs(body, [&](const Expr& e) {
     const auto* load = e.As<LoadNode>();
-    const Expr element =
-        load && load->buffer == buffer ? FirstElement(*load) : Expr();
+    const Expr element = load && load->buffer == buffer
+                             ? ContiguousBase(load->indices[0])
+                             : Expr();
     if (element) {
       const int64_t at = lower::ToLinear(element).constant;
       first = std::min(first, at);

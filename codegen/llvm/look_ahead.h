@@ -12,6 +12,9 @@
 
 namespace kiln::codegen_internal {
 
+// The base of an index with consecutive lanes, or null.
+Expr ContiguousBase(const Expr& index);
+
 // `index` is read in the last of `loops`. Where some loops around it pass over
 // the same elements again, and one around those goes on to others: the element
 // to ask for in each iteration, so that the passes together ask for all that
