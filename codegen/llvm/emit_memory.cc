@@ -60,7 +60,7 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
     return LoadElement(load.buffer, Address(load.buffer, index), lanes);
   }
   if (Expr base = ContiguousBase(index)) {
-    Prefetch(load.buffer, base, lanes);
+    PrefetchRow(load.buffer, base, lanes);
     return LoadElement(load.buffer, Address(load.buffer, base), lanes);
   }
   if (const auto* broadcast = index.As<BroadcastNode>()) {

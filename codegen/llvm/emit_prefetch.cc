@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/llvm/look_ahead.h"
 #include "kiln/codegen/lower/linear.h"
@@ -35,11 +36,11 @@ constexpr int64_t kMaxAhead = 64;
 // Localities as LLVM counts them.
 constexpr int kNearest = 3;
 constexpr int kSecondLevel = 2;
-// Buffers from this size on, and panels within these sizes per vector, are
-// asked for a panel ahead.
+// Buffers from this size on, and panels within these sizes, are asked for a
+// panel ahead.
 constexpr int64_t kMinFarBytes = 1 << 20;
 constexpr int64_t kMinPanelBytes = 8 << 10;
-constexpr int64_t kMaxPanelBytes = 512 << 10;
+constexpr int64_t kMaxPanelBytes = 1 << 20;
 
 bool HasBytes(const Buffer& buffer, int64_t least) {
   const int64_t* size =
@@ -79,32 +80,64 @@ void Emitter::EmitPrefetch(llvm::Value* address, int64_t bytes, int locality) {
   }
 }
 
-void Emitter::Prefetch(const Buffer& buffer, const Expr& index, int lanes) {
+void Emitter::PrefetchAhead(const Stmt& body) {
+  PrefetchCopies();
+  for (const VectorGrid& grid : FindVectorGrids(body)) {
+    if (!IsFar(grid.buffer) || grid.buffer.get() == frame_.asked) continue;
+    AskAhead ask = AskForNextBlock(grid, frame_.loops);
+    if (!ask.indices.empty()) {
+      frame_.stream.blocks.push_back(grid.buffer.get());
+    } else if (IsPanel(grid)) {
+      ask = AskForNextPanel(grid, frame_.loops);
+    }
+    Ask(grid, ask);
+  }
+}
+
+void Emitter::Ask(const VectorGrid& grid, const AskAhead& ask) {
+  if (ask.indices.empty()) return;
+  const int64_t bytes = grid.buffer->dtype.bytes();
+  llvm::Value* base = frame_.buffers[grid.buffer.get()];
+  InEvery(ask.every, [&] {
+    for (const Expr& index : ask.indices) {
+      llvm::Value* offset = b_.CreateMul(Emit(index), b_.getInt64(bytes));
+      EmitPrefetch(b_.CreateGEP(b_.getInt8Ty(), base, offset),
+                   grid.lanes * bytes, kSecondLevel);
+    }
+  });
+}
+
+void Emitter::InEvery(int64_t count, FunctionRef<void()> emit) {
+  if (count == 1) return emit();
+  const ForNode& loop = *frame_.loops.back();
+  llvm::Value* step = b_.CreateSub(Emit(loop.var), Emit(loop.min));
+  llvm::Value* rest = b_.CreateURem(step, b_.getInt64(count));
+  auto* ask = llvm::BasicBlock::Create(context_, "ask", frame_.function);
+  auto* asked = llvm::BasicBlock::Create(context_, "asked", frame_.function);
+  b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt64(0)), ask, asked);
+  b_.SetInsertPoint(ask);
+  emit();
+  b_.CreateBr(asked);
+  b_.SetInsertPoint(asked);
+}
+
+void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
   Stream& stream = frame_.stream;
-  if (!stream.loop || !IsLarge(buffer) || buffer.get() == frame_.asked) return;
+  if (!stream.loop || !IsLarge(buffer) || buffer.get() == frame_.asked ||
+      absl::c_linear_search(stream.blocks, buffer.get())) {
+    return;
+  }
   for (const auto& [seen, seen_index] : stream.seen) {
     if (seen == buffer.get() && lower::SameStructure(seen_index, index)) return;
   }
   stream.seen.emplace_back(buffer.get(), index);
-  if (PrefetchBlock(buffer, index, lanes)) return;
-  PrefetchRow(buffer, index, lanes);
-  PrefetchPanel(buffer, index, lanes);
-}
-
-bool Emitter::PrefetchBlock(const Buffer& buffer, const Expr& index,
-                            int lanes) {
-  if (!IsFar(buffer)) return false;
-  const std::optional<Expr> later = NextBlockIndex(index, frame_.loops);
-  if (later) PrefetchAt(buffer, *later, lanes);
-  return later.has_value();
-}
-
-void Emitter::PrefetchAt(const Buffer& buffer, const Expr& index, int lanes) {
-  const int64_t bytes = buffer->dtype.bytes();
-  llvm::Value* offset = b_.CreateMul(Emit(index), b_.getInt64(bytes));
-  llvm::Value* base = frame_.buffers[buffer.get()];
-  EmitPrefetch(b_.CreateGEP(b_.getInt8Ty(), base, offset), lanes * bytes,
-               kSecondLevel);
+  const int64_t bytes = buffer->dtype.Element().bytes();
+  const int64_t stride =
+      bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
+  if (stride <= kMinStrideBytes || stride <= bytes * SpanOf(buffer)) return;
+  llvm::Value* later = b_.CreateConstGEP1_64(
+      b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);
+  EmitPrefetch(later, lanes * bytes, kNearest);
 }
 
 int64_t Emitter::SpanOf(const Buffer& buffer) {
@@ -117,44 +150,26 @@ int64_t Emitter::SpanOf(const Buffer& buffer) {
   return span;
 }
 
-void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
-  const int64_t bytes = buffer->dtype.Element().bytes();
-  const Stream& stream = frame_.stream;
-  const int64_t stride =
-      bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
-  if (stride <= kMinStrideBytes || stride <= bytes * SpanOf(buffer)) return;
-  llvm::Value* later = b_.CreateConstGEP1_64(
-      b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);
-  EmitPrefetch(later, lanes * bytes, kNearest);
-}
-
 std::optional<Emitter::CopyAhead> Emitter::FindCopyAhead(
     const Stmt& stmt) const {
   std::optional<VectorCopy> copy = FindVectorCopy(stmt);
-  if (!copy || !IsFar(copy->from) || frame_.loops.empty()) return std::nullopt;
+  if (!copy || !IsFar(copy->from.buffer) || frame_.loops.empty())
+    return std::nullopt;
   return CopyAhead{*std::move(copy), frame_.loops.size()};
 }
 
 void Emitter::PrefetchCopies() {
   const absl::Span<const ForNode* const> loops(frame_.loops);
   for (const auto& [copy, around] : frame_.copies) {
-    for (const Expr& index :
-         NextCopyIndices(copy, loops.first(around), loops.subspan(around))) {
-      PrefetchAt(copy.from, index, copy.lanes);
-    }
+    Ask(copy.from,
+        AskForNextCopy(copy, loops.first(around), loops.subspan(around)));
   }
 }
 
-void Emitter::PrefetchPanel(const Buffer& buffer, const Expr& index,
-                            int lanes) {
-  const int64_t bytes = buffer->dtype.bytes();
-  const int64_t panel_bytes =
-      *AsInt(frame_.stream.loop->extent) * lanes * bytes;
-  const bool is_worth_it = IsFar(buffer) && panel_bytes >= kMinPanelBytes &&
-                           panel_bytes <= kMaxPanelBytes;
-  const std::optional<Expr> later =
-      is_worth_it ? NextPanelIndex(index, frame_.loops) : std::nullopt;
-  if (later) PrefetchAt(buffer, *later, lanes);
+bool Emitter::IsPanel(const VectorGrid& grid) const {
+  const int64_t bytes = *AsInt(frame_.stream.loop->extent) * grid.count() *
+                        grid.lanes * grid.buffer->dtype.bytes();
+  return bytes >= kMinPanelBytes && bytes <= kMaxPanelBytes;
 }
 
 }  // namespace kiln::codegen_internal

@@ -61,7 +61,7 @@ void Emitter::EmitInSeq(const Stmt& stmt, bool is_last) {
   std::optional<CopyAhead> copy;
   if (!is_last) copy = FindCopyAhead(stmt);
   if (!copy) return Emit(stmt);
-  frame_.asked = copy->copy.from.get();
+  frame_.asked = copy->copy.from.buffer.get();
   Emit(stmt);
   frame_.asked = nullptr;
   frame_.copies.push_back(*std::move(copy));
@@ -102,7 +102,7 @@ void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
   frame_.vars[loop.var.get()] = var;
   frame_.loops.push_back(&loop);
   frame_.stream = FindStream(loop);
-  if (frame_.stream.loop) PrefetchCopies();
+  if (frame_.stream.loop) PrefetchAhead(loop.body);
   Emit(loop.body);
   frame_.stream = Stream();
   frame_.loops.pop_back();

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "kiln/codegen/llvm/look_ahead.h"
 #include "kiln/codegen/target/target.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -44,6 +45,7 @@ class Emitter {
     std::vector<std::pair<const BufferNode*, Expr>> seen;
     // Elements that one iteration reads from first to last.
     std::vector<std::pair<const BufferNode*, int64_t>> spans;
+    std::vector<const BufferNode*> blocks;  // whose next ones are asked for
   };
   // A copy that comes again when the innermost `around` of the loops goes on.
   struct CopyAhead {
@@ -156,17 +158,20 @@ class Emitter {
 
   // Prefetching (emit_prefetch.cc).
   static Stream FindStream(const ForNode& loop);
-  void Prefetch(const Buffer& buffer, const Expr& index, int lanes);
-  int64_t SpanOf(const Buffer& buffer);
+  // Asks for what comes after the nest of loops around `body`, in which it is
+  // the innermost.
+  void PrefetchAhead(const Stmt& body);
+  // Of a loop over rows that are apart, asks for a row some steps ahead.
   void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
-  // Whether `index` walks over a block whose next one is asked for.
-  bool PrefetchBlock(const Buffer& buffer, const Expr& index, int lanes);
+  int64_t SpanOf(const Buffer& buffer);
+  bool IsPanel(const VectorGrid& grid) const;
   // Into the second level.
-  void PrefetchAt(const Buffer& buffer, const Expr& index, int lanes);
+  void Ask(const VectorGrid& grid, const AskAhead& ask);
+  // In every `count`-th iteration of the innermost loop.
+  void InEvery(int64_t count, FunctionRef<void()> emit);
   // Whether what `stmt` copies can be asked for by the work that follows it.
   std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
   void PrefetchCopies();
-  void PrefetchPanel(const Buffer& buffer, const Expr& index, int lanes);
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
 
   // Copies that transpose (emit_transpose.cc). How many of `stmts` were emitted

@@ -11,7 +11,8 @@
 namespace kiln::codegen_internal {
 namespace {
 
-// Vectors that one iteration may ask for.
+// Vectors that one iteration may ask for, but for panels and blocks of few
+// passes.
 constexpr int64_t kMostAtOnce = 4;
 
 // Where an iteration stands among all of a nest.
@@ -32,6 +33,77 @@ std::optional<Position> PositionIn(absl::Span<const ForNode* const> loops) {
         Add(Mul(position.index, loop->extent), Sub(loop->var, loop->min));
   }
   return position;
+}
+
+// Parts of some work, numbered from 0, that each step takes: all steps together
+// take all `count` in order, and the last one again where steps are left.
+struct Share {
+  int64_t every = 1;  // iterations of the last loop
+  std::vector<Expr> parts;
+};
+
+std::optional<Share> ShareOut(absl::Span<const ForNode* const> loops,
+                              int64_t count) {
+  const ForNode& last = *loops.back();
+  const auto run = PositionIn(loops.first(loops.size() - 1));
+  if (!run || !PositionIn(loops.last(1))) return std::nullopt;
+  const int64_t steps = *AsInt(last.extent);
+  const int64_t wanted = (count + run->count - 1) / run->count;
+  Share share;
+  while (2 * share.every * wanted <= steps) share.every *= 2;
+  const int64_t turns = (steps + share.every - 1) / share.every;
+  const int64_t each = (wanted + turns - 1) / turns;
+  const Expr turn = Add(Mul(run->index, Int(turns)),
+                        FloorDiv(Sub(last.var, last.min), Int(share.every)));
+  for (int64_t i = 0; i < each; ++i) {
+    const Expr part = Add(Mul(turn, Int(each)), Int(i));
+    share.parts.push_back(Min(part, Int(count - 1)));
+  }
+  return share;
+}
+
+// Neighbours in a row of the grid that are asked for together.
+int64_t AtOnce(const VectorGrid& grid) {
+  int64_t columns = std::min(grid.columns, kMostAtOnce);
+  while (grid.columns % columns != 0) --columns;
+  return columns;
+}
+
+// Takes the last digit of `number`, which has the base `base`.
+Expr TakeDigit(Expr* number, const Expr& base) {
+  const Expr digit = FloorMod(*number, base);
+  *number = FloorDiv(*number, base);
+  return digit;
+}
+
+// Takes a digit for each of `loops`, the last one first.
+void TakeIteration(Expr* number, absl::Span<const ForNode* const> loops,
+                   VarMap* iteration) {
+  for (size_t i = loops.size(); i-- > 0;) {
+    (*iteration)[loops[i]->var.get()] =
+        Add(loops[i]->min, TakeDigit(number, loops[i]->extent));
+  }
+}
+
+// Asks for `rows` rows of the grid, whose first elements `first_of` tells by
+// their number.
+AskAhead AskForRows(const VectorGrid& grid, int64_t rows,
+                    absl::Span<const ForNode* const> loops,
+                    FunctionRef<Expr(Expr)> first_of) {
+  const int64_t at_once = AtOnce(grid);
+  const int64_t parts = grid.columns / at_once;  // of a row
+  const std::optional<Share> share = ShareOut(loops, rows * parts);
+  if (!share) return {};
+  AskAhead ask{share->every, {}};
+  for (Expr number : share->parts) {
+    const Expr column = Mul(TakeDigit(&number, Int(parts)), Int(at_once));
+    const Expr first = first_of(number);
+    for (int64_t i = 0; i < at_once; ++i) {
+      const Expr apart = Mul(Add(column, Int(i)), Int(grid.column_step));
+      ask.indices.push_back(Add(first, apart));
+    }
+  }
+  return ask;
 }
 
 // Whether to compute `e` for an iteration that may not come could stop the
@@ -78,30 +150,6 @@ const LoadNode* CopiedVector(const Stmt& s) {
   return load && load->buffer != store->buffer ? load : nullptr;
 }
 
-// Notes the vectors that one iteration copies.
-bool AddVectors(absl::Span<const Stmt> stores, VectorCopy* copy) {
-  lower::LinearForm first;
-  for (size_t i = 0; i < stores.size(); ++i) {
-    const LoadNode* load = CopiedVector(stores[i]);
-    const Expr element = load ? ContiguousBase(load->indices[0]) : Expr();
-    if (!element || MayTrap(element)) return false;
-    const lower::LinearForm form = lower::ToLinear(element);
-    if (i == 0) {
-      *copy = {load->buffer,       element, load->dtype.lanes(),
-               std::ssize(stores), 0,       std::move(copy->loops)};
-      first = form;
-      continue;
-    }
-    const lower::LinearForm apart = lower::Difference(form, first);
-    if (i == 1) copy->step = apart.constant;
-    if (!apart.IsConstant() || load->buffer != copy->from ||
-        apart.constant != static_cast<int64_t>(i) * copy->step) {
-      return false;
-    }
-  }
-  return !stores.empty();
-}
-
 // The loops that `copy` moves with, where each goes on when the one inside it
 // is through: the outermost last.
 std::vector<const ForNode*> LoopsThatMove(
@@ -109,7 +157,7 @@ std::vector<const ForNode*> LoopsThatMove(
   std::vector<const ForNode*> moving;
   for (size_t i = around.size(); i-- > 0;) {
     if (IsOne(around[i]->extent)) continue;
-    const bool moves = UsesVar(copy.first, around[i]->var);
+    const bool moves = UsesVar(copy.from.first, around[i]->var);
     if (!moves && !moving.empty()) break;
     if (moves) moving.push_back(around[i]);
   }
@@ -132,126 +180,92 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
 
 }  // namespace
 
-Expr ContiguousBase(const Expr& index) {
-  const auto* ramp = index.As<RampNode>();
-  return ramp && IsOne(ramp->stride) ? ramp->base : nullptr;
-}
-
-int64_t VectorSpan(const Stmt& body, const Buffer& buffer) {
-  int64_t first = INT64_MAX, end = INT64_MIN;
-  VisitExprs(body, [&](const Expr& e) {
-    const auto* load = e.As<LoadNode>();
-    const Expr element = load && load->buffer == buffer
-                             ? ContiguousBase(load->indices[0])
-                             : Expr();
-    if (element) {
-      const int64_t at = lower::ToLinear(element).constant;
-      first = std::min(first, at);
-      end = std::max(end, at + load->dtype.lanes());
-    }
-    return true;
-  });
-  return end > first ? end - first : 0;
-}
-
 std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
-  VectorCopy copy;
+  std::vector<const ForNode*> loops;
   Stmt body = nest;
   while (const auto* loop = body.As<ForNode>()) {
     if (loop->for_kind == ForKind::kParallel || !AsInt(loop->extent)) {
       return std::nullopt;
     }
-    copy.loops.push_back(loop);
+    loops.push_back(loop);
     body = loop->body;
   }
   const auto* seq = body.As<SeqNode>();
-  const auto stores =
-      seq ? absl::MakeConstSpan(seq->stmts) : absl::MakeConstSpan(&body, 1);
-  if (copy.loops.empty() || !AddVectors(stores, &copy)) return std::nullopt;
-  return copy;
+  std::vector<const LoadNode*> loads;
+  for (const Stmt& s :
+       seq ? absl::MakeConstSpan(seq->stmts) : absl::MakeConstSpan(&body, 1)) {
+    loads.push_back(CopiedVector(s));
+    if (!loads.back()) return std::nullopt;
+  }
+  std::optional<VectorGrid> from = GridOf(loads);
+  if (loops.empty() || !from || MayTrap(from->first)) return std::nullopt;
+  return VectorCopy{*std::move(from), std::move(loops)};
 }
 
-std::vector<Expr> NextCopyIndices(const VectorCopy& copy,
-                                  absl::Span<const ForNode* const> around,
-                                  absl::Span<const ForNode* const> work) {
+AskAhead AskForNextCopy(const VectorCopy& copy,
+                        absl::Span<const ForNode* const> around,
+                        absl::Span<const ForNode* const> work) {
+  const VectorGrid& from = copy.from;
   const std::vector<const ForNode*> moving = LoopsThatMove(copy, around);
-  const std::optional<Position> step = PositionIn(work);
   const std::optional<Position> copied = PositionIn(copy.loops);
-  if (moving.empty() || !step || !copied) return {};
-  const int64_t vectors = copied->count * copy.count;
-  const int64_t at_once = (vectors + step->count - 1) / step->count;
-  if (at_once > kMostAtOnce) return {};
-  const int64_t passes = std::max<int64_t>(1, step->count / vectors);
-  std::vector<Expr> indices;
-  for (int64_t i = 0; i < at_once; ++i) {
-    Expr vector =
-        Add(Mul(FloorDiv(step->index, Int(passes)), Int(at_once)), Int(i));
-    const Expr index =
-        Add(copy.first, Mul(FloorMod(vector, Int(copy.count)), Int(copy.step)));
-    vector = FloorDiv(vector, Int(copy.count));
-    VarMap later = OneLater(moving);
-    for (size_t l = copy.loops.size(); l-- > 0;) {
-      const ForNode& loop = *copy.loops[l];
-      later[loop.var.get()] = Add(loop.min, FloorMod(vector, loop.extent));
-      vector = FloorDiv(vector, loop.extent);
-    }
-    indices.push_back(Substitute(index, later));
-  }
-  return indices;
+  if (moving.empty() || !copied) return {};
+  VarMap later = OneLater(moving);
+  AskAhead ask =
+      AskForRows(from, copied->count * from.rows, work, [&](Expr number) {
+        const Expr row = TakeDigit(&number, Int(from.rows));
+        TakeIteration(&number, copy.loops, &later);
+        return Add(Substitute(from.first, later), Mul(row, Int(from.row_step)));
+      });
+  return std::ssize(ask.indices) <= kMostAtOnce ? ask : AskAhead();
 }
 
-std::optional<Expr> NextBlockIndex(const Expr& index,
-                                   absl::Span<const ForNode* const> loops) {
-  if (loops.size() < 3 || MayTrap(index)) return std::nullopt;
-  const lower::LinearForm form = lower::ToLinear(index);
-  const std::optional<size_t> block = FindBlockLoop(form, loops);
-  if (!block) return std::nullopt;
+AskAhead AskForNextBlock(const VectorGrid& grid,
+                         absl::Span<const ForNode* const> loops) {
+  if (loops.size() < 3 || MayTrap(grid.first)) return {};
+  const auto block = FindBlockLoop(lower::ToLinear(grid.first), loops);
+  if (!block) return {};
   const auto inside = loops.subspan(*block + 1);
-  const std::optional<Position> step = PositionIn(inside);
-  if (!step) return std::nullopt;
+  std::vector<const ForNode*> panels(inside.begin(), inside.end() - 1);
+  std::erase_if(panels, [&](const ForNode* loop) {
+    return !UsesVar(grid.first, loop->var);
+  });
+  const std::optional<Position> panel = PositionIn(panels);
+  if (!panel || panel->count < 2) return {};
   const ForNode& rows = *loops.back();
-  int64_t panels = 1;
-  for (const ForNode* loop : inside.subspan(0, inside.size() - 1)) {
-    if (UsesVar(index, loop->var)) panels *= *AsInt(loop->extent);
-  }
-  if (panels < 2) return std::nullopt;
-  // Steps that ask for the same: passes over the block.
-  const int64_t passes = step->count / (panels * *AsInt(rows.extent));
-  const Expr wanted = FloorDiv(step->index, Int(passes));
+  const int64_t count = panel->count * *AsInt(rows.extent) * grid.rows;
   VarMap later;
   later[loops[*block]->var.get()] = Add(loops[*block]->var, Int(1));
-  later[rows.var.get()] = Add(rows.min, FloorDiv(wanted, Int(panels)));
-  Expr panel = FloorMod(wanted, Int(panels));
-  for (size_t i = inside.size() - 1; i-- > 0;) {
-    const ForNode& loop = *inside[i];
-    if (!UsesVar(index, loop.var)) continue;
-    later[loop.var.get()] = Add(loop.min, FloorMod(panel, loop.extent));
-    panel = FloorDiv(panel, loop.extent);
-  }
-  return Substitute(index, later);
+  return AskForRows(grid, count, inside, [&](Expr number) {
+    TakeIteration(&number, panels, &later);
+    const Expr row = TakeDigit(&number, Int(grid.rows));
+    later[rows.var.get()] = Add(rows.min, number);
+    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
 }
 
-std::optional<Expr> NextPanelIndex(const Expr& index,
-                                   absl::Span<const ForNode* const> loops) {
-  const auto moves = [&](size_t i) { return UsesVar(index, loops[i]->var); };
-  const size_t row = loops.size() - 1;
-  const int64_t* rows = AsInt(loops[row]->extent);
-  if (!rows || !moves(row) || MayTrap(index)) return std::nullopt;
-  size_t first_pass = row;
+AskAhead AskForNextPanel(const VectorGrid& grid,
+                         absl::Span<const ForNode* const> loops) {
+  const auto moves = [&](size_t i) {
+    return UsesVar(grid.first, loops[i]->var);
+  };
+  const size_t last = loops.size() - 1;
+  const ForNode& rows = *loops[last];
+  const int64_t* count = AsInt(rows.extent);
+  if (!count || !moves(last) || MayTrap(grid.first)) return {};
+  size_t first_pass = last;
   while (first_pass > 0 && !moves(first_pass - 1)) --first_pass;
-  const auto pass = PositionIn(loops.subspan(first_pass, row - first_pass));
-  if (first_pass == 0 || !pass || pass->count < 2) return std::nullopt;
+  const auto passes = PositionIn(loops.subspan(first_pass, last - first_pass));
+  if (first_pass == 0 || !passes || passes->count < 2) return {};
 
-  const Var& panel_var = loops[first_pass - 1]->var;
-  const Expr& first_row = loops[row]->min;
-  const int64_t share = (*rows + pass->count - 1) / pass->count;
-  const Expr in_share =
-      FloorDiv(Sub(loops[row]->var, first_row), Int(pass->count));
+  const Var& panel = loops[first_pass - 1]->var;
   VarMap later;
-  later[panel_var.get()] = Add(panel_var, Int(1));
-  later[loops[row]->var.get()] =
-      Add(first_row, Add(Mul(pass->index, Int(share)), in_share));
-  return Substitute(index, later);
+  later[panel.get()] = Add(panel, Int(1));
+  return AskForRows(
+      grid, *count * grid.rows, loops.subspan(first_pass), [&](Expr number) {
+        const Expr row = TakeDigit(&number, Int(grid.rows));
+        later[rows.var.get()] = Add(rows.min, number);
+        return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+      });
 }
 
 }  // namespace kiln::codegen_internal

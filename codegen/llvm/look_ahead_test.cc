@@ -15,73 +15,104 @@ class NextPanelTest : public testing::Test {
   static Stmt Loop(const Var& var, int64_t extent) {
     return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
   }
-  std::optional<Expr> Next(const Expr& index) const {
+  // For `columns` vectors of 4 elements next to each other.
+  AskAhead Next(const Expr& index, int64_t columns = 1) const {
     std::vector<const ForNode*> loops;
     for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
-    return NextPanelIndex(index, loops);
+    return AskForNextPanel({buffer_, index, 4, 1, 0, columns, 4}, loops);
   }
-  // What `e` comes to over all i and k of one j.
-  std::set<int64_t> Values(const Expr& e, int64_t j) const {
+  // What is asked for over all i and k of one j.
+  std::set<int64_t> Values(const AskAhead& ask, int64_t j) const {
     std::set<int64_t> values;
     for (int64_t i = 0; i < 4; ++i) {
-      for (int64_t k = 0; k < 10; ++k) {
+      for (int64_t k = 0; k < 10; k += ask.every) {
         VarMap at;
         at[i_.get()] = Int(i);
         at[j_.get()] = Int(j);
         at[k_.get()] = Int(k);
-        lower::Normalizer normalizer;
-        values.insert(*AsInt(normalizer.Run(Substitute(e, at))));
+        for (const Expr& e : ask.indices) {
+          lower::Normalizer normalizer;
+          values.insert(*AsInt(normalizer.Run(Substitute(e, at))));
+        }
       }
     }
     return values;
   }
 
+  Buffer buffer_ = MakeBuffer("panels", DType::Float(32), {Int(1440)});
   Var i_{"i"}, j_{"j"}, k_{"k"};
   std::vector<Stmt> loops_ = {Loop(j_, 3), Loop(i_, 4), Loop(k_, 10)};
   Expr index_ = Add(Mul(j_, Int(480)), Mul(k_, Int(48)));
 };
 
-TEST_F(NextPanelTest, AllPassesTogetherAskForTheWholeNextPanel) {
-  const std::optional<Expr> next = Next(index_);
-  ASSERT_TRUE(next);
-  const std::set<int64_t> asked = Values(*next, 0);
-  for (int64_t element : Values(index_, 1)) EXPECT_TRUE(asked.count(element));
-  EXPECT_LE(asked.size(), 12u);  // shares of 3 rows for 4 passes
+TEST_F(NextPanelTest, AllPassesTogetherAskForTheNextPanelOnce) {
+  for (const int64_t columns : {1, 2, 3, 4, 7, 12}) {
+    const AskAhead next = Next(index_, columns);
+    std::set<int64_t> wanted;
+    for (int64_t k = 0; k < 10; ++k) {
+      for (int64_t c = 0; c < columns; ++c) wanted.insert(480 + k * 48 + c * 4);
+    }
+    EXPECT_EQ(Values(next, 0), wanted) << columns << " columns";
+  }
+}
+
+TEST_F(NextPanelTest, OneIterationAsksForFew) {
+  using Each = std::pair<int64_t, int64_t>;  // iterations, vectors
+  const auto each = [&](int64_t columns) {
+    const AskAhead next = Next(index_, columns);
+    return Each(next.every, std::ssize(next.indices));
+  };
+  EXPECT_EQ(each(1), Each(2, 1)) << "10 rows in 4 runs of 10 steps";
+  EXPECT_EQ(each(4), Each(2, 4)) << "neighbours are asked for together";
+  EXPECT_EQ(each(7), Each(1, 2)) << "70 vectors in 40 steps";
+}
+
+TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
+  std::vector<const ForNode*> loops;
+  for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
+  const AskAhead next =
+      AskForNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, loops);
+  std::set<int64_t> wanted;
+  for (int64_t k = 0; k < 20; ++k) {
+    for (int64_t c : {0, 4}) wanted.insert(480 + k * 24 + c);
+  }
+  EXPECT_EQ(Values(next, 0), wanted);
 }
 
 TEST_F(NextPanelTest, PanelsMayBeDigitsOfOneLoop) {
   const Expr digit = FloorMod(j_, Int(2));
   const auto next = Next(Add(Mul(digit, Int(480)), k_));
-  ASSERT_TRUE(next);
-  EXPECT_TRUE(Values(*next, 1).count(0));
+  ASSERT_FALSE(next.indices.empty());
+  EXPECT_TRUE(Values(next, 1).count(0));
 }
 
 TEST_F(NextPanelTest, WhatIsReadOnceHasNoPasses) {
-  EXPECT_FALSE(Next(Add(index_, i_)));
+  EXPECT_TRUE(Next(Add(index_, i_)).indices.empty());
 }
 
 TEST_F(NextPanelTest, WhatNeverMovesOnHasNoNextPanel) {
-  EXPECT_FALSE(Next(Mul(k_, Int(48))));
+  EXPECT_TRUE(Next(Mul(k_, Int(48))).indices.empty());
 }
 
 TEST_F(NextPanelTest, WhatStaysInTheInnermostLoopIsNoPanel) {
-  EXPECT_FALSE(Next(j_));
+  EXPECT_TRUE(Next(j_).indices.empty());
 }
 
 TEST_F(NextPanelTest, LoopsOfUnknownExtentAreLeftAlone) {
   loops_[1] = MakeFor(1, i_, Var("n"), MakeEvaluate(Int(0)));
-  EXPECT_FALSE(Next(index_));
+  EXPECT_TRUE(Next(index_).indices.empty());
 }
 
 TEST_F(NextPanelTest, NothingIsReadToKnowWhere) {
   const Buffer rows = MakeBuffer("rows", DType::Int(64), {Int(3)});
-  EXPECT_FALSE(Next(Add(Load(rows, {j_}), k_)));
+  EXPECT_TRUE(Next(Add(Load(rows, {j_}), k_)).indices.empty());
 }
 
 TEST_F(NextPanelTest, NothingIsDividedByWhatMayBeZeroLater) {
   const Expr left = Sub(Int(3), j_);  // 0 in the iteration after the last
-  EXPECT_FALSE(Next(Add(FloorDiv(Int(480), left), Add(j_, k_))));
-  EXPECT_TRUE(Next(Add(FloorDiv(j_, Int(3)), Add(Mul(j_, Int(480)), k_))));
+  EXPECT_TRUE(Next(Add(FloorDiv(Int(480), left), Add(j_, k_))).indices.empty());
+  EXPECT_FALSE(Next(Add(FloorDiv(j_, Int(3)), Add(Mul(j_, Int(480)), k_)))
+                   .indices.empty());
 }
 
 class NextBlockTest : public testing::Test {
@@ -91,48 +122,69 @@ class NextBlockTest : public testing::Test {
   }
   // Blocks of 10 rows of 12 elements, in panels of 4 elements, each in some
   // passes.
-  std::optional<Expr> Next(const Expr& index, int64_t passes) const {
+  AskAhead Next(const VectorGrid& grid, int64_t passes) const {
     const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 3), Loop(i_, passes),
                                      Loop(k_, 10)};
     std::vector<const ForNode*> loops;
     for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
-    return NextBlockIndex(index, loops);
+    return AskForNextBlock(grid, loops);
   }
-  // What `e` comes to in all steps of the first block, in their order.
-  std::vector<int64_t> Values(const Expr& e, int64_t passes) const {
+  VectorGrid Vector(const Expr& first) const { return {buffer_, first, 4}; }
+  // What is asked for in all steps of the first block, in their order.
+  std::vector<int64_t> Values(const AskAhead& ask, int64_t passes) const {
     std::vector<int64_t> values;
     for (int64_t step = 0; step < 3 * passes * 10; ++step) {
+      if (step % 10 % ask.every != 0) continue;
       VarMap at;
       at[b_.get()] = Int(0);
       at[j_.get()] = Int(step / (passes * 10));
       at[i_.get()] = Int(step / 10 % passes);
       at[k_.get()] = Int(step % 10);
-      lower::Normalizer normalizer;
-      values.push_back(*AsInt(normalizer.Run(Substitute(e, at))));
+      for (const Expr& e : ask.indices) {
+        lower::Normalizer normalizer;
+        values.push_back(*AsInt(normalizer.Run(Substitute(e, at))));
+      }
     }
     return values;
   }
 
+  Buffer buffer_ = MakeBuffer("blocks", DType::Float(32), {Int(720)});
   Var b_{"b"}, j_{"j"}, i_{"i"}, k_{"k"};
   Expr index_ = Add(Add(Mul(b_, Int(120)), Mul(j_, Int(4))), Mul(k_, Int(12)));
 };
 
 TEST_F(NextBlockTest, ABlockAsksForTheNextRowByRow) {
   for (const int64_t passes : {1, 2, 5}) {
-    const std::optional<Expr> next = Next(index_, passes);
-    ASSERT_TRUE(next);
-    int64_t step = 0;
-    for (const int64_t element : Values(*next, passes)) {
-      EXPECT_EQ(element, 120 + step++ / passes * 4);
+    int64_t vector = 0;
+    for (const int64_t element : Values(Next(Vector(index_), passes), passes)) {
+      EXPECT_EQ(element, 120 + vector * 4);
+      vector = std::min<int64_t>(vector + 1, 29);
     }
+    EXPECT_EQ(vector, 29) << passes << " passes";
+  }
+}
+
+TEST_F(NextBlockTest, UnrolledRowsComeOneAfterTheOther) {
+  // Rows of 24 elements, two of them in each step of k, in panels of two
+  // vectors.
+  const Expr first =
+      Add(Add(Mul(b_, Int(480)), Mul(j_, Int(8))), Mul(k_, Int(48)));
+  const VectorGrid grid = {buffer_, first, 4, 2, 24, 2, 4};
+  for (const int64_t passes : {1, 2, 3, 4, 8}) {
+    int64_t vector = 0;
+    for (const int64_t element : Values(Next(grid, passes), passes)) {
+      EXPECT_EQ(element, 480 + vector * 4);
+      vector = vector < 119 ? vector + 1 : 118;
+    }
+    EXPECT_GE(vector, 118) << passes << " passes";
   }
 }
 
 TEST_F(NextBlockTest, RowsThatDoNotGoOnAreNoBlock) {
-  EXPECT_FALSE(Next(Add(index_, b_), 2));
-  EXPECT_FALSE(Next(Sub(index_, Mul(k_, Int(24))), 2));
-  EXPECT_FALSE(Next(Add(Mul(b_, Int(120)), Mul(k_, Int(12))), 2))
-      << "one panel";
+  EXPECT_TRUE(Next(Vector(Add(index_, b_)), 2).indices.empty());
+  EXPECT_TRUE(Next(Vector(Sub(index_, Mul(k_, Int(24)))), 2).indices.empty());
+  const Expr one_panel = Add(Mul(b_, Int(120)), Mul(k_, Int(12)));
+  EXPECT_TRUE(Next(Vector(one_panel), 2).indices.empty());
 }
 
 // Panels of 10 rows of 8 of 12 elements, two vectors a row, copied before 4
@@ -149,7 +201,7 @@ class NextCopyTest : public testing::Test {
     }
     return MakeFor(1, r_, Int(10), MakeSeq(stores));
   }
-  std::vector<Expr> Next(const Stmt& copy, int64_t passes = 4) const {
+  AskAhead Next(const Stmt& copy, int64_t passes = 4) const {
     const auto found = FindVectorCopy(copy);
     if (!found) return {};
     const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 2), Loop(i_, passes),
@@ -157,22 +209,23 @@ class NextCopyTest : public testing::Test {
     std::vector<const ForNode*> loops;
     for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
     const absl::Span<const ForNode* const> all(loops);
-    return NextCopyIndices(*found, all.first(2), all.subspan(2));
+    return AskForNextCopy(*found, all.first(2), all.subspan(2));
   }
   static Stmt Loop(const Var& var, int64_t extent) {
     return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
   }
   // What all steps of the iteration at (b, j) ask for.
-  std::set<int64_t> Asked(const std::vector<Expr>& indices, int64_t b,
-                          int64_t j, int64_t passes = 4) const {
+  std::set<int64_t> Asked(const AskAhead& ask, int64_t b, int64_t j,
+                          int64_t passes = 4) const {
     std::set<int64_t> asked;
     for (int64_t step = 0; step < passes * 10; ++step) {
+      if (step % 10 % ask.every != 0) continue;
       VarMap at;
       at[b_.get()] = Int(b);
       at[j_.get()] = Int(j);
       at[i_.get()] = Int(step / 10);
       at[k_.get()] = Int(step % 10);
-      for (const Expr& index : indices) {
+      for (const Expr& index : ask.indices) {
         lower::Normalizer normalizer;
         asked.insert(*AsInt(normalizer.Run(Substitute(index, at))));
       }
@@ -194,20 +247,17 @@ class NextCopyTest : public testing::Test {
 };
 
 TEST_F(NextCopyTest, AllStepsAskForWhatIsCopiedNext) {
-  const std::vector<Expr> next = Next(CopyOf(first_));
-  ASSERT_EQ(next.size(), 1u);
+  const AskAhead next = Next(CopyOf(first_));
   EXPECT_EQ(Asked(next, 1, 0), Copied(1, 1));
   EXPECT_EQ(Asked(next, 1, 1), Copied(2, 0)) << "the loop around goes on";
 }
 
-TEST_F(NextCopyTest, FewStepsAskForSeveralVectorsEach) {
-  const std::vector<Expr> next = Next(CopyOf(first_), /*passes=*/1);
-  ASSERT_EQ(next.size(), 2u);
-  EXPECT_EQ(Asked(next, 0, 0, 1), Copied(0, 1));
+TEST_F(NextCopyTest, FewStepsAskForAllToo) {
+  EXPECT_EQ(Asked(Next(CopyOf(first_), /*passes=*/1), 0, 0, 1), Copied(0, 1));
 }
 
 TEST_F(NextCopyTest, WhatIsCopiedAgainIsNotAskedFor) {
-  EXPECT_TRUE(Next(CopyOf(Mul(r_, Int(12)))).empty());
+  EXPECT_TRUE(Next(CopyOf(Mul(r_, Int(12)))).indices.empty());
 }
 
 TEST_F(NextCopyTest, OnlyCopiesOfWholeVectorsAreFound) {
@@ -226,21 +276,6 @@ TEST_F(NextCopyTest, PaddedVectorsAreCopiesToo) {
       {LT(r_, Int(5)), vector, Broadcast(Constant(0, DType::Float(32)), 4)});
   EXPECT_TRUE(FindVectorCopy(
       MakeFor(1, r_, Int(10), MakeStore(to_, padded, {Ramp(r_, Int(1), 4)}))));
-}
-
-TEST(VectorSpanTest, IsFromTheFirstToTheLastElementOfOneIteration) {
-  const Var k("k");
-  const Buffer from = MakeBuffer("from", DType::Float(32), {Int(4096)});
-  const Buffer other = MakeBuffer("other", DType::Float(32), {Int(4096)});
-  const auto copy = [&](const Buffer& b, int64_t at) {
-    const Expr index = Ramp(Add(Mul(k, Int(256)), Int(at)), Int(1), 16);
-    return MakeStore(other, Load(b, {index}), {index});
-  };
-  const Stmt body = MakeSeq(
-      {copy(from, 64), copy(from, 208), copy(from, 0), copy(other, 1024)});
-  EXPECT_EQ(VectorSpan(body, from), 224);
-  EXPECT_EQ(VectorSpan(body, other), 16);
-  EXPECT_EQ(VectorSpan(copy(other, 0), from), 0);
 }
 
 }  // namespace

@@ -100,12 +100,18 @@ class StoreEstimator {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
   double TileCount(const NestAccess& access) const;
-  double RoundsInRegisters(const NestAccess& target) const;
+  int RegisterDepth(const NestAccess& target) const;
   double LiveRegisters(const NestAccess& access) const;
   double LoadedAhead() const;
   void CountTile();
   double Capacity(MemoryLevelId id) const;
   double BytesAt(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double BytesAt(int depth, MemoryLevelId id) const;
+  double BytesOfTwo(const NestAccess& access, int depth,
+                    MemoryLevelId id) const;
+  bool IsKept(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double LinesMoved(const NestAccess& access, int depth,
+                    MemoryLevelId id) const;
   double TransferSeconds(MemoryLevelId id) const;
   double PageMisses() const;
   void SetOverhead();
@@ -208,13 +214,11 @@ double StoreEstimator::LoadedAhead() const {
   return ahead;
 }
 
-// Of the tile, until its sums go back to memory.
-double StoreEstimator::RoundsInRegisters(const NestAccess& target) const {
-  double rounds = 1;
-  for (int i = nest_.tile - 1; i >= 0 && target.strides[i] == 0; --i) {
-    rounds *= nest_.extents[i];
-  }
-  return rounds;
+// The sums of the tile stay in registers while the loops from here on run.
+int StoreEstimator::RegisterDepth(const NestAccess& target) const {
+  int depth = nest_.tile;
+  while (depth > 0 && target.strides[depth - 1] == 0) --depth;
+  return depth;
 }
 
 void StoreEstimator::CountTile() {
@@ -235,7 +239,8 @@ void StoreEstimator::CountTile() {
   double near = 0;
   for (const NestAccess& access : nest_.accesses) {
     if (access.waits_in_memory) {
-      near += TileCount(access) * (load + store) / RoundsInRegisters(access);
+      near += TileCount(access) * (load + store) /
+              nest_.Iterations(RegisterDepth(access), nest_.tile);
     }
     if (access.in_registers) continue;
     const double count = TileCount(access);
@@ -280,6 +285,48 @@ double StoreEstimator::BytesAt(const NestAccess& access, int depth,
   return footprint.lines * machine_.line_bytes;
 }
 
+double StoreEstimator::BytesAt(int depth, MemoryLevelId id) const {
+  double bytes = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    bytes += BytesAt(access, depth, id);
+  }
+  return bytes;
+}
+
+// Of two iterations of the loop around `depth`: what both touch counts once.
+double StoreEstimator::BytesOfTwo(const NestAccess& access, int depth,
+                                  MemoryLevelId id) const {
+  const double one = BytesAt(access, depth, id);
+  const double more = BytesAt(access, depth - 1, id) - one;
+  return one + more / std::max(nest_.extents[depth - 1] - 1, 1.0);
+}
+
+// Whether an iteration of the loop around `depth` finds what the one before it
+// touched: only what everything else touches meanwhile may push it out.
+bool StoreEstimator::IsKept(const NestAccess& access, int depth,
+                            MemoryLevelId id) const {
+  double bytes = BytesAt(access, depth, id);
+  for (const NestAccess& other : nest_.accesses) {
+    if (&other != &access) bytes += BytesOfTwo(other, depth, id);
+  }
+  return bytes <= Capacity(id);
+}
+
+// Lines that come from beyond the level `id`, which can hold what the loops
+// from `depth` on touch. Sums in registers move before and after their loops.
+double StoreEstimator::LinesMoved(const NestAccess& access, int depth,
+                                  MemoryLevelId id) const {
+  const bool waits = access.in_registers && RegisterDepth(access) < depth;
+  if (waits) depth = RegisterDepth(access);
+  const auto& footprints = access.footprints;
+  if (depth == 0) return footprints[0].lines;
+  double lines = footprints[depth - 1].lines;
+  if (waits || !IsKept(access, depth, id)) {
+    lines = std::max(lines, footprints[depth].lines * nest_.extents[depth - 1]);
+  }
+  return lines * nest_.Iterations(0, depth - 1);
+}
+
 // What the level `id` has to serve because the one before it is too small: in
 // each iteration of the innermost loop whose data do not fit there, all lines
 // of that iteration; less for an access whose lines the next iteration finds
@@ -287,18 +334,11 @@ double StoreEstimator::BytesAt(const NestAccess& access, int depth,
 double StoreEstimator::TransferSeconds(MemoryLevelId id) const {
   const MemoryLevelId inner =
       static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
-  const double capacity = Capacity(inner);
-  const auto total = [&](int depth) {
-    double bytes = 0;
-    for (const NestAccess& access : nest_.accesses) {
-      bytes += BytesAt(access, depth, inner);
-    }
-    return bytes;
-  };
   int depth = 0;
-  while (depth < nest_.depth() && total(depth) > capacity) ++depth;
+  while (depth < nest_.depth() && BytesAt(depth, inner) > Capacity(inner)) {
+    ++depth;
+  }
   if (depth == 0) return 0;  // found there since the last call
-  const double fits = total(depth);
   const MemoryLevel& level = machine_.level(id);
   const bool all = nest_.threads > 1;
   const double share = nest_.threads;
@@ -308,14 +348,7 @@ double StoreEstimator::TransferSeconds(MemoryLevelId id) const {
   double seconds = 0;
   for (const NestAccess& access : nest_.accesses) {
     if (access.in_registers && !access.waits_in_memory) continue;
-    const double own = BytesAt(access, depth, inner);
-    const bool kept = 2 * fits - own <= capacity;
-    const double lines = kept ? access.footprints[depth - 1].lines
-                              : std::max(access.footprints[depth - 1].lines,
-                                         access.footprints[depth].lines *
-                                             nest_.extents[depth - 1]);
-    const double bytes =
-        lines * machine_.line_bytes * nest_.Iterations(0, depth - 1);
+    const double bytes = LinesMoved(access, depth, inner) * machine_.line_bytes;
     seconds += bytes / (access.access->writes ? write : read);
   }
   return seconds;

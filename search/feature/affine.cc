@@ -7,6 +7,23 @@
 namespace kiln {
 namespace {
 
+// The greatest common divisor of whole numbers.
+double CommonStep(double a, double b) {
+  while (b > 0) {
+    const double rest = std::fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+AffineTerm Scaled(AffineTerm term, double factor) {
+  term.coefficient *= factor;
+  term.reach *= std::abs(factor);
+  term.step *= std::abs(factor);
+  return term;
+}
+
 // a + scale * b
 Affine Sum(const Affine& a, const Affine& b, double scale) {
   if (a.unknown || b.unknown) return Affine::Unknown();
@@ -18,16 +35,13 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
     if (y == b.terms.end() || (x != a.terms.end() && x->loop < y->loop)) {
       sum.terms.push_back(*x++);
     } else if (x == a.terms.end() || y->loop < x->loop) {
-      sum.terms.push_back(
-          {y->loop, scale * y->coefficient, std::abs(scale) * y->reach});
-      ++y;
+      sum.terms.push_back(Scaled(*y++, scale));
     } else {
-      const double c = x->coefficient + scale * y->coefficient;
-      if (c != 0) {
-        sum.terms.push_back(
-            {x->loop, c, x->reach + std::abs(scale) * y->reach});
-      }
-      ++x, ++y;
+      const AffineTerm z = Scaled(*y++, scale);
+      const double c = x->coefficient + z.coefficient;
+      const double step = CommonStep(x->step, z.step);
+      if (c != 0) sum.terms.push_back({x->loop, c, x->reach + z.reach, step});
+      ++x;
     }
   }
   return sum;
@@ -35,10 +49,7 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
 
 Affine Multiple(Affine a, double factor) {
   if (factor == 0) return {};
-  for (AffineTerm& term : a.terms) {
-    term.coefficient *= factor;
-    term.reach *= std::abs(factor);
-  }
+  for (AffineTerm& term : a.terms) term = Scaled(term, factor);
   a.constant *= factor;
   return a;
 }
@@ -51,18 +62,6 @@ bool IsConstant(const Affine& a) { return !a.unknown && a.terms.empty(); }
 Affine Either(const Affine& a, const Affine& b) {
   if (a.unknown) return b;
   return b.unknown || a.terms.size() >= b.terms.size() ? a : b;
-}
-
-// The greatest common divisor of whole numbers; 0 where one is not whole.
-double CommonStep(double a, double b) {
-  if (std::floor(a) != a || std::floor(b) != b) return 0;
-  b = std::abs(b);
-  while (b > 0) {
-    const double rest = std::fmod(a, b);
-    a = b;
-    b = rest;
-  }
-  return a;
 }
 
 // The largest sum of the terms: each loop at its end.
@@ -83,10 +82,10 @@ Affine WithoutSmallTerms(const Affine& a, double divisor) {
       const bool is_small =
           std::abs(term.coefficient) < std::abs(smallest.coefficient);
       (is_small ? small : large).terms.push_back(term);
-      if (!is_small) step = CommonStep(step, term.coefficient);
+      if (!is_small) step = CommonStep(step, term.step);
       descends |= is_small && term.coefficient < 0;
     }
-    if (small.terms.empty() || descends || step < 1) continue;
+    if (small.terms.empty() || descends) continue;
     large.constant = std::floor(a.constant / step) * step;
     const double low = a.constant - large.constant;
     if (Reach(small.terms) + low < step) return large;
@@ -98,7 +97,7 @@ Affine WithoutSmallTerms(const Affine& a, double divisor) {
 Affine Divide(const Affine& a, double divisor) {
   Affine quotient, rest;
   for (const AffineTerm& term : a.terms) {
-    Affine& part = IsMultiple(term.coefficient, divisor) ? quotient : rest;
+    Affine& part = IsMultiple(term.step, divisor) ? quotient : rest;
     part.terms.push_back(term);
   }
   const double low = a.constant - std::floor(a.constant / divisor) * divisor;
@@ -106,7 +105,11 @@ Affine Divide(const Affine& a, double divisor) {
     quotient.constant = a.constant - low;
     return Multiple(std::move(quotient), 1 / divisor);
   }
-  return Multiple(WithoutSmallTerms(a, divisor), 1 / divisor);
+  quotient = Multiple(WithoutSmallTerms(a, divisor), 1 / divisor);
+  for (AffineTerm& term : quotient.terms) {
+    if (!IsMultiple(term.step, 1)) term.step = 1;
+  }
+  return quotient;
 }
 
 // What is a multiple of the divisor makes no difference. Of the rest, loops of
@@ -116,10 +119,11 @@ Affine Remainder(const Affine& a, double divisor) {
   Affine rest;
   rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
   for (const AffineTerm& term : a.terms) {
-    if (!IsMultiple(term.coefficient, divisor)) rest.terms.push_back(term);
+    if (!IsMultiple(term.step, divisor)) rest.terms.push_back(term);
   }
   std::sort(rest.terms.begin(), rest.terms.end(),
             [](const AffineTerm& x, const AffineTerm& y) {
+              if (x.step != y.step) return x.step < y.step;
               const double p = std::abs(x.coefficient);
               const double q = std::abs(y.coefficient);
               return p != q ? p < q : x.loop < y.loop;
@@ -149,7 +153,8 @@ Affine Affine::Unknown() {
 
 Affine Affine::OfLoop(int loop, int64_t extent) {
   Affine a;
-  if (extent > 1) a.terms.push_back({loop, 1, static_cast<double>(extent - 1)});
+  if (extent > 1)
+    a.terms.push_back({loop, 1, static_cast<double>(extent - 1), 1});
   return a;
 }
 

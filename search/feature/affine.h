@@ -10,17 +10,19 @@
 
 namespace kiln {
 
-// What one loop adds to an index: coefficient * loop, going round so that it
-// never passes `reach`. For f in [0, 64), f // 8 has the coefficient 1/8 and
-// f % 8 the coefficient 1 with a reach of 7.
+// What one loop adds to an index: coefficient * loop, rounded down to a
+// multiple of `step`, and going round so that it never passes `reach`. For f in
+// [0, 64), f // 8 * 48 has the coefficient 6, a reach of 336 and steps of 48; f
+// % 8 has the coefficient 1 and a reach of 7.
 struct AffineTerm {
   int loop;
   double coefficient;
   double reach;
+  double step;  // whole, above 0
 
   friend bool operator==(const AffineTerm& a, const AffineTerm& b) {
     return a.loop == b.loop && a.coefficient == b.coefficient &&
-           a.reach == b.reach;
+           a.reach == b.reach && a.step == b.step;
   }
 };
 using AffineTerms = absl::InlinedVector<AffineTerm, 4>;

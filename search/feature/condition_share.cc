@@ -41,7 +41,7 @@ class Distribution {
 
  private:
   void Add(const AffineTerm& term) {
-    const double step = std::max(1.0, std::floor(std::abs(term.coefficient)));
+    const double step = term.step;
     const double reach = std::floor(term.reach / step) * step;
     const double values = static_cast<double>(shares_.size()) + reach;
     is_known_ = is_known_ && values <= kMostValues;

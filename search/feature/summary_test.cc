@@ -106,6 +106,27 @@ def main(A: T.Buffer((8, 8, 16), "float32"), B: T.Buffer((8, 128), "float32")):
   EXPECT_EQ(a.dims[2].terms.size(), 1u);
 }
 
+TEST(SummaryTest, FusedLoopsChooseAPanelAndNothingWithinIt) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((16, 48), "float32"), B: T.Buffer((8, 768), "float32")):
+    for f in range(128):
+        for u in range(3):
+            for v in range(16):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, f % 8)
+                    vj = T.axis.spatial(768, f // 8 * 48 + u * 16 + v)
+                    B[vi, vj] = A[vj // 48, vj % 48]
+)"));
+  const AccessSummary& a = s.stores[0].accesses[1];
+  ASSERT_EQ(a.dims[0].terms.size(), 1u);
+  EXPECT_EQ(a.dims[0].terms[0].loop, 0);
+  ASSERT_EQ(a.dims[1].terms.size(), 2u);
+  EXPECT_EQ(a.dims[1].terms[0].loop, 1);
+  EXPECT_EQ(a.dims[1].terms[1].coefficient, 1);
+  EXPECT_EQ(Span(s, a.dims[1], 1, 48), 48);
+}
+
 TEST(SummaryTest, StepsThatCannotCarryDoNotMoveAQuotient) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func

@@ -52,8 +52,8 @@ TEST(RegisterTilingTest, ALargeOperandMayBeReadFromBeginningToEnd) {
 
 TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 7u);
-  for (size_t i = 1; i <= 3; ++i) {
+  ASSERT_EQ(made.size(), 5u);
+  for (size_t i = 0; i < 4; ++i) {
     EXPECT_THAT(ToText(made[i].trace()), HasSubstr("cache_read"));
   }
 }
@@ -63,7 +63,7 @@ TEST(RegisterTilingTest, PanelsMayBePackedWhereTheyAreUsed) {
   const Module module = *MakeWorkload("gmm:33,100,2700");
   auto made = ApplyRule(RegisterTiling, module, "Z");
   ASSERT_GE(made.size(), 2u);
-  made.erase(made.begin(), made.end() - 1);
+  made.erase(made.begin() + 1, made.end());
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("cache_write"));
   EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
@@ -74,7 +74,7 @@ TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
   const Module module = *MakeWorkload("gmm:33,50,5600");
   auto made = ApplyRule(RegisterTiling, module, "Z");
   ASSERT_GE(made.size(), 2u);
-  made.erase(made.begin(), made.end() - 1);
+  made.erase(made.begin() + 1, made.end());
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
 }
@@ -83,10 +83,10 @@ TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
 // at a time.
 TEST(RegisterTilingTest, PanelsAreAsWideAsTheTiles) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 7u);
-  for (size_t i = 1; i <= 3; ++i) {
+  ASSERT_EQ(made.size(), 5u);
+  for (size_t i = 0; i < 2; ++i) {
     const std::string text = ToText(made[i].trace());
-    const std::string width = std::to_string(16 + 16 * i);
+    const std::string width = std::to_string(48 + 16 * i);
     EXPECT_THAT(text, HasSubstr("d2 // " + width)) << text;
     EXPECT_THAT(text, HasSubstr("d2 % " + width)) << text;
     EXPECT_THAT(text, HasSubstr("factors=[None, 8]")) << text;

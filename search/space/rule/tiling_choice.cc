@@ -1,7 +1,10 @@
 #include "kiln/search/space/rule/tiling_choice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "absl/algorithm/container.h"
 
 namespace kiln {
 namespace {
@@ -13,6 +16,11 @@ constexpr double kLarge = 1 << 18;
 // where it is used.
 constexpr double kWorthPacking = 100;
 constexpr double kWorthPackingNear = 32;
+// Uses up to which rows of a matrix may be as well read as they lie.
+constexpr double kWorthStreaming = 192;
+// Panels of a large matrix have at least so many vectors, where they can:
+// narrower ones take more rows of the other operand.
+constexpr int kLeastLargeWidth = 3;
 // A panel of all that is summed up, next to what else the second-level cache
 // holds.
 constexpr int64_t kMostPanelBytes = 1 << 20;
@@ -135,6 +143,23 @@ std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
   return choices;
 }
 
+// The right operand of a product of matrices, too large to wait in a near
+// cache.
+bool IsLargeMatrix(const BlockInfo& info, const ReadInfo& shared) {
+  return shared.elements > kLarge && LongReductions(info) == 1;
+}
+
+// Widths of panels that are worth trying, the best first.
+std::vector<int> WidthsFor(const TileSpace& space, const RegisterFile& file,
+                           bool large_matrix) {
+  std::vector<int> widths = PanelWidths(space, file);
+  const auto narrow = [](int vectors) { return vectors < kLeastLargeWidth; };
+  if (large_matrix && !absl::c_all_of(widths, narrow)) {
+    std::erase_if(widths, narrow);
+  }
+  return widths;
+}
+
 }  // namespace
 
 bool MovesEvenly(const BlockInfo& info, int axis) {
@@ -176,28 +201,33 @@ RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
   return file;
 }
 
-// A large operand of few uses takes about as long to pack as to use.
+// A large operand of few uses takes about as long to pack as to use; one of
+// many is not read as it lies, row after row with large steps between them.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
                                         const RegisterFile& registers) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   const bool large = SharedIsLarge(info, *shared);
+  const bool large_matrix = IsLargeMatrix(info, *shared);
   const TileSpace space = TileSpaceOf(info, axes);
   const RegisterFile file = FileFor(space, registers);
-  const std::vector<int> widths = PanelWidths(space, file);
+  const std::vector<int> widths = WidthsFor(space, file, large_matrix);
   if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
-  std::vector<TilingChoice> choices = {{std::nullopt, large, std::nullopt}};
-  if (!large || Uses(info, *shared) >= kWorthPacking) {
+  const double uses = Uses(info, *shared);
+  const bool near = MayPackNear(info, *shared, widths, file.lanes);
+  std::vector<TilingChoice> choices;
+  if (!near || !large_matrix) choices.push_back({std::nullopt, large});
+  if (!large || uses >= kWorthPacking) {
     for (int vectors : widths) {
       choices.push_back({shared, large, std::nullopt, vectors});
     }
   }
-  if (MayPackNear(info, *shared, widths, file.lanes)) {
-    for (TilingChoice& near : ChoicesNear(widths, *shared, info, file.lanes)) {
-      choices.push_back(std::move(near));
-    }
-  } else if (large && Uses(info, *shared) < kWorthPackingNear) {
+  if (near) {
+    absl::c_move(ChoicesNear(widths, *shared, info, file.lanes),
+                 std::back_inserter(choices));
+  }
+  if (large && uses < (large_matrix ? kWorthStreaming : kWorthPackingNear)) {
     choices.push_back({std::nullopt, true, shared});
   }
   return choices;

@@ -36,14 +36,18 @@ TEST(TilingChoicesTest, LargeOperandsOfFewRowsAreNotPacked) {
   EXPECT_EQ(Kinds("gmm:8,1024,1024"), "ds");
 }
 
-TEST(TilingChoicesTest, LargeOperandsMayBePackedWhereTheyAreUsed) {
-  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "dnnn");
-  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "dpppnnn");
-  EXPECT_EQ(Kinds("gmm:1024,1024,1024"), "dpppnnn");
+TEST(TilingChoicesTest, LargeMatricesArePackedInWidePanels) {
+  EXPECT_EQ(Kinds("gmm:1024,1024,1024"), "ppnn");
+  EXPECT_EQ(Kinds("gmm:1024,24,65536"), "pt") << "no three vectors wide";
+}
+
+TEST(TilingChoicesTest, LargeMatricesOfSomeRowsMayBePackedOrStreamed) {
+  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "nns");
+  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "ppnns");
 }
 
 TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
-  EXPECT_EQ(Kinds("gmm:64,512,9000"), "dttt");
+  EXPECT_EQ(Kinds("gmm:64,512,9000"), "tts");
   EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", false, "conv2d_nhwc"), "dtt");
 }
 
@@ -52,13 +56,13 @@ TEST(TilingChoicesTest, TapsThatStayInACacheAreReadInPlace) {
 }
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
-  EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "ppp");
+  EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "pp");
 }
 
 // Nobody could ask for the next panel of 9 x 512 rows.
 TEST(TilingChoicesTest, ConstantOperandsOfSeveralReductionsMayComeInBlocks) {
   EXPECT_EQ(Kinds("c2d:7,7,512,512,3,1,1", true, "conv2d_nhwc"), "psps");
-  EXPECT_EQ(Kinds("c2d:7,7,1024,512,1,1,0", true, "conv2d_nhwc"), "pp");
+  EXPECT_EQ(Kinds("c2d:7,7,1024,512,1,1,0", true, "conv2d_nhwc"), "p");
 }
 
 TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
