@@ -44,9 +44,9 @@ struct Share {
 
 std::optional<Share> ShareOut(absl::Span<const ForNode* const> loops,
                               int64_t count) {
+  if (loops.empty() || !PositionIn(loops)) return std::nullopt;
   const ForNode& last = *loops.back();
   const auto run = PositionIn(loops.first(loops.size() - 1));
-  if (!run || !PositionIn(loops.last(1))) return std::nullopt;
   const int64_t steps = *AsInt(last.extent);
   const int64_t wanted = (count + run->count - 1) / run->count;
   Share share;

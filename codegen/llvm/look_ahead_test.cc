@@ -260,6 +260,15 @@ TEST_F(NextCopyTest, WhatIsCopiedAgainIsNotAskedFor) {
   EXPECT_TRUE(Next(CopyOf(Mul(r_, Int(12)))).indices.empty());
 }
 
+TEST_F(NextCopyTest, WithoutWorkNothingIsAskedFor) {
+  const auto copy = FindVectorCopy(CopyOf(first_));
+  ASSERT_TRUE(copy);
+  const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 2)};
+  const std::vector<const ForNode*> around = {stmts[0].As<ForNode>(),
+                                              stmts[1].As<ForNode>()};
+  EXPECT_TRUE(AskForNextCopy(*copy, around, {}).indices.empty());
+}
+
 TEST_F(NextCopyTest, OnlyCopiesOfWholeVectorsAreFound) {
   EXPECT_FALSE(FindVectorCopy(MakeFor(
       1, r_, Int(10), MakeStore(to_, Load(from_, {first_}), {Expr(r_)}))));

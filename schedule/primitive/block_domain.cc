@@ -155,6 +155,15 @@ Range RunOf(const IterVar& iter, const IntSet& required, Analyzer* analyzer) {
           analyzer->Simplify(Add(Sub(required.max, required.min), Int(1)))};
 }
 
+// a and b, without what is known.
+Expr Both(const Expr& a, const Expr& b) {
+  const int64_t* known_a = AsInt(a);
+  if (known_a) return *known_a ? b : a;
+  const int64_t* known_b = AsInt(b);
+  if (known_b) return *known_b ? a : b;
+  return And(a, b);
+}
+
 // value in the domain of `iter`, as far as it is not known anyway.
 Expr Within(const IterVar& iter, const Expr& value, Analyzer* analyzer) {
   const int64_t* min = AsInt(iter.domain.min);
@@ -164,14 +173,13 @@ Expr Within(const IterVar& iter, const Expr& value, Analyzer* analyzer) {
     const ConstBound bound = analyzer->Bound(value);
     if (bound.min >= *min && bound.max < past) return Bool(true);
   }
-  Expr result = Bool(true);
   const Expr not_below = LE(iter.domain.min, value);
-  if (!analyzer->CanProve(not_below)) result = analyzer->Simplify(not_below);
   const Expr end = analyzer->Simplify(Add(iter.domain.min, iter.domain.extent));
   const Expr below = LT(value, end);
-  if (analyzer->CanProve(below)) return result;
-  return AsInt(result) ? analyzer->Simplify(below)
-                       : And(result, analyzer->Simplify(below));
+  const auto unless_known = [&](const Expr& e) {
+    return analyzer->CanProve(e) ? Bool(true) : analyzer->Simplify(e);
+  };
+  return Both(unless_known(not_below), unless_known(below));
 }
 
 }  // namespace
@@ -208,9 +216,7 @@ Stmt LoopsOver(const Block& block, const IterDomains& domains, bool unit_loops,
   }
   Expr predicate = Bool(true);
   for (size_t i = 0; i < values.size(); ++i) {
-    const Expr within = Within(block->iters[i], values[i], analyzer);
-    if (AsInt(within)) continue;
-    predicate = AsInt(predicate) ? within : And(predicate, within);
+    predicate = Both(predicate, Within(block->iters[i], values[i], analyzer));
   }
   std::vector<LoopId> ids;
   for (size_t i = 0; i < loops.size(); ++i) ids.push_back(new_id());

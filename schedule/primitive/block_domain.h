@@ -23,7 +23,8 @@ void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
                    Analyzer* analyzer);
 
 // Loops over the domains of `block`, innermost last, and its realization with
-// a predicate for iterations outside of the iterators' own domains.
+// a predicate for iterations outside of the iterators' own domains: false where
+// all are.
 //   new loops: ax0, ax1, ...; those of extent 1 only with `unit_loops`.
 // `new_id` gives the ids of the loops.
 Stmt LoopsOver(const Block& block, const IterDomains& domains, bool unit_loops,

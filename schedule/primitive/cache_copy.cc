@@ -20,8 +20,19 @@ bool DependsOnLoads(const Expr& e) {
   return found;
 }
 
+// Whether all instances of a block may fail in one instance of `scope`.
+bool MayAllFail(const Expr& predicate, const BlockNode& scope) {
+  return DependsOnLoads(predicate) ||
+         UsesVar(predicate, [&](const VarNode* var) {
+           return std::any_of(
+               scope.iters.begin(), scope.iters.end(),
+               [&](const IterVar& iter) { return iter.var.get() == var; });
+         });
+}
+
 // Whether the body takes elements of `buffer` only where a condition holds.
-bool AccessesByCondition(const Stmt& body, const Buffer& buffer) {
+bool AccessesByCondition(const BlockNode& scope, const Buffer& buffer) {
+  const Stmt& body = scope.body;
   bool found = false;
   VisitExprs(body, [&](const Expr& e) {
     const auto* call = e.As<CallNode>();
@@ -33,7 +44,7 @@ bool AccessesByCondition(const Stmt& body, const Buffer& buffer) {
   Visit(body, [&](const Stmt& s) {
     const auto* realize = s.As<BlockRealizeNode>();
     found = found || s.As<IfNode>() ||
-            (realize && DependsOnLoads(realize->predicate));
+            (realize && MayAllFail(realize->predicate, scope));
     return !found;
   });
   return found;
@@ -185,7 +196,7 @@ bool IsWithinTensor(const BlockNode& scope, const Buffer& buffer,
                     const std::vector<Range>& box) {
   Analyzer analyzer;
   for (const IterVar& iter : scope.iters) analyzer.Bind(iter.var, iter.domain);
-  const bool uses_all = !AccessesByCondition(scope.body, buffer);
+  const bool uses_all = !AccessesByCondition(scope, buffer);
   for (size_t i = 0; i < box.size(); ++i) {
     if (uses_all && IsOne(box[i].extent)) continue;
     const Expr end = Add(box[i].min, box[i].extent);

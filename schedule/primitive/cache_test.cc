@@ -542,6 +542,27 @@ TEST(CacheTest, RefusesBadIndicesAndScopes) {
 
 // The fuzzer's pair 990036453: the box that the enclosing block declares has
 // elements that nothing writes and nothing reads.
+// Where vo is 1 nothing of A is read, and there is no such row.
+TEST(CacheReadTest, CopiesNoRowsThatNoInstanceReads) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((1, 7), "float32"), B: T.Buffer((2, 7), "float32")):
+    for o in range(2):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, o)
+            T.reads(A[vo, 0:7])
+            T.writes(B[vo, 0:7])
+            for i in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, i)
+                    T.where(vo < 1)
+                    B[vo, vi] = A[vo, vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const CacheResult g,
+                            CacheRead(f, Named(f, "B"), 0, "global", {}));
+  KILN_EXPECT_OK(CheckSameResults(f, g.function, 1));
+}
+
 TEST(CacheTest, RefusesToReadWhatAnOuterBlockDeclaresAndNobodyWrote) {
   const Function f = Parse(R"(
 @T.prim_func

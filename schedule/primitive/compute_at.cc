@@ -422,9 +422,21 @@ absl::Status CheckSums(const Move& move, const ScopeBlock& block) {
       absl::StrCat(move.name(), " would not sum up as it did: ", *reason));
 }
 
+// What its partners name of a buffer may lie outside of it, where they never
+// use it.
+absl::Status CheckNeeded(const Move& move, const Path& path) {
+  const int64_t* runs = AsInt(path.realize()->predicate);
+  if (!runs || *runs) return absl::OkStatus();
+  return Refusal(move.primitive,
+                 absl::StrCat("under ", Describe(*move.loop.loop()),
+                              " no instance of ", move.name(), " is needed"),
+                 "leave it where it is");
+}
+
 // Everything that the moved block and its consumers read is there and final.
 absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
                          const Path& path) {
+  KILN_RETURN_IF_ERROR(CheckNeeded(move, path));
   const Scope scope(*path.scope()->block);
   const int block = scope.IndexOf(move.moved().id);
   if (move.is_reverse) {

@@ -431,5 +431,26 @@ def main(A: T.Buffer((4, 6), "int32"), C: T.Buffer((6,), "int32")):
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("instance")));
 }
 
+// C names an element of B that is not there, and does not use it.
+TEST(ComputeAtTest, RefusesToMoveWhatIsNeverNeeded) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((1,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,))
+    for i in range(1):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i)
+            B[vi] = A[vi]
+    for i in range(1):
+        with T.block("C"):
+            vi = T.axis.spatial(1, i)
+            C[vi] = T.if_then_else(vi + 1 < 1, B[vi + 1], T.float32(0))
+)");
+  const LoopId loop = LoopOf(f, "C", 0);
+  EXPECT_THAT(ComputeAt(f, Named(f, "B"), loop, {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("no instance")));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "kiln/search/cost/nest.h"
+#include "kiln/search/cost/transfer.h"
 
 namespace kiln {
 namespace {
@@ -25,9 +26,6 @@ constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kPageMissSeconds = 5e-9;
 constexpr double kPagesHeld = 1024;  // whose addresses are at hand
-// Of each level, what is left for the data: some goes to the rest of the
-// program, some to lines fetched ahead.
-constexpr double kCapacityShare = 0.85;
 // Of the times that should overlap with the longest one, the share that does
 // not: of arithmetic and the nearest level, and of those beyond.
 constexpr double kBadOverlap[kNumMemoryLevels] = {0.05, 0.1, 0.4, 0.5};
@@ -82,7 +80,8 @@ class StoreEstimator {
     out_.lane_use = nest_.lane_use;
     CountTile();
     for (int i = 1; i < kNumMemoryLevels; ++i) {
-      out_.transfer[i] = TransferSeconds(static_cast<MemoryLevelId>(i));
+      out_.transfer[i] =
+          TransferSeconds(nest_, machine_, static_cast<MemoryLevelId>(i));
     }
     SetOverhead();
     SetSeconds();
@@ -100,19 +99,9 @@ class StoreEstimator {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
   double TileCount(const NestAccess& access) const;
-  int RegisterDepth(const NestAccess& target) const;
   double LiveRegisters(const NestAccess& access) const;
   double LoadedAhead() const;
   void CountTile();
-  double Capacity(MemoryLevelId id) const;
-  double BytesAt(const NestAccess& access, int depth, MemoryLevelId id) const;
-  double BytesAt(int depth, MemoryLevelId id) const;
-  double BytesOfTwo(const NestAccess& access, int depth,
-                    MemoryLevelId id) const;
-  bool IsKept(const NestAccess& access, int depth, MemoryLevelId id) const;
-  double LinesMoved(const NestAccess& access, int depth,
-                    MemoryLevelId id) const;
-  double TransferSeconds(MemoryLevelId id) const;
   double PageMisses() const;
   void SetOverhead();
   void SetSeconds();
@@ -214,13 +203,6 @@ double StoreEstimator::LoadedAhead() const {
   return ahead;
 }
 
-// The sums of the tile stay in registers while the loops from here on run.
-int StoreEstimator::RegisterDepth(const NestAccess& target) const {
-  int depth = nest_.tile;
-  while (depth > 0 && target.strides[depth - 1] == 0) --depth;
-  return depth;
-}
-
 void StoreEstimator::CountTile() {
   const double steps =
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
@@ -240,7 +222,7 @@ void StoreEstimator::CountTile() {
   for (const NestAccess& access : nest_.accesses) {
     if (access.waits_in_memory) {
       near += TileCount(access) * (load + store) /
-              nest_.Iterations(RegisterDepth(access), nest_.tile);
+              nest_.Iterations(nest_.RegisterDepth(access), nest_.tile);
     }
     if (access.in_registers) continue;
     const double count = TileCount(access);
@@ -261,97 +243,6 @@ void StoreEstimator::CountTile() {
   arithmetic = std::max({arithmetic, chain, issue});
   out_.arithmetic = rounds_ * arithmetic * slot_;
   out_.transfer[0] = rounds_ * near;
-}
-
-double StoreEstimator::Capacity(MemoryLevelId id) const {
-  const double bytes = static_cast<double>(machine_.level(id).bytes);
-  const double shared = id == MemoryLevelId::kL3 ? nest_.threads : 1;
-  return kCapacityShare * bytes / shared;
-}
-
-double StoreEstimator::BytesAt(const NestAccess& access, int depth,
-                               MemoryLevelId id) const {
-  if (access.in_registers && !access.waits_in_memory) return 0;
-  const Footprint& footprint = access.footprints[depth];
-  switch (id) {
-    case MemoryLevelId::kL1:
-      return footprint.l1_bytes;
-    case MemoryLevelId::kL2:
-      return footprint.l2_bytes;
-    case MemoryLevelId::kL3:
-    case MemoryLevelId::kMemory:
-      break;
-  }
-  return footprint.lines * machine_.line_bytes;
-}
-
-double StoreEstimator::BytesAt(int depth, MemoryLevelId id) const {
-  double bytes = 0;
-  for (const NestAccess& access : nest_.accesses) {
-    bytes += BytesAt(access, depth, id);
-  }
-  return bytes;
-}
-
-// Of two iterations of the loop around `depth`: what both touch counts once.
-double StoreEstimator::BytesOfTwo(const NestAccess& access, int depth,
-                                  MemoryLevelId id) const {
-  const double one = BytesAt(access, depth, id);
-  const double more = BytesAt(access, depth - 1, id) - one;
-  return one + more / std::max(nest_.extents[depth - 1] - 1, 1.0);
-}
-
-// Whether an iteration of the loop around `depth` finds what the one before it
-// touched: only what everything else touches meanwhile may push it out.
-bool StoreEstimator::IsKept(const NestAccess& access, int depth,
-                            MemoryLevelId id) const {
-  double bytes = BytesAt(access, depth, id);
-  for (const NestAccess& other : nest_.accesses) {
-    if (&other != &access) bytes += BytesOfTwo(other, depth, id);
-  }
-  return bytes <= Capacity(id);
-}
-
-// Lines that come from beyond the level `id`, which can hold what the loops
-// from `depth` on touch. Sums in registers move before and after their loops.
-double StoreEstimator::LinesMoved(const NestAccess& access, int depth,
-                                  MemoryLevelId id) const {
-  const bool waits = access.in_registers && RegisterDepth(access) < depth;
-  if (waits) depth = RegisterDepth(access);
-  const auto& footprints = access.footprints;
-  if (depth == 0) return footprints[0].lines;
-  double lines = footprints[depth - 1].lines;
-  if (waits || !IsKept(access, depth, id)) {
-    lines = std::max(lines, footprints[depth].lines * nest_.extents[depth - 1]);
-  }
-  return lines * nest_.Iterations(0, depth - 1);
-}
-
-// What the level `id` has to serve because the one before it is too small: in
-// each iteration of the innermost loop whose data do not fit there, all lines
-// of that iteration; less for an access whose lines the next iteration finds
-// still there.
-double StoreEstimator::TransferSeconds(MemoryLevelId id) const {
-  const MemoryLevelId inner =
-      static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
-  int depth = 0;
-  while (depth < nest_.depth() && BytesAt(depth, inner) > Capacity(inner)) {
-    ++depth;
-  }
-  if (depth == 0) return 0;  // found there since the last call
-  const MemoryLevel& level = machine_.level(id);
-  const bool all = nest_.threads > 1;
-  const double share = nest_.threads;
-  const double read = (all ? level.all_read_gbs / share : level.read_gbs) * 1e9;
-  const double write =
-      (all ? level.all_write_gbs / share : level.write_gbs) * 1e9;
-  double seconds = 0;
-  for (const NestAccess& access : nest_.accesses) {
-    if (access.in_registers && !access.waits_in_memory) continue;
-    const double bytes = LinesMoved(access, depth, inner) * machine_.line_bytes;
-    seconds += bytes / (access.access->writes ? write : read);
-  }
-  return seconds;
 }
 
 // Addresses to look up anew, as lines that miss a cache of a few pages.

@@ -256,6 +256,12 @@ double Nest::Iterations(int first, int last) const {
   return product;
 }
 
+int Nest::RegisterDepth(const NestAccess& sums) const {
+  int depth = tile;
+  while (depth > 0 && sums.strides[depth - 1] == 0) --depth;
+  return depth;
+}
+
 Nest MakeNest(const ProgramSummary& program, const StoreSummary& store,
               const Machine& machine, int threads) {
   return NestMaker(program, store, machine, threads).Make();

@@ -57,6 +57,9 @@ struct Nest {
   int depth() const { return static_cast<int>(extents.size()); }
   // Iterations of the loops [first, last).
   double Iterations(int first, int last) const;
+  // Sums that the tile keeps in registers stay there while the loops from here
+  // on run.
+  int RegisterDepth(const NestAccess& sums) const;
 };
 
 Nest MakeNest(const ProgramSummary& program, const StoreSummary& store,

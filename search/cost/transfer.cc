@@ -1,0 +1,127 @@
+#include "kiln/search/cost/transfer.h"
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+// Of each level, what is left for the data: some goes to the rest of the
+// program, some to lines fetched ahead.
+constexpr double kCapacityShare = 0.85;
+
+class Traffic {
+ public:
+  Traffic(const Nest& nest, const Machine& machine)
+      : nest_(nest), machine_(machine) {}
+
+  double Seconds(MemoryLevelId id) const;
+
+ private:
+  double Capacity(MemoryLevelId id) const;
+  double BytesAt(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double BytesAt(int depth, MemoryLevelId id) const;
+  double BytesOfTwo(const NestAccess& access, int depth,
+                    MemoryLevelId id) const;
+  bool IsKept(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double LinesMoved(const NestAccess& access, int depth,
+                    MemoryLevelId id) const;
+
+  const Nest& nest_;
+  const Machine& machine_;
+};
+
+double Traffic::Capacity(MemoryLevelId id) const {
+  const double bytes = static_cast<double>(machine_.level(id).bytes);
+  const double shared = id == MemoryLevelId::kL3 ? nest_.threads : 1;
+  return kCapacityShare * bytes / shared;
+}
+
+double Traffic::BytesAt(const NestAccess& access, int depth,
+                        MemoryLevelId id) const {
+  if (access.in_registers && !access.waits_in_memory) return 0;
+  const Footprint& footprint = access.footprints[depth];
+  switch (id) {
+    case MemoryLevelId::kL1:
+      return footprint.l1_bytes;
+    case MemoryLevelId::kL2:
+      return footprint.l2_bytes;
+    case MemoryLevelId::kL3:
+    case MemoryLevelId::kMemory:
+      break;
+  }
+  return footprint.lines * machine_.line_bytes;
+}
+
+double Traffic::BytesAt(int depth, MemoryLevelId id) const {
+  double bytes = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    bytes += BytesAt(access, depth, id);
+  }
+  return bytes;
+}
+
+// Of two iterations of the loop around `depth`: what both touch counts once.
+double Traffic::BytesOfTwo(const NestAccess& access, int depth,
+                           MemoryLevelId id) const {
+  const double one = BytesAt(access, depth, id);
+  const double more = BytesAt(access, depth - 1, id) - one;
+  return one + more / std::max(nest_.extents[depth - 1] - 1, 1.0);
+}
+
+// Whether an iteration of the loop around `depth` finds what the one before it
+// touched: only what everything else touches meanwhile may push it out.
+bool Traffic::IsKept(const NestAccess& access, int depth,
+                     MemoryLevelId id) const {
+  double bytes = BytesAt(access, depth, id);
+  for (const NestAccess& other : nest_.accesses) {
+    if (&other != &access) bytes += BytesOfTwo(other, depth, id);
+  }
+  return bytes <= Capacity(id);
+}
+
+// Lines that come from beyond the level `id`, which can hold what the loops
+// from `depth` on touch. Sums in registers move before and after their loops.
+double Traffic::LinesMoved(const NestAccess& access, int depth,
+                           MemoryLevelId id) const {
+  const bool waits = access.in_registers && nest_.RegisterDepth(access) < depth;
+  if (waits) depth = nest_.RegisterDepth(access);
+  const auto& footprints = access.footprints;
+  if (depth == 0) return footprints[0].lines;
+  double lines = footprints[depth - 1].lines;
+  if (waits || !IsKept(access, depth, id)) {
+    lines = std::max(lines, footprints[depth].lines * nest_.extents[depth - 1]);
+  }
+  return lines * nest_.Iterations(0, depth - 1);
+}
+
+double Traffic::Seconds(MemoryLevelId id) const {
+  const MemoryLevelId inner =
+      static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
+  int depth = 0;
+  while (depth < nest_.depth() && BytesAt(depth, inner) > Capacity(inner)) {
+    ++depth;
+  }
+  if (depth == 0) return 0;  // found there since the last call
+  const MemoryLevel& level = machine_.level(id);
+  const bool all = nest_.threads > 1;
+  const double share = nest_.threads;
+  const double read = (all ? level.all_read_gbs / share : level.read_gbs) * 1e9;
+  const double write =
+      (all ? level.all_write_gbs / share : level.write_gbs) * 1e9;
+  double seconds = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    if (access.in_registers && !access.waits_in_memory) continue;
+    const double bytes = LinesMoved(access, depth, inner) * machine_.line_bytes;
+    seconds += bytes / (access.access->writes ? write : read);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+double TransferSeconds(const Nest& nest, const Machine& machine,
+                       MemoryLevelId id) {
+  return Traffic(nest, machine).Seconds(id);
+}
+
+}  // namespace kiln

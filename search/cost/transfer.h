@@ -1,0 +1,19 @@
+// What each level of the memory has to serve while a store's loops run.
+#ifndef KILN_SEARCH_COST_TRANSFER_H_
+#define KILN_SEARCH_COST_TRANSFER_H_
+
+#include "kiln/base/machine.h"
+#include "kiln/search/cost/nest.h"
+
+namespace kiln {
+
+// Seconds in which the level `id` (beyond the first) serves one thread what the
+// level before it is too small for: in each iteration of the innermost loop
+// whose data do not fit there, all lines of that iteration; less for an access
+// whose lines the next iteration finds still there.
+double TransferSeconds(const Nest& nest, const Machine& machine,
+                       MemoryLevelId id);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_COST_TRANSFER_H_

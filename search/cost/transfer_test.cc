@@ -1,0 +1,70 @@
+#include "kiln/search/cost/transfer.h"
+
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/cost/analytic.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kL2 = 1;  // what it serves because the first level is too small
+
+// The first level has 8 ways of 4 KiB.
+Machine TestMachine() {
+  Machine m;
+  m.vector_bytes = 64;
+  m.vector_registers = 32;
+  m.l1_ways = 8;
+  m.gflops = m.all_gflops = 100;
+  m.levels = {{{32 << 10, 300, 150, 300, 150},
+               {1 << 20, 100, 100, 100, 100},
+               {32 << 20, 30, 20, 30, 20},
+               {0, 15, 10, 15, 10}}};
+  return m;
+}
+
+// Bytes from the second level for C[rows, 48] += A[rows, 3072] * B[3072, 48].
+// Rows of A are 12 KiB apart: all in the same sets of the first level.
+double BytesFromL2(int rows) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer(($0, 3072), "float32"), B: T.Buffer((3072, 48), "float32"), C: T.Buffer(($0, 48), "float32")):
+    for k in range(3072):
+        for i in T.unroll($0):
+            for j_0 in T.unroll(3):
+                for j_1 in T.vectorized(16):
+                    with T.block("C"):
+                        vi = T.axis.spatial($0, i)
+                        vj = T.axis.spatial(48, j_0 * 16 + j_1)
+                        vk = T.axis.reduce(3072, k)
+                        C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+                                            rows);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  const TimeEstimate e = EstimateTime(Summarize(*f), TestMachine(), 1);
+  return e.stores[0].transfer[kL2] * 100e9;
+}
+
+double BytesTouched(int rows) {
+  return 4.0 * (rows * 3072 + 3072 * 48 + 2 * rows * 48);
+}
+
+// Rows of A leave room for little else, but what C is added up in stays in
+// registers, and the line of a row is still there for the next k.
+TEST(TransferTest, WhatTheNextStepUsesAgainMovesOnce) {
+  EXPECT_NEAR(BytesFromL2(4) / BytesTouched(4), 1, 0.05);
+  EXPECT_NEAR(BytesFromL2(6) / BytesTouched(6), 1, 0.05);
+}
+
+TEST(TransferTest, MoreRowsInTheSameSetsThanThereAreWaysPushEachOtherOut) {
+  EXPECT_GT(BytesFromL2(9), 3 * BytesTouched(9));
+}
+
+}  // namespace
+}  // namespace kiln
