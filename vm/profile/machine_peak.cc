@@ -121,8 +121,9 @@ Bandwidth MeasureBandwidth(ThreadPool& pool, int threads,
     if (part == nullptr) return {};
     kernels.write(part.get(), bytes);
   }
-  // Small buffers are gone through several times between looks at the clock.
-  const int64_t repeats = std::max<int64_t>(1, (64 << 10) / bytes);
+  // Small buffers are gone through many times between looks at the clock, each
+  // of which takes as long as 10 KiB from the nearest cache.
+  const int64_t repeats = std::max<int64_t>(1, (1 << 20) / bytes);
   const double scale = static_cast<double>(repeats * bytes) * 1e-3;
   Bandwidth result;
   result.read_gbs = scale * BestRate(pool, threads, options, [&](int64_t t) {
