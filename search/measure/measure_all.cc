@@ -87,7 +87,7 @@ double Quantile(std::vector<double> values, double share) {
 // Rounds of one kernel, put together.
 struct Rounds {
   MeasureResult total;
-  std::vector<double> medians;
+  std::vector<double> mins, medians;
 
   void Add(const MeasureResult& round) {
     if (total.verdict != Verdict::kOk) return;
@@ -97,6 +97,7 @@ struct Rounds {
     }
     const bool first = medians.empty();
     total.min_ns = first ? round.min_ns : std::min(total.min_ns, round.min_ns);
+    mins.push_back(round.min_ns);
     medians.push_back(round.median_ns);
     total.samples += round.samples;
     total.check_seconds += round.check_seconds;
@@ -111,6 +112,16 @@ struct Rounds {
     return std::move(total);
   }
 };
+
+// How many times longer than `other` it took, in the rounds that both had: the
+// median, since a moment of luck says as little as one of noise.
+double TimesAsLong(const Rounds& one, const Rounds& other) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(one.mins.size(), other.mins.size()); ++i) {
+    ratios.push_back(one.mins[i] / other.mins[i]);
+  }
+  return Quantile(std::move(ratios), 0.5);
+}
 
 // The kernels that are still compared, and what came of all.
 class Turns {
@@ -143,14 +154,14 @@ class Turns {
   // False where there is nobody to retire.
   bool RetireSlowerHalf() {
     if (left_.size() <= 2) return false;
-    std::sort(left_.begin(), left_.end(), [&](size_t a, size_t b) {
-      return rounds_[a].total.min_ns < rounds_[b].total.min_ns;
-    });
+    SortLeft();
     left_.resize((left_.size() + 1) / 2);
     return true;
   }
 
   std::vector<MeasureResult> Finish() && {
+    SortLeft();
+    if (!left_.empty()) CompareWith(left_[0]);
     std::vector<MeasureResult> results;
     for (Rounds& one : rounds_) results.push_back(std::move(one).Finish());
     return results;
@@ -171,6 +182,26 @@ class Turns {
         left_.end());
     options_.check = false;
     return absl::OkStatus();
+  }
+
+  // The fastest first.
+  void SortLeft() {
+    if (left_.empty()) return;
+    const Rounds reference = rounds_[left_[0]];
+    std::sort(left_.begin(), left_.end(), [&](size_t a, size_t b) {
+      return TimesAsLong(rounds_[a], reference) <
+             TimesAsLong(rounds_[b], reference);
+    });
+  }
+
+  // Least times that tell what the rounds told.
+  void CompareWith(size_t best) {
+    const Rounds winner = rounds_[best];
+    for (Rounds& one : rounds_) {
+      if (one.total.verdict != Verdict::kOk || one.mins.empty()) continue;
+      one.total.min_ns =
+          winner.total.min_ns * std::max(1.0, TimesAsLong(one, winner));
+    }
   }
 
   Runner& runner_;

@@ -136,12 +136,13 @@ TEST(MeasureInTurnsTest, TakesTurnsAndPutsRoundsTogether) {
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
   EXPECT_THAT(runner.calls,
               ElementsAre("a", "b", "c", "a", "b", "c", "a", "b", "c"));
-  EXPECT_EQ(results[0].min_ns, 10);
+  EXPECT_DOUBLE_EQ(results[0].min_ns, 8 * 20.0 / 9);
   EXPECT_EQ(results[0].median_ns, 20);
   EXPECT_EQ(results[0].spread_ns, 10);
   EXPECT_EQ(results[0].samples, 3);
   EXPECT_EQ(results[1].verdict, Verdict::kCrash);
   EXPECT_EQ(results[2].median_ns, 9);
+  EXPECT_EQ(results[2].min_ns, 8);
   EXPECT_TRUE(runner.checked[2]);
   EXPECT_FALSE(runner.checked[3]);
 }
@@ -167,9 +168,25 @@ TEST(MeasureInTurnsTest, TheSlowerHalfRetiresUntilTwoAreLeft) {
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
   EXPECT_THAT(runner.calls, ElementsAre("a", "b", "c", "d", "e",  // all
                                         "e", "c", "d",            // the faster
-                                        "e", "c"));
-  EXPECT_EQ(results[4].min_ns, 2);
+                                        "e", "d"));
+  EXPECT_EQ(results[3].min_ns, 2);
+  EXPECT_DOUBLE_EQ(results[4].min_ns, 3.5);
   EXPECT_EQ(results[1].samples, 1);
+}
+
+TEST(MeasureInTurnsTest, OneLuckyRoundIsNotFast) {
+  ScriptRunner runner;
+  runner.script = {{"a", {12, 3, 12, 12, 24}}, {"b", {10, 10, 10, 10, 20}}};
+  const BuildResult a = {"", "a", {}}, b = {"", "b", {}};
+  const BuildResult* const kernels[] = {&a, &b};
+  TurnsOptions turns;
+  turns.min_rounds = 5;
+  turns.stage_seconds = 0;
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<MeasureResult> results,
+      MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
+  EXPECT_DOUBLE_EQ(results[0].min_ns, 12);
+  EXPECT_EQ(results[1].min_ns, 10);
 }
 
 TEST(MeasureInTurnsTest, AStageIsFilledWithTurns) {

@@ -8,6 +8,20 @@
 #include "kiln/search/database/utf8.h"
 
 namespace kiln {
+namespace {
+
+// 0 where all failed.
+double LeastTime(const std::vector<MeasureResult>& results) {
+  double least = 0;
+  for (const MeasureResult& result : results) {
+    if (result.verdict != Verdict::kOk) continue;
+    if (least == 0 || result.min_ns < least) least = result.min_ns;
+  }
+  return least;
+}
+
+}  // namespace
+
 // Candidates and their seconds; 0 for what failed.
 struct Session::Lesson {
   std::vector<Candidate> candidates;
@@ -277,8 +291,10 @@ absl::Status Session::Finish() {
     KILN_ASSIGN_OR_RETURN(
         results, parts_.measurer->MeasureAgain(task_, programs, options_.turns,
                                                MeasureNow()));
+    const double best_ns = LeastTime(results);
     for (size_t i = 0; i < results.size(); ++i) {
-      KILN_RETURN_IF_ERROR(Revise(&finalists[i], results[i]));
+      const bool is_best = results[i].min_ns == best_ns;
+      KILN_RETURN_IF_ERROR(Revise(&finalists[i], results[i], is_best));
     }
     KILN_RETURN_IF_ERROR(FindBest());
   }
@@ -293,7 +309,10 @@ absl::Status Session::Abandon() {
   return absl::OkStatus();
 }
 
-absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result) {
+// What the final says counts, not the trial; but the best was never slower than
+// in its trial.
+absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result,
+                             bool is_best) {
   TuningRecord& record = finalist->record;
   const double first_ns = record.latency_min_ns;
   --state_.counts[static_cast<int>(record.verdict)];
@@ -302,7 +321,7 @@ absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result) {
   flight::Event event;
   *event.mutable_again() = ToFlight(id_, record);
   KILN_RETURN_IF_ERROR(parts_.Log(std::move(event)));
-  if (record.verdict == Verdict::kOk) {
+  if (is_best && record.verdict == Verdict::kOk) {
     record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
   }
   return parts_.database->ReviseTrial(record);

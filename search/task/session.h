@@ -98,7 +98,8 @@ class Session {
   absl::Status MeasureBatch(const SearchBatch& batch, Lesson* lesson);
   MeasureOptions MeasureNow() const;
   void Fill(const MeasureResult& result, TuningRecord* record);
-  absl::Status Revise(Finalist* finalist, const MeasureResult& result);
+  absl::Status Revise(Finalist* finalist, const MeasureResult& result,
+                      bool is_best);
   absl::Status FindBest();
   absl::Status NameBest();
   absl::Status Prepare();
