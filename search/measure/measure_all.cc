@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -120,7 +121,7 @@ double TimesAsLong(const Rounds& one, const Rounds& other) {
   for (size_t i = 0; i < std::min(one.mins.size(), other.mins.size()); ++i) {
     ratios.push_back(one.mins[i] / other.mins[i]);
   }
-  return Quantile(std::move(ratios), 0.5);
+  return ratios.empty() ? 1 : Quantile(std::move(ratios), 0.5);
 }
 
 // The kernels that are still compared, and what came of all.
@@ -194,13 +195,16 @@ class Turns {
     });
   }
 
-  // Least times that tell what the rounds told.
+  // Least times that tell what the rounds told: that of `best` is the least of
+  // all, though in the rounds that another had it may have been ahead.
   void CompareWith(size_t best) {
-    const Rounds winner = rounds_[best];
-    for (Rounds& one : rounds_) {
-      if (one.total.verdict != Verdict::kOk || one.mins.empty()) continue;
-      one.total.min_ns =
-          winner.total.min_ns * std::max(1.0, TimesAsLong(one, winner));
+    const double least_ns = rounds_[best].total.min_ns;
+    const double next_ns = std::nextafter(least_ns, HUGE_VAL);
+    for (size_t i = 0; i < rounds_.size(); ++i) {
+      MeasureResult& total = rounds_[i].total;
+      if (i == best || total.verdict != Verdict::kOk) continue;
+      const double times = TimesAsLong(rounds_[i], rounds_[best]);
+      total.min_ns = std::max(next_ns, least_ns * times);
     }
   }
 

@@ -189,6 +189,20 @@ TEST(MeasureInTurnsTest, OneLuckyRoundIsNotFast) {
   EXPECT_EQ(results[1].min_ns, 10);
 }
 
+TEST(MeasureInTurnsTest, OneIsTheBest) {
+  ScriptRunner runner;
+  runner.script = {{"a", {10, 10}}, {"b", {10, 10}}};
+  const BuildResult a = {"", "a", {}}, b = {"", "b", {}};
+  const BuildResult* const kernels[] = {&a, &b};
+  TurnsOptions turns;
+  turns.min_rounds = 2;
+  turns.stage_seconds = 0;
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<MeasureResult> results,
+      MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
+  EXPECT_NE(results[0].min_ns, results[1].min_ns);
+}
+
 TEST(MeasureInTurnsTest, AStageIsFilledWithTurns) {
   ScriptRunner runner;
   runner.script = {{"a", std::vector<double>(100, 1e8)}};  // 0.1 s a turn
