@@ -260,34 +260,69 @@ std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
 }
 
 // A sum of multiples of digits of different variables that run between
-// constants: their ends are added up as numbers. nullopt for other sums.
+// constants, whose ends are added up as numbers, and of what stands still.
+class PlainSum {
+ public:
+  explicit PlainSum(const Domains& domains) : domains_(domains) {}
+
+  // Adds scale * e; false where that is no such sum. A variable that comes
+  // twice takes a simplifier first.
+  bool Add(const Expr& e, int64_t scale) {
+    if (!e.MayUse(domains_.var_bits())) {
+      Decompose(e, scale, &rest_);
+      return rest_.ok;
+    }
+    const auto* node = e.As<BinaryNode>();
+    if (!node) return AddAtom(e, scale);
+    if (node->kind == ExprKind::kAdd) {
+      return Add(node->a, scale) && Add(node->b, scale);
+    }
+    if (node->kind == ExprKind::kSub) {
+      int64_t negated;
+      return FoldInt(ExprKind::kSub, 0, scale, &negated) &&
+             Add(node->a, scale) && Add(node->b, negated);
+    }
+    const int64_t* factor =
+        node->kind == ExprKind::kMul ? AsInt(node->b) : nullptr;
+    if (!factor) return AddAtom(e, scale);
+    return FoldInt(ExprKind::kMul, scale, *factor, &scale) &&
+           Add(node->a, scale);
+  }
+
+  std::optional<IntSet> Set(Analyzer* analyzer) && {
+    const int64_t constant = std::exchange(rest_.constant, 0);
+    if (!Widen(1, constant, constant, &low_, &high_)) return std::nullopt;
+    if (rest_.terms.empty()) return IntSet{Int(low_), Int(high_)};
+    auto fixed = Simplified(std::move(rest_), analyzer);
+    return fixed ? Between(*std::move(fixed), low_, high_) : std::nullopt;
+  }
+
+ private:
+  bool AddAtom(const Expr& e, int64_t scale) {
+    const VarNode* var = nullptr;
+    if (const auto ends = EndsOfDigit(e, domains_, &var)) {
+      if (std::find(seen_.begin(), seen_.end(), var) != seen_.end()) {
+        return false;
+      }
+      seen_.push_back(var);
+      return Widen(scale, ends->min, ends->max, &low_, &high_);
+    }
+    if (UsesVar(e, domains_)) return false;
+    Decompose(e, scale, &rest_);
+    return rest_.ok;
+  }
+
+  const Domains& domains_;
+  int64_t low_ = 0, high_ = 0;
+  Linear rest_;
+  absl::InlinedVector<const VarNode*, 8> seen_;
+};
+
 std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains,
                                    Analyzer* analyzer) {
-  if (e.dtype() != DType::Index()) return std::nullopt;
-  const VarNode* var = e.As<VarNode>();
-  if (const auto ends = var ? EndsOfDigit(e, domains, &var) : std::nullopt) {
-    return IntSet{Int(ends->min), Int(ends->max)};
-  }
-  Linear rest, terms;
-  Decompose(e, 1, &terms);
-  int64_t low = terms.constant, high = terms.constant;
-  absl::InlinedVector<const VarNode*, 8> seen;
-  for (Term& term : terms.terms) {
-    if (!UsesVar(term.atom, domains)) {
-      rest.terms.push_back(std::move(term));
-      continue;
-    }
-    const auto ends = EndsOfDigit(term.atom, domains, &var);
-    if (!ends || std::find(seen.begin(), seen.end(), var) != seen.end() ||
-        !Widen(term.coefficient, ends->min, ends->max, &low, &high)) {
-      return std::nullopt;
-    }
-    seen.push_back(var);
-  }
-  if (!terms.ok) return std::nullopt;
-  if (rest.terms.empty()) return IntSet{Int(low), Int(high)};
-  const auto fixed = Simplified(std::move(rest), analyzer);
-  return fixed ? Between(*fixed, low, high) : std::nullopt;
+  PlainSum sum(domains);
+  if (e.dtype() != DType::Index() || !sum.Add(e, 1)) return std::nullopt;
+  return std::move(sum).Set(analyzer);
 }
 
 // The normal form first: (i + j) - i has to lose i.

@@ -79,10 +79,9 @@ class DigitMap {
              FoldInt(ExprKind::kMul, scale, *factor, &scale) &&
              Collect(node->a, scale, terms);
     }
-    if (IsFixed(e)) return true;
     const std::optional<Digit> digit = Parse(e);
     if (digit) terms->push_back({*digit, scale});
-    return digit.has_value();
+    return digit.has_value() || IsFixed(e);
   }
 
   // Whether `e` is the same in all iterations.

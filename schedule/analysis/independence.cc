@@ -99,8 +99,7 @@ bool LivesWithin(const BlockNode& scope, const Stmt& subtree,
   return CountUsers(subtree, buffer) == CountUsers(scope.body, buffer);
 }
 
-Reason WhyFlowCrosses(const BlockNode& scope, const Stmt& subtree) {
-  const Scope local(scope, subtree);
+Reason WhyFlowCrosses(const Scope& local) {
   if (local.blocks.size() < 2) return std::nullopt;
   bool flows = false;
   for (const Dependence& d : local.Dependences()) {
@@ -135,7 +134,7 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
       return reason;
     }
   }
-  return WhyFlowCrosses(scope, path.back());
+  return WhyFlowCrosses(local);
 }
 
 }  // namespace kiln

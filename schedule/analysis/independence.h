@@ -19,9 +19,9 @@ struct IndependenceOptions {
 // one block hands to another stays within the iteration.
 Reason WhyNotIndependent(const Path& loop, IndependenceOptions options = {});
 
-// Whether what flows between blocks below `subtree` stays within one run of
+// Whether what flows between the blocks of a subtree stays within one run of
 // it: each read is covered there, and nothing is overwritten after it is read.
-Reason WhyFlowCrosses(const BlockNode& scope, const Stmt& subtree);
+Reason WhyFlowCrosses(const Scope& subtree);
 
 // Whether every access to `buffer` within the scope is below `subtree`, and
 // the scope allocates it: it lives within one run of `subtree`.

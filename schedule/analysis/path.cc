@@ -187,14 +187,19 @@ std::vector<BlockId> BlocksNamed(const Function& f, std::string_view name) {
   return ids;
 }
 
-Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
-  if (const auto* loop = stmt.As<ForNode>()) return WithBody(*loop, to);
+Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, Stmt to) {
+  if (const auto* loop = stmt.As<ForNode>()) {
+    return WithBody(*loop, std::move(to));
+  }
+  const auto change = [&](const Stmt& s) -> const Stmt& {
+    return s == from ? to : s;
+  };
   if (const auto* seq = stmt.As<SeqNode>()) {
-    std::vector<Stmt> stmts = seq->stmts;
-    std::replace(stmts.begin(), stmts.end(), from, to);
+    std::vector<Stmt> stmts;
+    stmts.reserve(seq->stmts.size());
+    for (const Stmt& s : seq->stmts) stmts.push_back(change(s));
     return MakeSeq(std::move(stmts));
   }
-  const auto change = [&](const Stmt& s) { return s == from ? to : s; };
   if (const auto* realize = stmt.As<BlockRealizeNode>()) {
     const BlockNode& block = *realize->block;
     return WithBlock(*realize,
@@ -205,9 +210,7 @@ Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to) {
 
 Stmt ReplaceAt(const Path& path, Stmt replacement) {
   for (size_t i = path.size() - 1; i > 0; --i) {
-    const auto* loop = path[i - 1].As<ForNode>();
-    replacement = loop ? WithBody(*loop, std::move(replacement))
-                       : ReplaceChild(path[i - 1], path[i], replacement);
+    replacement = ReplaceChild(path[i - 1], path[i], std::move(replacement));
   }
   return replacement;
 }

@@ -87,7 +87,7 @@ void ForEachBlockDeep(const Stmt& s,
 std::vector<BlockId> BlocksNamed(const Function& f, std::string_view name);
 
 // `stmt` with its direct child `from` (by identity) replaced by `to`.
-Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, const Stmt& to);
+Stmt ReplaceChild(const Stmt& stmt, const Stmt& from, Stmt to);
 // The body of the function with the last statement of `path` replaced.
 Stmt ReplaceAt(const Path& path, Stmt replacement);
 Function ReplaceAt(Function f, const Path& path, Stmt replacement);

@@ -12,9 +12,8 @@ constexpr char kName[] = "add_unit_loop";
 AddUnitLoopResult Wrap(const Function& f, const Path& path) {
   AddUnitLoopResult result{f, 0};
   result.loop = result.function.NewId();
-  result.function =
-      ReplaceAt(std::move(result.function), path,
-                MakeFor(result.loop, Var("u"), Int(1), path.back()));
+  result.function.body =
+      ReplaceAt(path, MakeFor(result.loop, Var("u"), Int(1), path.back()));
   return result;
 }
 

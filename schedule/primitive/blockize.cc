@@ -258,8 +258,7 @@ absl::StatusOr<BlockizeResult> Blockize(const Function& f, LoopId loop,
   KILN_ASSIGN_OR_RETURN(
       Stmt realize,
       OuterRealize(nest, division, &result.function, &result.block));
-  result.function =
-      ReplaceAt(std::move(result.function), nest.path, std::move(realize));
+  result.function.body = ReplaceAt(nest.path, std::move(realize));
   return result;
 }
 

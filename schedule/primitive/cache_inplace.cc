@@ -161,8 +161,7 @@ absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
   const auto& scope = *staged.As<BlockRealizeNode>();
   BlockFields fields = scope.block->fields();
   fields.alloc_buffers.push_back(copy.cache);
-  g = ReplaceAt(std::move(g), path.Prefix(at + 1),
-                WithBlock(scope, std::move(fields)));
+  g.body = ReplaceAt(path.Prefix(at + 1), WithBlock(scope, std::move(fields)));
   return result;
 }
 

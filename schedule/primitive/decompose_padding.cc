@@ -258,9 +258,8 @@ absl::StatusOr<DecomposePaddingResult> DecomposePadding(const Function& f,
   DecomposePaddingResult result{f, 0};
   Stmt fill = FillNest(target, &result.function, &result.fill);
   Stmt copy = Copy(target).Nest();
-  result.function = ReplaceAt(std::move(result.function),
-                              target.access.block.Prefix(target.loop + 1),
-                              MakeSeq({std::move(fill), std::move(copy)}));
+  result.function.body = ReplaceAt(target.access.block.Prefix(target.loop + 1),
+                                   MakeSeq({std::move(fill), std::move(copy)}));
   return result;
 }
 

@@ -221,9 +221,9 @@ absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
   for (size_t i = target.path.size() - 1; i > target.loop_index; --i) {
     update = ReplaceChild(target.path[i - 1], target.path[i], update);
   }
-  result.function = ReplaceAt(std::move(result.function),
-                              target.path.Prefix(target.loop_index + 1),
-                              MakeSeq({std::move(init), std::move(update)}));
+  result.function.body =
+      ReplaceAt(target.path.Prefix(target.loop_index + 1),
+                MakeSeq({std::move(init), std::move(update)}));
   return result;
 }
 

@@ -253,7 +253,7 @@ absl::StatusOr<LoopPartitionResult> LoopPartition(
   KILN_ASSIGN_OR_RETURN(Stmt common, InBlock(scope, path.back(), outer,
                                              NewBlock(prefix + "_common", &g),
                                              MakeSeq(std::move(parts))));
-  g = ReplaceAt(std::move(g), path, std::move(common));
+  g.body = ReplaceAt(path, std::move(common));
   return result;
 }
 

@@ -292,8 +292,7 @@ absl::StatusOr<MergeResult> Merge(const Function& f,
     if (!is_nest) stmts.push_back(plan.sequence().stmts[i]);
     if (i == plan.nests.back().position) stmts.push_back(merged);
   }
-  result.function = ReplaceAt(std::move(result.function), plan.parent,
-                              MakeSeq(std::move(stmts)));
+  result.function.body = ReplaceAt(plan.parent, MakeSeq(std::move(stmts)));
   if (HaveConflict(plan)) {
     KILN_RETURN_IF_ERROR(CheckFlow(plan, result.function, ids));
   }

@@ -189,8 +189,8 @@ ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
                    : CopyBlock(result.copy, std::move(copy_name), access.iters,
                                tensor, access.indices, staging, order);
   if (CopiesInNest(access, is_write)) {
-    result.function =
-        ReplaceAt(std::move(result.function), access.scope,
+    result.function.body =
+        ReplaceAt(access.scope,
                   InsertInNest(access, Redirect(access, staging, order),
                                PointCopy(access, std::move(copy)), staging));
     return result;
@@ -202,8 +202,8 @@ ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
   const Stmt nest = ReplaceAt(
       below,
       WithBlock(*access.block.realize(), Redirect(access, staging, order)));
-  result.function =
-      ReplaceAt(std::move(result.function), access.scope,
+  result.function.body =
+      ReplaceAt(access.scope,
                 Insert(access, nest, std::move(copy_nest), is_write, staging));
   return result;
 }

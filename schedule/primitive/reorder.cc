@@ -144,8 +144,7 @@ absl::Status CheckBlock(const BlockRealizeNode& realize,
   return absl::OkStatus();
 }
 
-absl::Status CheckBlocks(const Chain& chain) {
-  const Scope local(*chain.path.scope()->block, chain.path.back());
+absl::Status CheckBlocks(const Chain& chain, const Scope& local) {
   if (!local.only_loops_and_blocks) {
     return Refusal(kName, absl::StrCat(Describe(*chain.loops[0]),
                                        " holds statements other than loops "
@@ -158,8 +157,8 @@ absl::Status CheckBlocks(const Chain& chain) {
         CheckReduction(*block.realize, block.loops, LoopsAbove(chain.path)));
   }
   if (local.blocks.size() < 2) return absl::OkStatus();
-  if (Reason reason = WhyFlowCrosses(*chain.path.scope()->block,
-                                     chain.loops.back()->body)) {
+  const Scope inside(*local.block, chain.loops.back()->body);
+  if (Reason reason = WhyFlowCrosses(inside)) {
     return Refusal(kName, *reason, "reorder before the blocks come together");
   }
   return absl::OkStatus();
@@ -167,8 +166,7 @@ absl::Status CheckBlocks(const Chain& chain) {
 
 // A fused loop that moves spatial and reduce iterators starts each sum at a
 // place of its own; in another order the init would not come first.
-absl::Status CheckStarts(const Chain& chain) {
-  const Scope local(*chain.path.scope()->block, chain.path.back());
+absl::Status CheckStarts(const Chain& chain, const Scope& local) {
   for (const ScopeBlock& block : local.blocks) {
     if (!block.block().init) continue;
     for (const ForNode* loop : chain.loops) {
@@ -201,8 +199,9 @@ absl::StatusOr<Function> Reorder(const Function& f,
   if (ids.size() == 1) return f;
   const std::vector<const ForNode*> order = NewOrder(chain, ids);
   KILN_RETURN_IF_ERROR(CheckDomains(order));
-  KILN_RETURN_IF_ERROR(CheckBlocks(chain));
-  KILN_RETURN_IF_ERROR(CheckStarts(chain));
+  const Scope local(*chain.path.scope()->block, chain.path.back());
+  KILN_RETURN_IF_ERROR(CheckBlocks(chain, local));
+  KILN_RETURN_IF_ERROR(CheckStarts(chain, local));
   Stmt body = chain.loops.back()->body;
   for (size_t i = order.size(); i-- > 0;) {
     body = WithBody(*order[i], std::move(body));

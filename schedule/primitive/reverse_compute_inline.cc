@@ -405,10 +405,10 @@ absl::StatusOr<Function> Finish(Function f, const Path& consumer,
   const BlockId scope_id = consumer.scope()->block->id;
   const std::optional<Removal> removal = RemoveAt(consumer);
   if (!removal) return No("nothing would be left of the enclosing block");
-  f = ReplaceAt(std::move(f), removal->path, removal->replacement);
+  f.body = ReplaceAt(removal->path, removal->replacement);
   KILN_ASSIGN_OR_RETURN(Path producer,
                         RequireBlock(f, pair.producer().block().id, kName));
-  f = ReplaceAt(std::move(f), producer, std::move(merged));
+  f.body = ReplaceAt(producer, std::move(merged));
   KILN_ASSIGN_OR_RETURN(Path scope, RequireBlock(f, scope_id, kName));
   BlockFields fields = scope.realize()->block->fields();
   auto& buffers = fields.alloc_buffers;

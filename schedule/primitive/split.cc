@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/iter_map.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/rebind.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -111,21 +113,43 @@ absl::Status Check(const ForNode& loop, const Plan& plan,
 
 // The old variable as i_0 * s_0 + i_1 * s_1 + ...; null where a unit loop is
 // not to be seen, which takes a simplifier.
-Expr FlatPosition(const std::vector<Var>& vars,
-                  const std::vector<Expr>& extents, bool preserve_unit_iters) {
-  Expr flat;
-  Expr step = Int(1, vars[0].dtype());
-  std::vector<Expr> steps(vars.size());
-  for (size_t i = vars.size(); i-- > 0;) {
-    if (IsOne(extents[i]) && !preserve_unit_iters) return nullptr;
-    steps[i] = step;
-    step = Mul(extents[i], step);
+Expr FlatPosition(const std::vector<LoopRange>& loops,
+                  bool preserve_unit_iters) {
+  Expr step = Int(1, loops[0].var.dtype());
+  absl::InlinedVector<Expr, 8> terms(loops.size());
+  for (size_t i = loops.size(); i-- > 0;) {
+    const auto& [var, range] = loops[i];
+    if (IsOne(range.extent) && !preserve_unit_iters) return nullptr;
+    terms[i] = IsOne(step) ? Expr(var) : Mul(var, step);
+    step = Mul(range.extent, std::move(step));
   }
-  for (size_t i = 0; i < vars.size(); ++i) {
-    const Expr term = IsOne(steps[i]) ? Expr(vars[i]) : Mul(vars[i], steps[i]);
-    flat = flat ? Add(flat, term) : term;
+  Expr flat = std::move(terms[0]);
+  for (size_t i = 1; i < terms.size(); ++i) {
+    flat = Add(std::move(flat), std::move(terms[i]));
   }
   return flat;
+}
+
+// The new loops in place of the old one.
+Rebinding Rebound(const ForNode& loop, const Plan& plan, SplitOptions options) {
+  Rebinding rebinding;
+  rebinding.preserve_unit_iters = options.preserve_unit_iters;
+  rebinding.loops.reserve(plan.extents.size());
+  const DType dtype = loop.var.dtype();
+  Expr position;
+  for (const Expr& extent : plan.extents) {
+    const size_t i = rebinding.loops.size();
+    Var var(absl::StrCat(loop.var.name(), "_", i), dtype);
+    position =
+        position ? Add(Mul(std::move(position), extent), var) : Expr(var);
+    rebinding.loops.push_back({std::move(var), {Int(0, dtype), extent}});
+  }
+  if (Expr flat = FlatPosition(rebinding.loops, options.preserve_unit_iters)) {
+    rebinding.simple.emplace(loop.var.get(), std::move(flat));
+  }
+  if (!plan.exact) rebinding.predicate = LT(position, loop.extent);
+  rebinding.values.emplace(loop.var.get(), std::move(position));
+  return rebinding;
 }
 
 }  // namespace
@@ -138,35 +162,17 @@ absl::StatusOr<SplitResult> Split(
   KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(loop, factors));
   KILN_RETURN_IF_ERROR(Check(loop, plan, options));
 
-  Rebinding rebinding;
-  rebinding.preserve_unit_iters = options.preserve_unit_iters;
+  Rebinding rebinding = Rebound(loop, plan, options);
   rebinding.outside = LoopsAbove(path);
-  rebinding.loops.reserve(factors.size());
-  std::vector<Var> vars;
-  vars.reserve(factors.size());
-  Expr position;
-  for (size_t i = 0; i < factors.size(); ++i) {
-    const DType dtype = loop.var.dtype();
-    vars.emplace_back(absl::StrCat(loop.var.name(), "_", i), dtype);
-    rebinding.loops.push_back({vars[i], {Int(0, dtype), plan.extents[i]}});
-    position =
-        position ? Add(Mul(position, plan.extents[i]), vars[i]) : Expr(vars[i]);
-  }
-  rebinding.values[loop.var.get()] = position;
-  if (Expr flat =
-          FlatPosition(vars, plan.extents, options.preserve_unit_iters)) {
-    rebinding.simple[loop.var.get()] = flat;
-  }
-  if (!plan.exact) rebinding.predicate = LT(position, loop.extent);
-
   SplitResult result{f, std::vector<LoopId>(factors.size())};
   for (LoopId& new_id : result.loops) new_id = result.function.NewId();
   Stmt body = Rebind(loop.body, rebinding);
   for (size_t i = factors.size(); i-- > 0;) {
-    body = MakeFor(result.loops[i], vars[i], plan.extents[i], std::move(body));
+    auto& [var, range] = rebinding.loops[i];
+    body = MakeFor(result.loops[i], std::move(var), std::move(range.extent),
+                   std::move(body));
   }
-  result.function =
-      ReplaceAt(std::move(result.function), path, std::move(body));
+  result.function.body = ReplaceAt(path, std::move(body));
   return result;
 }
 

@@ -295,8 +295,7 @@ absl::StatusOr<Function> TransformLayout(
   std::replace(fields.alloc_buffers.begin(), fields.alloc_buffers.end(),
                change.before, change.after);
   const Stmt home = WithBlock(*change.home.realize(), std::move(fields));
-  result =
-      ReplaceAt(std::move(result), change.home, AccessMapper(change).Map(home));
+  result.body = ReplaceAt(change.home, AccessMapper(change).Map(home));
   if (change.param >= 0) {
     result.params[change.param].buffer = change.after;
     KILN_RETURN_IF_ERROR(CheckDims(result, change));
