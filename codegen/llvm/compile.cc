@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -51,33 +52,66 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(
   return machine;
 }
 
-// This thread's code generator for `target`.
-absl::StatusOr<llvm::TargetMachine*> GetMachine(const Target& target) {
-  thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>>
-      machines;
-  auto& machine = machines[target.Fingerprint()];
-  if (!machine) {
-    KILN_ASSIGN_OR_RETURN(machine, MakeMachine(target));
+// A code generator for `target` that writes files of one type. It is used for
+// many modules, one after the other: to set up its hundred passes takes as long
+// as to run a tenth of them.
+class Generator {
+ public:
+  static absl::StatusOr<std::unique_ptr<Generator>> Make(
+      const Target& target, llvm::CodeGenFileType type) {
+    auto made = std::make_unique<Generator>();
+    KILN_ASSIGN_OR_RETURN(made->machine_, MakeMachine(target));
+    if (made->machine_->addPassesToEmitFile(made->passes_, made->stream_,
+                                            nullptr, type)) {
+      return absl::InternalError("LLVM cannot write this kind of file");
+    }
+    return made;
   }
-  return machine.get();
+
+  llvm::TargetMachine& machine() { return *machine_; }
+
+  std::string Write(llvm::Module& module) {
+    passes_.run(module);
+    std::string file(bytes_.begin(), bytes_.end());
+    bytes_.clear();
+    return file;
+  }
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  llvm::SmallVector<char, 0> bytes_;
+  llvm::raw_svector_ostream stream_{bytes_};
+  llvm::legacy::PassManager passes_;
+};
+
+// This thread's code generator for `target`.
+absl::StatusOr<Generator*> GetGenerator(const Target& target,
+                                        llvm::CodeGenFileType type) {
+  thread_local std::map<std::pair<std::string, llvm::CodeGenFileType>,
+                        std::unique_ptr<Generator>>
+      generators;
+  auto& generator = generators[{target.Fingerprint(), type}];
+  if (!generator) {
+    KILN_ASSIGN_OR_RETURN(generator, Generator::Make(target, type));
+  }
+  return generator.get();
 }
 
 // An optimized LLVM module, and the context that it lives in.
 struct Compilation {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  llvm::TargetMachine* machine = nullptr;
 };
 
 absl::StatusOr<Compilation> EmitAndOptimize(const Function& lowered,
                                             const std::string& symbol,
-                                            const Target& target) {
+                                            const Target& target,
+                                            llvm::TargetMachine& machine) {
   Compilation result;
-  KILN_ASSIGN_OR_RETURN(result.machine, GetMachine(target));
   result.context = std::make_unique<llvm::LLVMContext>();
   result.module = std::make_unique<llvm::Module>(symbol, *result.context);
   result.module->setTargetTriple(target.triple);
-  result.module->setDataLayout(result.machine->createDataLayout());
+  result.module->setDataLayout(machine.createDataLayout());
   codegen_internal::Emitter emitter(result.module.get(), target);
   absl::Status status = emitter.EmitKernel(lowered, symbol);
   if (!status.ok()) {
@@ -91,7 +125,7 @@ absl::StatusOr<Compilation> EmitAndOptimize(const Function& lowered,
     return absl::InternalError(absl::StrCat(
         "function ", lowered.name, " gives invalid LLVM IR: ", stream.str()));
   }
-  codegen_internal::Optimize(*result.module, *result.machine);
+  codegen_internal::Optimize(*result.module, machine);
   return result;
 }
 
@@ -99,16 +133,11 @@ absl::StatusOr<std::string> EmitFile(const Function& lowered,
                                      const std::string& symbol,
                                      const Target& target,
                                      llvm::CodeGenFileType type) {
-  KILN_ASSIGN_OR_RETURN(Compilation compiled,
-                        EmitAndOptimize(lowered, symbol, target));
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (compiled.machine->addPassesToEmitFile(passes, stream, nullptr, type)) {
-    return absl::InternalError("LLVM cannot write this kind of file");
-  }
-  passes.run(*compiled.module);
-  return std::string(bytes.begin(), bytes.end());
+  KILN_ASSIGN_OR_RETURN(Generator * generator, GetGenerator(target, type));
+  KILN_ASSIGN_OR_RETURN(
+      Compilation compiled,
+      EmitAndOptimize(lowered, symbol, target, generator->machine()));
+  return generator->Write(*compiled.module);
 }
 
 }  // namespace
@@ -128,8 +157,12 @@ absl::StatusOr<std::string> CompileToAssembly(const Function& lowered,
 absl::StatusOr<std::string> CompileToLlvmIr(const Function& lowered,
                                             const std::string& symbol,
                                             const Target& target) {
-  KILN_ASSIGN_OR_RETURN(Compilation compiled,
-                        EmitAndOptimize(lowered, symbol, target));
+  KILN_ASSIGN_OR_RETURN(
+      Generator * generator,
+      GetGenerator(target, llvm::CodeGenFileType::ObjectFile));
+  KILN_ASSIGN_OR_RETURN(
+      Compilation compiled,
+      EmitAndOptimize(lowered, symbol, target, generator->machine()));
   std::string text;
   llvm::raw_string_ostream stream(text);
   compiled.module->print(stream, nullptr);
