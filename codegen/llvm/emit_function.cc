@@ -4,6 +4,8 @@
 //   i32 @mm.body(ptr host, ptr noalias A, ...)    does the work
 //   i32 @mm.par0(ptr env, i64 begin, i64 end)     unpacks and calls
 //   i32 @mm.par0.body(ptr host, ptr noalias A, ..., i64 begin, i64 end)
+//
+// A kernel that only launches parallel loops does so from its entry: no body.
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -126,43 +128,58 @@ std::vector<Emitter::Capture> Emitter::KernelParams(const Function& f) {
   return params;
 }
 
+void Emitter::Enter(llvm::Function* function,
+                    const std::vector<Capture>& params,
+                    absl::Span<llvm::Value* const> values) {
+  frame_ = Frame();
+  frame_.function = function;
+  frame_.host = function->getArg(0);
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].buffer) frame_.buffers[params[i].buffer] = values[i];
+    if (params[i].var) frame_.vars[params[i].var] = values[i];
+  }
+}
+
 void Emitter::EnterBody(llvm::Function* body,
                         const std::vector<Capture>& params) {
-  frame_ = Frame();
-  frame_.function = body;
-  frame_.host = body->getArg(0);
+  std::vector<llvm::Value*> values;
   for (size_t i = 0; i < params.size(); ++i) {
-    llvm::Value* value = body->getArg(i + 1);
-    if (params[i].buffer) frame_.buffers[params[i].buffer] = value;
-    if (params[i].var) frame_.vars[params[i].var] = value;
+    values.push_back(body->getArg(i + 1));
   }
+  Enter(body, params, values);
   b_.SetInsertPoint(&body->getEntryBlock());
+}
+
+llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
+  std::vector<llvm::Type*> types = {b_.getPtrTy()};
+  std::vector<bool> is_buffer;
+  for (const Capture& param : params) {
+    is_buffer.push_back(param.buffer != nullptr);
+    types.push_back(param.buffer ? b_.getPtrTy() : TypeOf(param.var->dtype));
+  }
+  llvm::Function* body =
+      MakeFunction(symbol_ + ".body", b_.getInt32Ty(), types, false);
+  MarkPointers(body, 1, is_buffer);
+  return body;
 }
 
 absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
   llvm::Type* ptr = b_.getPtrTy();
-  std::vector<llvm::Type*> types = {ptr};
-  std::vector<bool> is_buffer;
   const std::vector<Capture> params = KernelParams(f);
-  for (const Capture& param : params) {
-    is_buffer.push_back(param.buffer != nullptr);
-    types.push_back(param.buffer ? ptr : TypeOf(param.var->dtype));
-  }
-  llvm::Function* body =
-      MakeFunction(symbol + ".body", b_.getInt32Ty(), types, false);
-  MarkPointers(body, 1, is_buffer);
-  if (OnlyLaunches(f.body)) MarkAsGlue(body);
-
   llvm::Function* entry =
       MakeFunction(symbol, b_.getInt32Ty(), {ptr, ptr, ptr}, true);
   MarkAsGlue(entry);
   b_.SetInsertPoint(&entry->getEntryBlock());
   std::vector<llvm::Value*> args = LoadParams(entry, params);
-  args.insert(args.begin(), entry->getArg(0));
-  b_.CreateRet(b_.CreateCall(body, args));
-
-  EnterBody(body, params);
+  if (OnlyLaunches(f.body)) {
+    Enter(entry, params, args);
+  } else {
+    llvm::Function* body = MakeKernelBody(params);
+    args.insert(args.begin(), entry->getArg(0));
+    b_.CreateRet(b_.CreateCall(body, args));
+    EnterBody(body, params);
+  }
   Emit(f.body);
   EmitReturn(b_.getInt32(0));
   return status_;

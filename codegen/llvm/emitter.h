@@ -1,9 +1,10 @@
 // Turns a lowered function into LLVM IR. Internal to codegen/llvm.
 //
-// Every kernel becomes two functions: the entry point of the kernel ABI, which
-// only unpacks its arguments, and a body whose pointers are parameters, since
-// LLVM believes `noalias` of parameters alone. A parallel loop becomes such a
-// pair too: the part that the thread pool calls unpacks the environment.
+// A kernel becomes two functions: the entry point of the kernel ABI, which only
+// unpacks its arguments, and a body whose pointers are parameters, since LLVM
+// believes `noalias` of parameters alone. (One where it only launches loops.) A
+// parallel loop becomes such a pair too: the part that the thread pool calls
+// unpacks the environment.
 #ifndef KILN_CODEGEN_LLVM_EMITTER_H_
 #define KILN_CODEGEN_LLVM_EMITTER_H_
 
@@ -82,6 +83,10 @@ class Emitter {
   std::vector<llvm::Value*> LoadParams(llvm::Function* entry,
                                        const std::vector<Capture>& params);
   static std::vector<Capture> KernelParams(const Function& f);
+  llvm::Function* MakeKernelBody(const std::vector<Capture>& params);
+  // Goes on in `function`, where `values` are those of `params`.
+  void Enter(llvm::Function* function, const std::vector<Capture>& params,
+             absl::Span<llvm::Value* const> values);
   // Goes on in `body`, whose parameters after the host are `params`.
   void EnterBody(llvm::Function* body, const std::vector<Capture>& params);
   std::vector<Capture> FindCaptures(const ForNode& loop) const;
