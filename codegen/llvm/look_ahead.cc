@@ -252,20 +252,25 @@ AskAhead AskForNextPanel(const VectorGrid& grid,
   const ForNode& rows = *loops[last];
   const int64_t* count = AsInt(rows.extent);
   if (!count || !moves(last) || MayTrap(grid.first)) return {};
-  size_t first_pass = last;
+  size_t first_tap = last;
+  while (first_tap > 0 && moves(first_tap - 1)) --first_tap;
+  size_t first_pass = first_tap;
   while (first_pass > 0 && !moves(first_pass - 1)) --first_pass;
-  const auto passes = PositionIn(loops.subspan(first_pass, last - first_pass));
+  const auto passes =
+      PositionIn(loops.subspan(first_pass, first_tap - first_pass));
   if (first_pass == 0 || !passes || passes->count < 2) return {};
 
+  std::vector<const ForNode*> steps(loops.begin() + first_pass,
+                                    loops.begin() + first_tap);
+  steps.push_back(&rows);
   const Var& panel = loops[first_pass - 1]->var;
   VarMap later;
   later[panel.get()] = Add(panel, Int(1));
-  return AskForRows(
-      grid, *count * grid.rows, loops.subspan(first_pass), [&](Expr number) {
-        const Expr row = TakeDigit(&number, Int(grid.rows));
-        later[rows.var.get()] = Add(rows.min, number);
-        return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
-      });
+  return AskForRows(grid, *count * grid.rows, steps, [&](Expr number) {
+    const Expr row = TakeDigit(&number, Int(grid.rows));
+    later[rows.var.get()] = Add(rows.min, number);
+    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
 }
 
 }  // namespace kiln::codegen_internal

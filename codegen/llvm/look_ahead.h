@@ -23,8 +23,9 @@ struct AskAhead {
 // `grid` is read in the last of `loops`. Where some loops around it pass over
 // the same elements again, and one around those goes on to others: what to ask
 // for, so that the passes together ask for all that the next of these
-// iterations reads, and for little twice. Nothing where an index reads memory
-// itself.
+// iterations reads, and for little twice. Where several loops walk over a panel
+// (the taps of a convolution), each iteration of the outer ones is a panel of
+// its own. Nothing where an index reads memory itself.
 //
 //   for j in 16, i in 8, k in 512: ... Y[j*24576 + k*48]   // 8 passes
 //     ->  in every 8th k:  Y[(j + 1)*24576 + (i*64 + k//8)*48]

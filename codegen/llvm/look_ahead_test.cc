@@ -79,6 +79,31 @@ TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
   EXPECT_EQ(Values(next, 0), wanted);
 }
 
+TEST_F(NextPanelTest, EachTapOfAPanelAsksForItselfInTheNext) {
+  const Var tap("tap");
+  std::vector<const ForNode*> loops;
+  loops_.insert(loops_.begin() + 2, Loop(tap, 3));
+  for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
+  const Expr index =
+      Add(Mul(j_, Int(1440)), Add(Mul(tap, Int(480)), Mul(k_, Int(48))));
+  const AskAhead next = AskForNextPanel({buffer_, index, 4, 1, 0, 1, 4}, loops);
+  EXPECT_EQ(next.every, 2) << "10 rows in 4 passes of 10 steps";
+  VarMap at;
+  at[tap.get()] = Int(2);
+  std::set<int64_t> wanted;
+  for (int64_t k = 0; k < 10; ++k) wanted.insert(1440 + 2 * 480 + k * 48);
+  AskAhead last_tap{next.every, {}};
+  for (const Expr& e : next.indices) {
+    last_tap.indices.push_back(Substitute(e, at));
+  }
+  EXPECT_EQ(Values(last_tap, 0), wanted);
+}
+
+TEST_F(NextPanelTest, TapsThatAreReadOnceHaveNoPasses) {
+  EXPECT_TRUE(
+      Next(Add(Mul(j_, Int(480)), Add(Mul(i_, Int(48)), k_))).indices.empty());
+}
+
 TEST_F(NextPanelTest, PanelsMayBeDigitsOfOneLoop) {
   const Expr digit = FloorMod(j_, Int(2));
   const auto next = Next(Add(Mul(digit, Int(480)), k_));

@@ -24,8 +24,7 @@ constexpr int kLeastLargeWidth = 3;
 // A panel of all that is summed up, next to what else the second-level cache
 // holds.
 constexpr int64_t kMostPanelBytes = 1 << 20;
-// The same for what several reductions run over, so that nobody asks for the
-// next panel.
+// The same for what several reductions run over.
 constexpr int64_t kMostTapsBytes = 512 << 10;
 constexpr int64_t kElementBytes = 4;
 
@@ -90,8 +89,9 @@ int64_t LongReductions(const BlockInfo& info) {
 }
 
 // A constant operand lies in panels as wide as the tile, one for each width.
-// While one panel is used for all rows the next can be asked for, where one
-// loop runs over it; else blocks of its rows are for all rows in turn.
+// While one panel is used for all rows the next can be asked for. A panel with
+// several taps may be too high for that: blocks of its rows are for all rows in
+// turn.
 std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
                                        const ReadInfo& shared,
                                        const BlockInfo& info, bool large) {
