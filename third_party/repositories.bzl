@@ -64,6 +64,12 @@ _SIMPLE_LIBRARIES = [
         package = "libopenblas-dev",
     ),
     struct(
+        name = "gperftools",
+        build_file = Label("//third_party/gperftools:gperftools.BUILD"),
+        headers = ["gperftools"],
+        package = "libgoogle-perftools-dev",
+    ),
+    struct(
         name = "onednn",
         build_file = Label("//third_party/onednn:onednn.BUILD"),
         headers = ["oneapi/dnnl"],
