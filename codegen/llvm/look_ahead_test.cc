@@ -15,11 +15,14 @@ class NextPanelTest : public testing::Test {
   static Stmt Loop(const Var& var, int64_t extent) {
     return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
   }
-  // For `columns` vectors of 4 elements next to each other.
-  AskAhead Next(const Expr& index, int64_t columns = 1) const {
+  std::vector<const ForNode*> Loops() const {
     std::vector<const ForNode*> loops;
     for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
-    return AskForNextPanel({buffer_, index, 4, 1, 0, columns, 4}, loops);
+    return loops;
+  }
+  // For `columns` vectors of 4 elements next to each other.
+  AskAhead Next(const Expr& index, int64_t columns = 1) const {
+    return AskForNextPanel({buffer_, index, 4, 1, 0, columns, 4}, Loops());
   }
   // What is asked for over all i and k of one j.
   std::set<int64_t> Values(const AskAhead& ask, int64_t j) const {
@@ -68,10 +71,8 @@ TEST_F(NextPanelTest, OneIterationAsksForFew) {
 }
 
 TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
-  std::vector<const ForNode*> loops;
-  for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
   const AskAhead next =
-      AskForNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, loops);
+      AskForNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, Loops());
   std::set<int64_t> wanted;
   for (int64_t k = 0; k < 20; ++k) {
     for (int64_t c : {0, 4}) wanted.insert(480 + k * 24 + c);
@@ -81,12 +82,10 @@ TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
 
 TEST_F(NextPanelTest, EachTapOfAPanelAsksForItselfInTheNext) {
   const Var tap("tap");
-  std::vector<const ForNode*> loops;
   loops_.insert(loops_.begin() + 2, Loop(tap, 3));
-  for (const Stmt& s : loops_) loops.push_back(s.As<ForNode>());
   const Expr index =
       Add(Mul(j_, Int(1440)), Add(Mul(tap, Int(480)), Mul(k_, Int(48))));
-  const AskAhead next = AskForNextPanel({buffer_, index, 4, 1, 0, 1, 4}, loops);
+  const AskAhead next = Next(index);
   EXPECT_EQ(next.every, 2) << "10 rows in 4 passes of 10 steps";
   VarMap at;
   at[tap.get()] = Int(2);
@@ -97,11 +96,6 @@ TEST_F(NextPanelTest, EachTapOfAPanelAsksForItselfInTheNext) {
     last_tap.indices.push_back(Substitute(e, at));
   }
   EXPECT_EQ(Values(last_tap, 0), wanted);
-}
-
-TEST_F(NextPanelTest, TapsThatAreReadOnceHaveNoPasses) {
-  EXPECT_TRUE(
-      Next(Add(Mul(j_, Int(480)), Add(Mul(i_, Int(48)), k_))).indices.empty());
 }
 
 TEST_F(NextPanelTest, PanelsMayBeDigitsOfOneLoop) {
