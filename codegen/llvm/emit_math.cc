@@ -2,7 +2,7 @@
 //
 // float32 exp, log, tanh, erf and sigmoid are vector polynomials:
 //   exp   Cephes' expf: degree 5 after reduction by ln 2; 2 ulp; overflows to
-//         inf, underflows to 0 below -87.3
+//         inf, underflows to 0 below -87.3 (gradually with AVX-512)
 //   log   Cephes' logf: degree 8 on [sqrt(1/2), sqrt(2)); 2 ulp
 //   tanh  the 13/6 rational of Eigen; 4 ulp
 //   erf   Abramowitz and Stegun 7.1.26; absolute error 5e-7
@@ -12,9 +12,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace kiln::codegen_internal {
+namespace {
+
+constexpr int kScalefLanes = 16;
+
+}  // namespace
 
 llvm::Value* Emitter::Splat(double value, llvm::Type* like) {
   return llvm::ConstantFP::get(like, value);
@@ -33,33 +41,64 @@ llvm::Value* Emitter::Polynomial(llvm::Value* x,
   return sum;
 }
 
-// x = n ln 2 + r, |r| <= ln 2 / 2; e^x = 2^n (1 + r + r^2 p(r)). The sum of
+// Whether a vector of AVX-512 holds so many lanes, whose VSCALEFPS multiplies
+// by a power of two and rounds what is too large or too small for the type.
+bool Emitter::HasScalef(llvm::Type* type) const {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector && vector->getNumElements() % kScalefLanes == 0 &&
+         target_.vector_bits == 512 && llvm::Triple(target_.triple).isX86();
+}
+
+// 2^n y, of types that have it.
+llvm::Value* Emitter::Scalef(llvm::Value* y, llvm::Value* n) {
+  const int lanes =
+      llvm::cast<llvm::FixedVectorType>(y->getType())->getNumElements();
+  llvm::Value* all = b_.getInt16(-1);
+  llvm::Value* rounding = b_.getInt32(4);  // as the control register says
+  std::vector<llvm::Value*> parts;
+  for (int first = 0; first < lanes; first += kScalefLanes) {
+    auto part = [&](llvm::Value* whole) {
+      const auto mask = llvm::createSequentialMask(first, kScalefLanes, 0);
+      return b_.CreateShuffleVector(whole, mask);
+    };
+    llvm::Value* value = part(y);
+    parts.push_back(
+        b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                           {value, part(n), value, all, rounding}));
+  }
+  return llvm::concatenateVectors(b_, parts);
+}
+
+// x = n ln 2 + r, |r| <= ln 2 / 2; e^x = 2^n (1 + r (1 + r p(r))). The sum of
 // 1.5 * 2^23 and a small number is rounded to an integer, which stands in its
 // low bits; from there it is added to the exponent.
 llvm::Value* Emitter::ExpF32(llvm::Value* x) {
   llvm::Type* type = x->getType();
   llvm::Type* int_type = type->getWithNewType(b_.getInt32Ty());
   auto constant = [&](double value) { return Splat(value, type); };
-  llvm::Value* low = b_.CreateFCmpOLT(x, constant(-87.33654));
-  llvm::Value* high = b_.CreateFCmpOGT(x, constant(88.72283));
-  llvm::Value* clamped = b_.CreateSelect(low, constant(-87.33654), x);
-  clamped = b_.CreateSelect(high, constant(88.72283), clamped);
+  const bool scalef = HasScalef(type);
+  // Beyond these limits the result is 0 or inf.
+  llvm::Value* least = constant(scalef ? -128 : -87.33654);
+  llvm::Value* most = constant(scalef ? 128 : 88.72283);
+  llvm::Value* low = b_.CreateFCmpOLT(x, least);
+  llvm::Value* clamped = b_.CreateSelect(low, least, x);
+  clamped = b_.CreateSelect(b_.CreateFCmpOGT(clamped, most), most, clamped);
   const double shift = 12582912.0;
   llvm::Value* shifted =
       Fma(clamped, constant(1.44269504088896341), constant(shift));
   llvm::Value* n = b_.CreateFSub(shifted, constant(shift));
   llvm::Value* r = Fma(n, constant(-0.693359375), clamped);
   r = Fma(n, constant(2.12194440e-4), r);
-  llvm::Value* p =
-      Polynomial(r, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3,
-                     4.1665795894E-2, 1.6666665459E-1, 5.0000001201E-1});
-  llvm::Value* y = b_.CreateFAdd(Fma(b_.CreateFMul(r, r), p, r), constant(1.0));
+  llvm::Value* y = Polynomial(
+      r, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3, 4.1665795894E-2,
+          1.6666665459E-1, 5.0000001201E-1, 1.0, 1.0});
+  if (scalef) return Scalef(y, n);
   // NaN has zeros in the low bits of its sum, and stays NaN.
   llvm::Value* exponent = b_.CreateShl(b_.CreateBitCast(shifted, int_type), 23);
   y = b_.CreateBitCast(b_.CreateAdd(b_.CreateBitCast(y, int_type), exponent),
                        type);
   y = b_.CreateSelect(low, constant(0.0), y);
-  return b_.CreateSelect(high,
+  return b_.CreateSelect(b_.CreateFCmpOGT(x, most),
                          constant(std::numeric_limits<double>::infinity()), y);
 }
 

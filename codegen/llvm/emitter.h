@@ -151,6 +151,8 @@ class Emitter {
   llvm::Value* EmitWideSigmoid(const CallNode& call, llvm::Type* type);
   llvm::Value* EmitLibm(const CallNode& call, const char* name);
   llvm::Value* EmitIntrinsic(unsigned id, const CallNode& call);
+  bool HasScalef(llvm::Type* type) const;
+  llvm::Value* Scalef(llvm::Value* y, llvm::Value* n);
   llvm::Value* ExpF32(llvm::Value* x);
   llvm::Value* LogF32(llvm::Value* x);
   llvm::Value* TanhF32(llvm::Value* x);

@@ -225,14 +225,17 @@ TEST(CodegenTest, ElementaryFunctionsAtTheEdges) {
   for (const char* call : {"exp", "log", "tanh", "erf", "sigmoid", "sqrt",
                            "isnan", "isinf", "isfinite"}) {
     const bool is_test = call[0] == 'i';
-    const Function f = Parse(Map("float32", is_test ? "bool" : "float32",
-                                 absl::StrCat("T.", call, "(A[v])"), 16));
-    Tensor input(DType::Float(32), {16});
-    for (size_t i = 0; i < edges.size(); ++i) input.Set(i, edges[i]);
-    const Tensor output(is_test ? DType::Bool() : DType::Float(32), {16});
-    EXPECT_EQ(SameBothWays(f, {input, input, output}, {1e-6, 1e-6}),
-              absl::OkStatus())
-        << call;
+    for (const char* loop : {"range", "T.vectorized"}) {
+      const Function f =
+          Parse(Map("float32", is_test ? "bool" : "float32",
+                    absl::StrCat("T.", call, "(A[v])"), 16, loop));
+      Tensor input(DType::Float(32), {16});
+      for (size_t i = 0; i < edges.size(); ++i) input.Set(i, edges[i]);
+      const Tensor output(is_test ? DType::Bool() : DType::Float(32), {16});
+      EXPECT_EQ(SameBothWays(f, {input, input, output}, {1e-6, 1e-6}),
+                absl::OkStatus())
+          << call << " " << loop;
+    }
   }
 }
 
