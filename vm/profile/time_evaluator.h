@@ -38,7 +38,7 @@ struct TimeOptions {
   int min_samples = 3;
   int max_samples = 200;
   // Stops as hopeless once the fastest sample is over this, or a warm-up call
-  // is over three times this.
+  // is over three times this (of a short one, each of the first four).
   double hopeless_us = std::numeric_limits<double>::infinity();
   // Asked after every sample with what is known so far; true stops as hopeless.
   std::function<bool(const TimeResult&)> hopeless;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "kiln/base/status_matchers.h"
 
 namespace kiln {
@@ -64,8 +67,37 @@ TEST(TimeEvaluatorTest, GivesUpDuringWarmupOnTheHopeless) {
   KILN_ASSERT_OK_AND_ASSIGN(TimeResult result,
                             MeasureTime(counter.call, options));
   EXPECT_TRUE(result.stopped_early);
-  EXPECT_EQ(counter.calls, 1);
+  EXPECT_EQ(counter.calls, 4);
   EXPECT_EQ(result.samples, 1);
+}
+
+// Sleeps for so long in the first of many calls, or in all.
+TimeResult TimeSleeper(int milliseconds, bool always, int64_t* calls) {
+  TimeOptions options;
+  options.sample_us = 0;
+  options.hopeless_us = 1000;
+  *calls = 0;
+  const auto call = [&] {
+    if ((*calls)++ == 0 || always) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    }
+    return absl::OkStatus();
+  };
+  const absl::StatusOr<TimeResult> result = MeasureTime(call, options);
+  KILN_EXPECT_OK(result.status());
+  return *result;
+}
+
+TEST(TimeEvaluatorTest, ASlowFirstCallOfAFastOneIsNotHopeless) {
+  int64_t calls;
+  EXPECT_FALSE(TimeSleeper(4, /*always=*/false, &calls).stopped_early);
+  EXPECT_GT(calls, 2);
+}
+
+TEST(TimeEvaluatorTest, ALongHopelessCallIsMadeOnce) {
+  int64_t calls;
+  EXPECT_TRUE(TimeSleeper(6, /*always=*/true, &calls).stopped_early);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(TimeEvaluatorTest, AsksTheCallbackAfterEverySample) {
