@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -91,6 +92,14 @@ void MeasureLevel(ThreadPool& pool, const PeakOptions& options,
   Raise(&level.write_gbs, one.write_gbs);
   Raise(&level.all_read_gbs, all.read_gbs);
   Raise(&level.all_write_gbs, all.write_gbs);
+}
+
+bool HaveSameCaches(const Machine& a, const Machine& b) {
+  return std::equal(std::begin(a.levels), std::end(a.levels),
+                    std::begin(b.levels),
+                    [](const MemoryLevel& x, const MemoryLevel& y) {
+                      return x.bytes == y.bytes;
+                    });
 }
 
 bool IsRate(double value) { return std::isfinite(value) && value > 0; }
@@ -240,7 +249,7 @@ absl::StatusOr<Machine> LoadMachine(const std::string& path) {
   }
   const Machine here = DescribeMachine();
   if (machine->cpu != here.cpu || machine->isa != here.isa ||
-      machine->cores != here.cores) {
+      machine->cores != here.cores || !HaveSameCaches(*machine, here)) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, " tells of another machine: ", machine->cpu, ", ",
                      machine->cores, " cores; this is ", here.cpu, ", ",

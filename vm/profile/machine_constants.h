@@ -32,7 +32,7 @@ std::string DefaultMachinePath();
 
 // Reads the constants from a file. kNotFound where there is none,
 // kFailedPrecondition where it tells of another machine than this one (another
-// CPU, instruction set or number of cores).
+// CPU, instruction set, number of cores or size of a cache).
 absl::StatusOr<Machine> LoadMachine(const std::string& path);
 absl::Status SaveMachine(const Machine& machine, const std::string& path);
 

@@ -71,6 +71,12 @@ TEST(MachineConstantsTest, KnowsAFileOfAnotherMachine) {
   EXPECT_THAT(LoadMachine(path).status(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("Difference Engine")));
+  machine = DescribeMachine();
+  machine.levels[2].bytes *= 10;
+  KILN_EXPECT_OK(SaveMachine(machine, path));
+  EXPECT_THAT(LoadMachine(path).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another machine")));
 }
 
 TEST(MachineConstantsTest, SaysWhichFileIsMissingOrDamaged) {

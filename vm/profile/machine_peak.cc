@@ -9,6 +9,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "kiln/base/aligned_memory.h"
 #include "kiln/base/check.h"
@@ -65,7 +68,27 @@ double BestRate(ThreadPool& pool, int threads, const PeakOptions& options,
   return best;
 }
 
-int64_t CacheSize(int name, int64_t fallback) {
+// The first line of a file; empty where there is none.
+std::string LineOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// Of the data cache of a level, as the kernel tells ("32768K"), else the C
+// library, which takes what all cores of an AMD processor share for one cache.
+int64_t CacheSize(int level, int name, int64_t fallback) {
+  for (int i = 0;; ++i) {
+    const std::string cache =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
+    const std::string type = LineOf(cache + "/type");
+    if (type.empty()) break;
+    if (type == "Instruction") continue;
+    if (LineOf(cache + "/level") != std::to_string(level)) continue;
+    const long long kib = std::atoll(LineOf(cache + "/size").c_str());
+    if (kib > 0) return kib << 10;
+  }
   const long size = sysconf(name);
   return size > 0 ? size : fallback;
 }
@@ -141,9 +164,9 @@ Bandwidth MeasureBandwidth(ThreadPool& pool, int threads,
 
 CacheSizes GetCacheSizes() {
   CacheSizes sizes;
-  sizes.l1 = CacheSize(_SC_LEVEL1_DCACHE_SIZE, sizes.l1);
-  sizes.l2 = CacheSize(_SC_LEVEL2_CACHE_SIZE, sizes.l2);
-  sizes.l3 = CacheSize(_SC_LEVEL3_CACHE_SIZE, sizes.l3);
+  sizes.l1 = CacheSize(1, _SC_LEVEL1_DCACHE_SIZE, sizes.l1);
+  sizes.l2 = CacheSize(2, _SC_LEVEL2_CACHE_SIZE, sizes.l2);
+  sizes.l3 = CacheSize(3, _SC_LEVEL3_CACHE_SIZE, sizes.l3);
   return sizes;
 }
 
