@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 namespace kiln {
@@ -16,20 +17,34 @@ constexpr uint64_t kHugeFrom = uint64_t{512} << 10;
 // Beyond what a machine has; sanitizers abort on such sizes instead of failing.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 39;
 
+constexpr uint64_t kPage = 4096;
+// 11 lines; odd, so that 64 blocks in a row start at different lines of a page.
+constexpr uint64_t kStagger = 11 * kMemoryAlignment;
+
+// Where in its page the next block starts.
+uint64_t NextOffset() {
+  static std::atomic<uint64_t> blocks = 0;
+  return blocks.fetch_add(1, std::memory_order_relaxed) * kStagger % kPage;
+}
+
 }  // namespace
 
-void AlignedDelete::operator()(void* memory) const { std::free(memory); }
+void AlignedDelete::operator()(void*) const { std::free(start); }
 
 AlignedMemory AllocateAligned(uint64_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
   const bool huge = bytes >= kHugeFrom;
-  const uint64_t alignment = huge ? kHugePage : kMemoryAlignment;
-  const uint64_t rounded =
-      (std::max<uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, rounded) != 0) return nullptr;
-  if (huge) madvise(memory, rounded, MADV_HUGEPAGE);
-  return AlignedMemory(memory);
+  const bool staggered = bytes >= kPage;
+  const uint64_t offset = staggered ? NextOffset() : 0;
+  const uint64_t alignment = huge        ? kHugePage
+                             : staggered ? kPage
+                                         : kMemoryAlignment;
+  const uint64_t wanted = std::max<uint64_t>(bytes, 1) + offset;
+  const uint64_t rounded = (wanted + alignment - 1) / alignment * alignment;
+  void* start = nullptr;
+  if (posix_memalign(&start, alignment, rounded) != 0) return nullptr;
+  if (huge) madvise(start, rounded, MADV_HUGEPAGE);
+  return AlignedMemory(static_cast<char*>(start) + offset, {start});
 }
 
 }  // namespace kiln

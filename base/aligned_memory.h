@@ -1,5 +1,8 @@
 // Memory for tensors and workspaces: aligned to 64 bytes, and on huge pages
-// where it is large enough to have them.
+// where it is large enough to have them. One block after another starts at
+// another place in its page: a processor takes a load for one from a store
+// before it where the last twelve bits of their addresses agree, and lines whose
+// addresses do share few places in the nearest cache.
 #ifndef KILN_BASE_ALIGNED_MEMORY_H_
 #define KILN_BASE_ALIGNED_MEMORY_H_
 
@@ -12,6 +15,7 @@ inline constexpr uint64_t kMemoryAlignment = 64;
 
 struct AlignedDelete {
   void operator()(void* memory) const;
+  void* start = nullptr;  // of the allocation
 };
 using AlignedMemory = std::unique_ptr<void, AlignedDelete>;
 
