@@ -10,6 +10,7 @@
 #include "kiln/codegen/lower/flatten_buffers.h"
 #include "kiln/codegen/lower/hoist_conditions.h"
 #include "kiln/codegen/lower/lower_init.h"
+#include "kiln/codegen/lower/order_terms.h"
 #include "kiln/codegen/lower/partition_loops.h"
 #include "kiln/codegen/lower/place_buffers.h"
 #include "kiln/codegen/lower/plan_storage.h"
@@ -54,6 +55,7 @@ constexpr LowerPass kPasses[] = {
     {"vectorize_loops", Plain<VectorizeLoops>},   // vectorized loops → vectors
     {"plan_storage", Plain<PlanStorage>},         // stack, workspaces, sharing
     {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded
+    {"order_terms", Plain<OrderTerms>},    // as an operand is read
     {"verify_lowered", Plain<VerifyLowered>},
 };
 
