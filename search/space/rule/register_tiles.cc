@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace kiln {
 namespace {
+
+// Rows of rows over operands of their own: more are more streams than a core
+// follows.
+constexpr int64_t kMostLanewiseOuter = 2;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -14,30 +19,62 @@ double Use(int64_t extent, int64_t tile) {
   return static_cast<double>(extent) / (CeilDiv(extent, tile) * tile);
 }
 
+// What a tile computes for its steps: each of its sums, unless loads take
+// longer.
+double PerStep(double sums, double loads, double least) {
+  return sums / (std::max({sums, loads, least}) + 0.1 * loads);
+}
+
+double QualityOfShared(const RegisterTile& tile) {
+  const int rows = tile.outer_rows * tile.rows;
+  // Eight chains hide the latency of multiply-adds; loads run beside them.
+  return PerStep(rows * tile.vectors, rows + tile.vectors, 8);
+}
+
+// Of all taps together.
+double QualityOfLanewise(const TileSpace& space, const RegisterFile& file,
+                         const RegisterTile& tile) {
+  const double sums = tile.outer_rows * tile.rows * tile.vectors;
+  const double taps = space.taps;
+  const double around = std::sqrt(taps) - 1;
+  const double inputs =
+      tile.vectors * (tile.outer_rows + around) * (tile.rows + around);
+  const bool taps_stay = sums + tile.vectors * taps + 1 <= file.registers;
+  return PerStep(sums * taps, inputs + (taps_stay ? 0 : sums * taps), 8 * taps);
+}
+
 double Quality(const TileSpace& space, const RegisterFile& file,
                const RegisterTile& tile) {
-  const int rows = tile.outer_rows * tile.rows;
-  const double sums = rows * tile.vectors;
-  const double loads = rows + tile.vectors;
-  // Eight chains hide the latency of multiply-adds; loads run beside them.
-  const double steps = std::max({sums, loads, 8.0});
-  return sums / (steps + 0.1 * loads) * Use(space.outer, tile.outer_rows) *
+  const double quality = space.taps > 0 ? QualityOfLanewise(space, file, tile)
+                                        : QualityOfShared(tile);
+  return quality * Use(space.outer, tile.outer_rows) *
          Use(space.rows, tile.rows) *
          Use(space.columns, tile.vectors * file.lanes);
 }
 
-// All tiles that leave registers for operands: one for a broadcast, and one for
-// each vector.
+// The most rows of a tile that leaves registers for operands: one for a
+// broadcast and one for each vector, or two that change.
+int MostRows(const TileSpace& space, const RegisterFile& file, int vectors) {
+  const int operands = space.taps > 0 ? 2 : 1 + vectors;
+  return (file.registers - operands) / vectors;
+}
+
+// The most rows of rows: of some rows only where they share operands.
+int64_t MostOuter(const TileSpace& space, int most_rows, int rows) {
+  const int64_t most = std::min<int64_t>(most_rows / rows, space.outer);
+  if (space.taps > 0) return std::min(most, kMostLanewiseOuter);
+  return rows == space.rows ? most : 1;
+}
+
 std::vector<RegisterTile> AllTiles(const TileSpace& space,
                                    const RegisterFile& file) {
   std::vector<RegisterTile> tiles;
   const int most_vectors =
       std::min<int64_t>(6, CeilDiv(space.columns, file.lanes));
   for (int vectors = 1; vectors <= most_vectors; ++vectors) {
-    const int most = (file.registers - 1 - vectors) / vectors;
+    const int most = MostRows(space, file, vectors);
     for (int rows = 1; rows <= std::min<int64_t>(most, space.rows); ++rows) {
-      const int most_outer = rows == space.rows ? most / rows : 1;
-      for (int o = 1; o <= std::min<int64_t>(most_outer, space.outer); ++o) {
+      for (int o = 1; o <= MostOuter(space, most, rows); ++o) {
         tiles.push_back({o, rows, vectors, 0});
         tiles.back().weight = Quality(space, file, tiles.back());
       }
@@ -53,12 +90,24 @@ void SortByWeight(std::vector<RegisterTile>* tiles) {
                    });
 }
 
-// The first `count`, with what their weights say made more of.
-std::vector<RegisterTile> Best(std::vector<RegisterTile> tiles, int count) {
+// The first of each width, as many of each as come to `count`.
+void KeepSomeOfEachWidth(std::vector<RegisterTile>* tiles, int count) {
+  std::map<int, int> of_width;
+  for (const RegisterTile& tile : *tiles) ++of_width[tile.vectors];
+  const int most = count / static_cast<int>(of_width.size());
+  of_width.clear();
+  std::erase_if(*tiles, [&](const RegisterTile& tile) {
+    return ++of_width[tile.vectors] > std::max(1, most);
+  });
+}
+
+// The first `count`, with what their weights say made more of by `power`.
+std::vector<RegisterTile> Best(std::vector<RegisterTile> tiles, int count,
+                               double power = 4) {
   if (static_cast<int>(tiles.size()) > count) tiles.resize(count);
   double total = 0;
   for (RegisterTile& tile : tiles) {
-    tile.weight = std::pow(tile.weight, 4);
+    tile.weight = std::pow(tile.weight, power);
     total += tile.weight;
   }
   for (RegisterTile& tile : tiles) tile.weight /= total;
@@ -89,7 +138,9 @@ std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
                                               int count) {
   std::vector<RegisterTile> tiles = AllTiles(space, file);
   SortByWeight(&tiles);
-  return Best(std::move(tiles), count);
+  if (space.taps == 0) return Best(std::move(tiles), count);
+  KeepSomeOfEachWidth(&tiles, count);
+  return Best(std::move(tiles), count, /*power=*/1);
 }
 
 std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file) {

@@ -26,12 +26,18 @@ struct TileSpace {
   int64_t outer = 1;
   int64_t rows = 1;
   int64_t columns = 1;
+  // 0: vectors of an operand are for all rows. Else each lane has operands of
+  // its own, as in a depthwise convolution of so many taps.
+  int64_t taps = 0;
 };
 
 // Tiles of the output, the best first, at most `count`. Weighed by what an
 // iteration computes for its loads (each row needs a broadcast and each vector
 // a load, of which a core does two at a time beside two multiply-adds), and by
-// how little is left over at the ends.
+// how little is left over at the ends. Where lanes have operands of their own,
+// several rows of rows share what they read, taps that fit stay in registers,
+// and there are some tiles of each width, since it depends on the steps between
+// rows in memory how many lines of one the nearest cache can hold.
 std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
                                               const RegisterFile& file,
                                               int count);

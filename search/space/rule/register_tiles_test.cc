@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <vector>
 
 namespace kiln {
 namespace {
@@ -29,6 +31,23 @@ TEST(RegisterTilesTest, RowsThatDivideTheOutputComeFirst) {
   const RegisterTile narrow = ChooseRegisterTiles({1, 14, 32}, {}, 1).at(0);
   EXPECT_EQ(narrow.rows, 14);
   EXPECT_EQ(narrow.vectors, 2);
+}
+
+// Nine taps stay in registers beside the sums of 2 x 7 elements; wider tiles
+// read theirs anew, and there are some of each width.
+TEST(RegisterTilesTest, LanesWithOperandsOfTheirOwnHaveTilesOfAllWidths) {
+  const std::vector<RegisterTile> tiles =
+      ChooseRegisterTiles({14, 14, 64, /*taps=*/9}, {}, 8);
+  ASSERT_EQ(tiles.size(), 8u);
+  EXPECT_EQ(tiles[0].vectors, 1);
+  EXPECT_EQ(tiles[0].outer_rows, 2);
+  std::map<int, int> of_width;
+  for (const RegisterTile& t : tiles) {
+    ++of_width[t.vectors];
+    EXPECT_LE(t.outer_rows, 2);
+    EXPECT_LE(t.outer_rows * t.rows * t.vectors + 2, 32);
+  }
+  EXPECT_EQ(of_width, (std::map<int, int>{{1, 2}, {2, 2}, {3, 2}, {4, 2}}));
 }
 
 TEST(RegisterTilesTest, LinesOfASmallImageShareATile) {

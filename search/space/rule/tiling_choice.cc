@@ -88,6 +88,14 @@ int64_t LongReductions(const BlockInfo& info) {
       [](const AxisInfo& axis) { return axis.reduce && axis.extent > 1; });
 }
 
+// Whether each lane has operands of its own, as the channels of a depthwise
+// convolution.
+bool IsLanewise(const BlockInfo& info, const TileAxes& axes) {
+  return absl::c_all_of(info.reads, [&](const ReadInfo& read) {
+    return read.strides[axes.column] == 1.0;
+  });
+}
+
 // A constant operand lies in panels as wide as the tile, one for each width.
 // While one panel is used for all rows the next can be asked for. A panel with
 // several taps may be too high for that: blocks of its rows are for all rows in
@@ -193,7 +201,8 @@ TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes) {
   const auto extent = [&](int axis) {
     return axis < 0 ? 1 : info.axes[axis].extent;
   };
-  return {extent(axes.outer_row), extent(axes.row), extent(axes.column)};
+  return {extent(axes.outer_row), extent(axes.row), extent(axes.column),
+          IsLanewise(info, axes) ? info.ReduceSize() : 0};
 }
 
 RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
@@ -201,13 +210,18 @@ RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
   return file;
 }
 
-// A large operand of few uses takes about as long to pack as to use; one of
-// many is not read as it lies, row after row with large steps between them.
+// What each lane uses alone is read as it lies, row by row or some columns of
+// all rows. A large operand of few uses takes about as long to pack as to use;
+// one of many is not read as it lies, row after row with large steps between
+// them.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
                                         const RegisterFile& registers) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
+  if (IsLanewise(info, axes)) {
+    return {{}, {std::nullopt, /*columns_first=*/true}};
+  }
   const bool large = SharedIsLarge(info, *shared);
   const bool large_matrix = IsLargeMatrix(info, *shared);
   const TileSpace space = TileSpaceOf(info, axes);

@@ -65,6 +65,11 @@ TEST(TilingChoicesTest, ConstantOperandsOfSeveralReductionsMayComeInBlocks) {
   EXPECT_EQ(Kinds("c2d:7,7,1024,512,1,1,0", true, "conv2d_nhwc"), "p");
 }
 
+TEST(TilingChoicesTest, WhatEachLaneUsesAloneIsReadAsItLies) {
+  EXPECT_EQ(Kinds("dep:112,112,64,3,2,1", false, "depth_conv2d_nhwc"), "dd");
+  EXPECT_EQ(Kinds("dep:7,7,1024,3,1,1", true, "depth_conv2d_nhwc"), "dd");
+}
+
 TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
   const Module module = *MakeWorkload("gmm:128,64,32");
   const auto info = DescribeBlock(module.functions[0], "Z");
