@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "kiln/search/cost/nest.h"
 #include "kiln/search/cost/transfer.h"
@@ -72,6 +73,7 @@ class StoreEstimator {
         machine_(machine),
         nest_(MakeNest(program, store, machine, threads)) {}
 
+  // Without the launches of its parallel loop, which another store may count.
   StoreEstimate Run() {
     slot_ = 2.0 * machine_.vector_bytes / 4 / (machine_.gflops * 1e9);
     SetRounds();
@@ -265,9 +267,8 @@ void StoreEstimator::SetOverhead() {
   for (int i = 0; i < nest_.tile; ++i) {
     iterations += nest_.Iterations(0, i + 1);
   }
-  out_.overhead = iterations * kLoopSlots * slot_ +
-                  nest_.launches * kLaunchSeconds +
-                  PageMisses() * kPageMissSeconds;
+  out_.overhead =
+      iterations * kLoopSlots * slot_ + PageMisses() * kPageMissSeconds;
 }
 
 void StoreEstimator::SetSeconds() {
@@ -305,6 +306,12 @@ std::string WhyHopeless(const TimeEstimate& estimate,
   return "";
 }
 
+// What starting a parallel loop adds to the store that counts it.
+void AddLaunches(double launches, StoreEstimate* store) {
+  store->overhead += launches * kLaunchSeconds;
+  store->seconds += launches * kLaunchSeconds;
+}
+
 }  // namespace
 
 TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
@@ -312,9 +319,13 @@ TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
   TimeEstimate estimate;
   estimate.seconds = kCallSeconds;
   std::vector<double> instructions;
+  absl::flat_hash_set<int> launched;
   for (const StoreSummary& store : program.stores) {
     StoreEstimator estimator(program, store, machine, threads);
     estimate.stores.push_back(estimator.Run());
+    if (launched.insert(estimator.nest().parallel_loop).second) {
+      AddLaunches(estimator.nest().launches, &estimate.stores.back());
+    }
     estimate.seconds += estimate.stores.back().seconds;
     instructions.push_back(estimator.tile_instructions());
   }

@@ -147,6 +147,25 @@ TEST(AnalyticTest, ParallelLoopsDivideByThreads) {
   EXPECT_GT(parallel.seconds, 0.4 * serial.seconds);
 }
 
+TEST(AnalyticTest, StoresOfOneParallelLoopShareItsLaunch) {
+  const TimeEstimate estimate = Estimate(R"(
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):
+    for i in T.parallel(4):
+        for j in T.vectorized(16):
+            with T.block("B"):
+                v = T.axis.spatial(64, i * 16 + j)
+                B[v] = A[v]
+        for j in T.vectorized(16):
+            with T.block("C"):
+                v = T.axis.spatial(64, i * 16 + j)
+                C[v] = A[v]
+)",
+                                         2);
+  ASSERT_EQ(estimate.stores.size(), 2u);
+  EXPECT_GT(estimate.stores[0].overhead, 10 * estimate.stores[1].overhead);
+}
+
 TEST(AnalyticTest, UnevenSharesOfAParallelLoopIdle) {
   const std::string text = R"(
 @T.prim_func

@@ -70,6 +70,7 @@ void NestMaker::SetExtents() {
       const double share = std::ceil(extent / nest_.threads);
       nest_.busy_threads = extent / share;
       nest_.launches = launches;
+      nest_.parallel_loop = store_.loops[i];
       extent = share;
     }
     launches *= extent;

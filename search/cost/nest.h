@@ -43,7 +43,8 @@ struct Nest {
 
   int threads = 1;          // that work at a time, at most
   double busy_threads = 1;  // on average
-  double launches = 0;      // of parallel loops
+  double launches = 0;      // of the parallel loop
+  int parallel_loop = -1;   // in the program; -1: none
 
   // Loops from here on are unrolled or vectorized: one iteration of the others
   // runs the tile as straight code.
