@@ -1,8 +1,8 @@
 // Memory for tensors and workspaces: aligned to 64 bytes, and on huge pages
 // where it is large enough to have them. One block after another starts at
 // another place in its page: a processor takes a load for one from a store
-// before it where the last twelve bits of their addresses agree, and lines whose
-// addresses do share few places in the nearest cache.
+// before it where the last twelve bits of their addresses agree, and lines
+// whose addresses do share few places in the nearest cache.
 #ifndef KILN_BASE_ALIGNED_MEMORY_H_
 #define KILN_BASE_ALIGNED_MEMORY_H_
 
