@@ -196,6 +196,28 @@ bool RunsInFull(const ScopeBlock& block) {
   return HasPlainPredicate(block) && !WhyNotAllRun(block);
 }
 
+// Whether the block touches nothing beyond the ends of a tensor, whichever
+// values of their domains its iterators take.
+bool HasRoomForDomains(const ScopeBlock& block) {
+  Analyzer analyzer;
+  BindIters(block.block(), &analyzer);
+  const auto is_inside = [&](const BufferRegion& region) {
+    for (size_t d = 0; d < region.region.size(); ++d) {
+      const Range& range = region.region[d];
+      const Expr end = Add(range.min, range.extent);
+      if (!analyzer.CanProve(LE(Int(0), range.min)) ||
+          !analyzer.CanProve(LE(end, region.buffer->shape[d]))) {
+        return false;
+      }
+    }
+    return true;
+  };
+  return std::all_of(block.block().reads.begin(), block.block().reads.end(),
+                     is_inside) &&
+         std::all_of(block.block().writes.begin(), block.block().writes.end(),
+                     is_inside);
+}
+
 size_t SharedLoops(const Pair& pair) {
   const auto& a = pair.producer().loops;
   const auto& b = pair.consumer().loops;
@@ -257,8 +279,10 @@ absl::Status CheckOutput(const Pair& pair) {
                              "` after it is read"));
     }
   }
-  if (pair.scope.IsOutput(pair.consumer_index) &&
-      !RunsInFull(pair.consumer())) {
+  // Inlined, it is done wherever its domain has an element of the producer.
+  const bool shows = pair.scope.IsOutput(pair.consumer_index) ||
+                     !HasRoomForDomains(pair.consumer());
+  if (shows && !RunsInFull(pair.consumer())) {
     return No(absl::StrCat("the loops of ", Describe(pair.consumer().block()),
                            " may not run through all of its iterators' "
                            "domains"));

@@ -160,6 +160,47 @@ TEST(ReverseComputeInlineTest, RefusesSeveralPlaces) {
                 "several places");
 }
 
+// Found by //tests/fuzz:schedule_fuzz, pair 1600024367. The producer's other
+// half has no place in D.
+TEST(ReverseComputeInlineTest,
+     RefusesWorkBeyondTheTensorOfAConsumerOfSomeRows) {
+  const Function f = Parse(R"(
+    D = T.alloc_buffer((8, 8))
+    for i, j in T.grid(8, 8):
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            vj = T.axis.spatial(8, j)
+            D[vi, vj] = B[vi, vj] + T.float32(1)
+    for i, j in T.grid(8, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = D[vi, vj]
+)",
+                           "(8, 8)");
+  const auto result = Inline(f, "D");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("may not run through all of its iterators' domains"));
+}
+
+TEST(ReverseComputeInlineTest, AConsumerOfSomeRowsMayHaveRoomForAll) {
+  const Function f = Parse(R"(
+    D = T.alloc_buffer((16, 8))
+    for i, j in T.grid(8, 8):
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            vj = T.axis.spatial(8, j)
+            D[vi, vj] = B[vi, vj] + T.float32(1)
+    for i, j in T.grid(8, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = D[vi, vj]
+)",
+                           "(8, 8)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function inlined, Inline(f, "D"));
+  KILN_EXPECT_OK(CheckSameResults(f, inlined, 5));
+}
+
 TEST(ReverseComputeInlineTest, RefusesADiagonal) {
   ExpectRefusal(Parse(R"(
     for i, j in T.grid(8, 8):
