@@ -33,6 +33,7 @@ SearchBatch RandomSearch::Next(int count) {
             {index, std::string(sample.status().message())});
       } else if (seen_.insert(sample->program_hash).second) {
         misses_ = 0;
+        if (excluded_.count(sample->program_hash)) continue;
         batch.indices.push_back(index);
         batch.candidates.push_back(*std::move(sample));
       }

@@ -18,14 +18,15 @@ namespace kiln {
 // Draws points in parallel.
 class RandomSearch : public Strategy {
  public:
-  // Draws in a row without a new program before the space counts as used up.
+  // Draws in a row without a program not drawn before (be it an excluded one)
+  // after which the space counts as used up.
   static constexpr int kMaxMisses = 2048;
 
   RandomSearch(const Space* space, uint64_t seed, ThreadPool* pool)
       : space_(space), seed_(seed), pool_(pool) {}
 
   void Exclude(const std::string& program_hash) override {
-    seen_.insert(program_hash);
+    excluded_.insert(program_hash);
   }
   SearchBatch Next(int count) override;
   absl::Status Observe(const std::vector<Candidate>&,
@@ -42,7 +43,7 @@ class RandomSearch : public Strategy {
   ThreadPool* pool_;
   uint64_t next_ = 0;
   int misses_ = 0;
-  std::unordered_set<std::string> seen_;
+  std::unordered_set<std::string> seen_, excluded_;
 };
 
 }  // namespace kiln

@@ -70,6 +70,27 @@ TEST(RandomSearchTest, TheSeedAloneDecides) {
   EXPECT_NE(first, Hashes(c.Next(8)));
 }
 
+// A program for each index.
+class EndlessPrograms : public TenPrograms {
+ public:
+  absl::StatusOr<Candidate> Sample(uint64_t, uint64_t index) const override {
+    Candidate candidate;
+    candidate.program_hash = std::to_string(index);
+    return candidate;
+  }
+};
+
+TEST(RandomSearchTest, ManyExcludedProgramsInARowAreNotTheEnd) {
+  EndlessPrograms space;
+  ThreadPool pool;
+  RandomSearch search(&space, 7, &pool);
+  const int known = 2 * RandomSearch::kMaxMisses;
+  for (int i = 0; i < known; ++i) search.Exclude(std::to_string(i));
+  const SearchBatch batch = search.Next(1);
+  EXPECT_FALSE(batch.exhausted);
+  EXPECT_EQ(Hashes(batch), std::vector<std::string>{std::to_string(known)});
+}
+
 TEST(RandomSearchTest, ExcludedProgramsDoNotComeBack) {
   TenPrograms space;
   ThreadPool pool;
