@@ -12,9 +12,9 @@ namespace kiln {
 //
 //   c[0] += a[i] * w[0]                 c[0] += a[i] * w[0]
 //   c[1] += a[i+1] * w[0]               c[1] += a[i+1] * w[0]
-//   c[0] += a[i+1] * w[1]        →      c[0] += a[i+1] * w[1]
+//   c[2] += a[i+2] * w[0]        →      c[0] += a[i+1] * w[1]
+//   c[0] += a[i+1] * w[1]               c[2] += a[i+2] * w[0]
 //   c[1] += a[i+2] * w[1]               c[1] += a[i+2] * w[1]
-//                                       ...
 //
 // Only of sums over vectors of two operands that both move from term to term:
 // where one is a broadcast, the order of the loops is the register tile's.

@@ -160,12 +160,11 @@ TEST(ReverseComputeInlineTest, RefusesSeveralPlaces) {
                 "several places");
 }
 
-// Found by //tests/fuzz:schedule_fuzz, pair 1600024367. The producer's other
-// half has no place in D.
-TEST(ReverseComputeInlineTest,
-     RefusesWorkBeyondTheTensorOfAConsumerOfSomeRows) {
-  const Function f = Parse(R"(
-    D = T.alloc_buffer((8, 8))
+// D, of so many rows, takes the first half of B.
+Function HalfTaken(const char* rows) {
+  return Parse(absl::StrCat(R"(
+    D = T.alloc_buffer(()",
+                            rows, R"(, 8))
     for i, j in T.grid(8, 8):
         with T.block("D"):
             vi = T.axis.spatial(16, i)
@@ -175,28 +174,22 @@ TEST(ReverseComputeInlineTest,
         with T.block("C"):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = D[vi, vj]
-)",
-                           "(8, 8)");
-  const auto result = Inline(f, "D");
+)"),
+               "(8, 8)");
+}
+
+// Found by //tests/fuzz:schedule_fuzz, pair 1600024367. The producer's other
+// half has no place in D.
+TEST(ReverseComputeInlineTest,
+     RefusesWorkBeyondTheTensorOfAConsumerOfSomeRows) {
+  const auto result = Inline(HalfTaken("8"), "D");
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr("may not run through all of its iterators' domains"));
 }
 
 TEST(ReverseComputeInlineTest, AConsumerOfSomeRowsMayHaveRoomForAll) {
-  const Function f = Parse(R"(
-    D = T.alloc_buffer((16, 8))
-    for i, j in T.grid(8, 8):
-        with T.block("D"):
-            vi = T.axis.spatial(16, i)
-            vj = T.axis.spatial(8, j)
-            D[vi, vj] = B[vi, vj] + T.float32(1)
-    for i, j in T.grid(8, 8):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = D[vi, vj]
-)",
-                           "(8, 8)");
+  const Function f = HalfTaken("16");
   KILN_ASSERT_OK_AND_ASSIGN(const Function inlined, Inline(f, "D"));
   KILN_EXPECT_OK(CheckSameResults(f, inlined, 5));
 }
