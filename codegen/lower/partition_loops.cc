@@ -5,25 +5,33 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kiln/codegen/lower/border_pins.h"
 #include "kiln/codegen/lower/condition.h"
+#include "kiln/codegen/lower/condition_sites.h"
 #include "kiln/codegen/lower/linear.h"
-#include "kiln/ir/expr/conjuncts.h"
+#include "kiln/codegen/lower/loop_limits.h"
+#include "kiln/codegen/lower/loop_values.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
 using lower::AsCondition;
+using lower::AtomValues;
 using lower::Condition;
+using lower::ConditionSites;
+using lower::Extreme;
+using lower::FewerValues;
+using lower::FindConditionSites;
+using lower::Limit;
 using lower::LinearForm;
 using lower::LinearTerm;
 using lower::LoopStack;
-using lower::Pin;
-using lower::PinsInBorder;
+using lower::NarrowLoop;
+using lower::Site;
 using lower::Test;
 using lower::Values;
 using lower::ValuesOf;
+using lower::ValuesWhere;
 
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {
@@ -36,91 +44,25 @@ int64_t UnrolledSize(const Stmt& s) {
   return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
 }
 
-// The least (sign 1) or greatest (sign -1) value of `form` over `loops`, as a
-// form of the other variables; nullopt when it has no such form.
-std::optional<LinearForm> Extreme(const LinearForm& form,
-                                  const LoopStack& loops, size_t from,
-                                  int sign) {
-  LinearForm out;
-  out.constant = form.constant;
-  for (const LinearTerm& term : form.terms) {
-    const auto* var = term.atom.As<VarNode>();
-    auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
-    auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
-    if (loop == loops.end()) {
-      out.terms.push_back(term);
-      continue;
-    }
-    std::optional<Values> values = ValuesOf(**loop);
-    if (!values) return std::nullopt;
-    const bool low = (term.coefficient > 0) == (sign > 0);
-    out.constant += term.coefficient * (low ? values->first : values->last);
-  }
-  return out;
-}
-
 // The share of the iterations of `loops` in which form >= 0; 1 when unknown.
-double Coverage(const LinearForm& form, const LoopStack& loops) {
-  std::optional<LinearForm> low = Extreme(form, loops, 0, 1);
-  std::optional<LinearForm> high = Extreme(form, loops, 0, -1);
+double Coverage(const LinearForm& form, const LoopStack& loops,
+                const FewerValues& fewer) {
+  std::optional<LinearForm> low = Extreme(form, loops, 0, 1, fewer);
+  std::optional<LinearForm> high = Extreme(form, loops, 0, -1, fewer);
   if (!low || !high || !low->IsConstant() || !high->IsConstant()) return 1;
   if (low->constant >= 0) return 1;
   if (high->constant < 0) return 0;
   return (high->constant + 1.0) / (high->constant - low->constant + 1.0);
 }
 
-// A conjunct that stands in the body of the loop at hand.
-struct Site {
-  Expr conjunct;
-  LoopStack loops;  // around it, from the outermost of the function
-};
-
-// Collects the conjuncts of conditions, and the loops between.
-class SiteCollector {
- public:
-  explicit SiteCollector(const LoopStack& outer) : loops_(outer) {}
-  void Collect(const Stmt& s);
-  std::vector<Site> sites;
-  std::unordered_set<const VarNode*> lets;
-
- private:
-  void CollectExpr(const Expr& e);
-  void AddConjuncts(const Expr& condition);
-  LoopStack loops_;
-};
-
-void SiteCollector::AddConjuncts(const Expr& condition) {
-  for (const Expr& conjunct : ConjunctsOf(condition)) {
-    sites.push_back({conjunct, loops_});
-  }
-}
-
-void SiteCollector::CollectExpr(const Expr& e) {
-  Visit(e, [&](const Expr& x) {
-    if (const auto* let = x.As<LetNode>()) lets.insert(let->var.get());
-    const auto* call = x.As<CallNode>();
-    if (call && call->op == Intrinsic::kIfThenElse) {
-      AddConjuncts(call->args[0]);
-    }
-    return true;
-  });
-}
-
-void SiteCollector::Collect(const Stmt& s) {
-  if (const auto* let = s.As<LetStmtNode>()) lets.insert(let->var.get());
-  if (const auto* branch = s.As<IfNode>()) AddConjuncts(branch->condition);
-  ForEachExpr(s, [&](const Expr& e) { CollectExpr(e); });
-  const auto* loop = s.As<ForNode>();
-  if (loop) loops_.push_back(loop);
-  ForEachChild(s, [&](const Stmt& child) { Collect(child); });
-  if (loop) loops_.pop_back();
-}
+// The values of conjuncts.
+using Known = std::unordered_map<const ExprNode*, bool>;
 
 // A part of the iterations of one loop body in which conditions are known.
 struct Interior {
-  LinearForm margin;                                // negative in the border
-  Expr guard;                                       // margin >= 0
-  std::unordered_map<const ExprNode*, bool> known;  // conjuncts in it
+  LinearForm margin;  // negative in the border
+  Expr guard;         // margin >= 0
+  Known known;        // conjuncts in it
 };
 
 class Partitioner {
@@ -133,6 +75,8 @@ class Partitioner {
   Stmt RunBody(const Stmt& body);
   Stmt RunPiece(const Stmt& piece);
   bool HasMixedParts(const Stmt& body) const;
+  Known CertainIn(const Stmt& body) const;
+  Stmt RunWhere(const LinearForm& form, Stmt piece);
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
@@ -140,6 +84,7 @@ class Partitioner {
       const Site& site, const std::unordered_set<const VarNode*>& lets) const;
 
   LoopStack loops_;
+  FewerValues fewer_;        // in the piece at hand
   std::vector<Expr> tried_;  // guards that a border copy is the else-branch of
   int64_t size_;
 };
@@ -173,10 +118,12 @@ std::optional<LinearForm> Partitioner::MarginOf(
       return std::nullopt;
     }
   }
-  std::optional<LinearForm> least = Extreme(form, site.loops, loops_.size(), 1);
+  std::optional<LinearForm> least =
+      Extreme(form, site.loops, loops_.size(), 1, fewer_);
   if (!least || least->IsConstant()) return std::nullopt;
   if (condition->test == Test::kZero) least->constant -= 1;  // form > 0
-  if (Coverage(*least, loops_) < 0.5 * Coverage(form, site.loops)) {
+  if (Coverage(*least, loops_, fewer_) <
+      0.5 * Coverage(form, site.loops, fewer_)) {
     return std::nullopt;
   }
   return least;
@@ -189,13 +136,12 @@ bool Partitioner::IsTried(const Expr& guard) const {
 }
 
 std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
-  SiteCollector collector(loops_);
-  collector.Collect(body);
+  const ConditionSites conditions = FindConditionSites(body, loops_);
   std::unordered_set<const ExprNode*> refused;
   std::unordered_map<const ExprNode*, Expr> guard_of;
   std::vector<Interior> found;
-  for (const Site& site : collector.sites) {
-    std::optional<LinearForm> margin = MarginOf(site, collector.lets);
+  for (const Site& site : conditions.sites) {
+    std::optional<LinearForm> margin = MarginOf(site, conditions.lets);
     const Expr guard = margin ? NonNegative(*margin) : Expr();
     if (!guard || IsTried(guard)) {
       refused.insert(site.conjunct.get());
@@ -230,6 +176,20 @@ Expr ResolveExpr(const Expr& e, Replace replace) {
   return MapOperands(e, [&](const Expr& x) { return ResolveExpr(x, replace); });
 }
 
+// A loop that a constant limits runs no further: what is asked of the others
+// need not hold beyond.
+Stmt Narrowed(const Stmt& s) {
+  const auto* loop = s.As<ForNode>();
+  if (!loop || !ValuesOf(*loop) ||
+      (loop->for_kind != ForKind::kSerial &&
+       loop->for_kind != ForKind::kUnrolled)) {
+    return s;
+  }
+  const Stmt narrow = NarrowLoop(
+      *loop, [](const Limit& limit) { return AsInt(limit.value) != nullptr; });
+  return narrow ? narrow : s;
+}
+
 // `s` after replacement, branches taken where conditions became constants.
 Stmt Resolve(const Stmt& s, Replace replace) {
   lower::Normalizer normalizer;
@@ -243,32 +203,91 @@ Stmt Resolve(const Stmt& s, Replace replace) {
       return taken ? Resolve(taken, replace) : MakeEvaluate(Int(0));
     }
   }
-  return MapChildren(
-      own, [&](const Stmt& child) { return Resolve(child, replace); });
+  return Narrowed(MapChildren(
+      own, [&](const Stmt& child) { return Resolve(child, replace); }));
 }
 
-Stmt ResolveInterior(const Stmt& body, const Interior& interior) {
+Stmt ResolveKnown(const Stmt& body, const Known& known) {
   return Resolve(body, [&](const Expr& e) {
-    auto found = interior.known.find(e.get());
-    return found == interior.known.end() ? Expr() : Bool(found->second);
+    auto found = known.find(e.get());
+    return found == known.end() ? Expr() : Bool(found->second);
   });
 }
 
-Stmt ResolveBorder(const Stmt& body, const std::vector<Pin>& pins) {
+Stmt ResolvePins(const Stmt& body, const std::vector<AtomValues>& pins) {
   return Resolve(body, [&](const Expr& e) {
-    for (const Pin& pin : pins) {
-      if (lower::SameStructure(e, pin.atom)) return Int(pin.value);
+    for (const AtomValues& pin : pins) {
+      if (lower::SameStructure(e, pin.atom)) return Int(pin.values.first);
     }
     return Expr();
   });
 }
 
+// The form that is negative where `form` is not.
+LinearForm Negated(LinearForm form) {
+  for (LinearTerm& term : form.terms) term.coefficient *= -1;
+  form.constant = -form.constant - 1;
+  return form;
+}
+
+// Whether the conjunct holds in all iterations of the loops around it, or in
+// none.
+std::optional<bool> CertainAt(const Site& site, const FewerValues& fewer) {
+  const std::optional<Condition> condition = AsCondition(site.conjunct);
+  if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
+  const auto low = Extreme(condition->form, site.loops, 0, 1, fewer);
+  const auto high = Extreme(condition->form, site.loops, 0, -1, fewer);
+  if (low && low->IsConstant() && low->constant >= 0) return true;
+  if (high && high->IsConstant() && high->constant < 0) return false;
+  return std::nullopt;
+}
+
+// Conjuncts with one value at all their sites.
+Known Partitioner::CertainIn(const Stmt& body) const {
+  Known known;
+  std::unordered_set<const ExprNode*> refused;
+  const ConditionSites conditions = FindConditionSites(body, loops_);
+  for (const Site& site : conditions.sites) {
+    const std::optional<bool> value = CertainAt(site, fewer_);
+    const bool is_same =
+        value &&
+        known.emplace(site.conjunct.get(), *value).first->second == *value;
+    if (!is_same) refused.insert(site.conjunct.get());
+  }
+  for (const ExprNode* conjunct : refused) known.erase(conjunct);
+  return known;
+}
+
+// Of a piece, what runs where form >= 0, decided as far as that allows.
+Stmt Partitioner::RunWhere(const LinearForm& form, Stmt piece) {
+  const FewerValues before = fewer_;
+  std::vector<AtomValues> pins;
+  for (const AtomValues& found : ValuesWhere(form, loops_, fewer_)) {
+    if (found.values.first == found.values.last) {
+      pins.push_back(found);
+    } else if (const auto* var = found.atom.As<VarNode>()) {
+      fewer_[var] = found.values;
+    }
+  }
+  if (!pins.empty()) piece = ResolvePins(piece, pins);
+  const Known known = CertainIn(piece);
+  if (!known.empty()) piece = ResolveKnown(piece, known);
+  Stmt out = RunPiece(piece);
+  fewer_ = before;
+  return out;
+}
+
+bool IsNothing(const Stmt& s) {
+  const auto* evaluate = s.As<EvaluateNode>();
+  return evaluate && AsInt(evaluate->value);
+}
+
 Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
-  Stmt inside = RunPiece(ResolveInterior(body, interior));
+  Stmt inside = RunWhere(interior.margin, ResolveKnown(body, interior.known));
   tried_.push_back(interior.guard);
-  const std::vector<Pin> pins = PinsInBorder(interior.margin, loops_);
-  Stmt border = RunPiece(pins.empty() ? body : ResolveBorder(body, pins));
+  Stmt border = RunWhere(Negated(interior.margin), body);
   tried_.pop_back();
+  if (IsNothing(border)) return MakeIf(interior.guard, std::move(inside));
   return MakeIf(interior.guard, std::move(inside), std::move(border));
 }
 
