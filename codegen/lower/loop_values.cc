@@ -16,27 +16,6 @@ std::optional<Values> ValuesOf(const ForNode& loop, const FewerValues& fewer) {
   return Values{*min, *min + *extent - 1};
 }
 
-std::optional<LinearForm> Extreme(const LinearForm& form,
-                                  const LoopStack& loops, size_t from, int sign,
-                                  const FewerValues& fewer) {
-  LinearForm out;
-  out.constant = form.constant;
-  for (const LinearTerm& term : form.terms) {
-    const auto* var = term.atom.As<VarNode>();
-    auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
-    auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
-    if (loop == loops.end()) {
-      out.terms.push_back(term);
-      continue;
-    }
-    const std::optional<Values> values = ValuesOf(**loop, fewer);
-    if (!values) return std::nullopt;
-    const bool low = (term.coefficient > 0) == (sign > 0);
-    out.constant += term.coefficient * (low ? values->first : values->last);
-  }
-  return out;
-}
-
 namespace {
 
 // The values of an index expression over `loops`.
@@ -59,6 +38,36 @@ std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
   if (a && a->first >= 0 && a->last < *divisor) return a;
   return Values{0, *divisor - 1};
 }
+
+}  // namespace
+
+std::optional<LinearForm> Extreme(const LinearForm& form,
+                                  const LoopStack& loops, size_t from, int sign,
+                                  const FewerValues& fewer) {
+  LinearForm out;
+  out.constant = form.constant;
+  for (const LinearTerm& term : form.terms) {
+    const auto* var = term.atom.As<VarNode>();
+    auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
+    auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
+    std::optional<Values> values;
+    if (loop != loops.end()) {
+      values = ValuesOf(**loop, fewer);
+      if (!values) return std::nullopt;
+    } else if (from == 0) {
+      values = ValuesIn(term.atom, loops, fewer);
+    }
+    if (!values) {
+      out.terms.push_back(term);
+      continue;
+    }
+    const bool low = (term.coefficient > 0) == (sign > 0);
+    out.constant += term.coefficient * (low ? values->first : values->last);
+  }
+  return out;
+}
+
+namespace {
 
 // The values that form >= 0 leaves to `term`; nullopt when it leaves all, or
 // none.

@@ -30,7 +30,7 @@ std::optional<Values> ValuesOf(const ForNode& loop,
 
 // The least (sign 1) or greatest (sign -1) value of `form` over the loops from
 // `from` on, as a form of the other variables; nullopt when it has no such
-// form.
+// form. Over all loops (from 0), divisions of their variables are bounded too.
 std::optional<LinearForm> Extreme(const LinearForm& form,
                                   const LoopStack& loops, size_t from, int sign,
                                   const FewerValues& fewer);

@@ -8,8 +8,8 @@
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/condition_sites.h"
 #include "kiln/codegen/lower/linear.h"
-#include "kiln/codegen/lower/loop_limits.h"
 #include "kiln/codegen/lower/loop_values.h"
+#include "kiln/codegen/lower/resolve.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -22,11 +22,10 @@ using lower::ConditionSites;
 using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
-using lower::Limit;
 using lower::LinearForm;
 using lower::LinearTerm;
 using lower::LoopStack;
-using lower::NarrowLoop;
+using lower::Resolve;
 using lower::Site;
 using lower::Test;
 using lower::Values;
@@ -166,45 +165,6 @@ std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
                              [](const Interior& x) { return x.known.empty(); }),
               found.end());
   return found;
-}
-
-// What an expression is replaced by; null: by nothing.
-using Replace = FunctionRef<Expr(const Expr&)>;
-
-Expr ResolveExpr(const Expr& e, Replace replace) {
-  if (Expr replaced = replace(e)) return replaced;
-  return MapOperands(e, [&](const Expr& x) { return ResolveExpr(x, replace); });
-}
-
-// A loop that a constant limits runs no further: what is asked of the others
-// need not hold beyond.
-Stmt Narrowed(const Stmt& s) {
-  const auto* loop = s.As<ForNode>();
-  if (!loop || !ValuesOf(*loop) ||
-      (loop->for_kind != ForKind::kSerial &&
-       loop->for_kind != ForKind::kUnrolled)) {
-    return s;
-  }
-  const Stmt narrow = NarrowLoop(
-      *loop, [](const Limit& limit) { return AsInt(limit.value) != nullptr; });
-  return narrow ? narrow : s;
-}
-
-// `s` after replacement, branches taken where conditions became constants.
-Stmt Resolve(const Stmt& s, Replace replace) {
-  lower::Normalizer normalizer;
-  Stmt own = MapExprs(s, [&](const Expr& e) {
-    Expr resolved = ResolveExpr(e, replace);
-    return resolved == e ? e : normalizer.Run(resolved);
-  });
-  if (const auto* branch = own.As<IfNode>()) {
-    if (const int64_t* known = AsInt(branch->condition)) {
-      const Stmt& taken = *known ? branch->then_case : branch->else_case;
-      return taken ? Resolve(taken, replace) : MakeEvaluate(Int(0));
-    }
-  }
-  return Narrowed(MapChildren(
-      own, [&](const Stmt& child) { return Resolve(child, replace); }));
 }
 
 Stmt ResolveKnown(const Stmt& body, const Known& known) {

@@ -77,9 +77,8 @@ TEST(PartitionLoopsTest, TilesAtTheEndAndOnPaddingHaveNoConditionsInside) {
   for (int pixels : {5, 6, 7, 9, 14, 30}) {
     for (int tile : {2, 3, 4, 7}) {
       const Function f = Partitioned(PaddedRow(pixels, tile));
-      EXPECT_EQ(ConditionsInside(f, "k"), 0)
-          << pixels << " by " << tile << "\n"
-          << Print(f);
+      EXPECT_EQ(ConditionsInside(f, "k"), 0) << pixels << " by " << tile << "\n"
+                                             << Print(f);
     }
   }
 }

@@ -19,6 +19,7 @@
 #include "kiln/codegen/lower/skip_zeros.h"
 #include "kiln/codegen/lower/tile_registers.h"
 #include "kiln/codegen/lower/trim_loops.h"
+#include "kiln/codegen/lower/trim_phases.h"
 #include "kiln/codegen/lower/unroll_loops.h"
 #include "kiln/codegen/lower/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
@@ -50,6 +51,7 @@ constexpr LowerPass kPasses[] = {
     {"hoist_conditions", Plain<HoistConditions>},
     {"trim_loops", Plain<TrimLoops>},             // sums over padding
     {"partition_loops", Plain<PartitionLoops>},   // interior and border apart
+    {"trim_phases", Plain<TrimPhases>},           // sums over inserted zeros
     {"tile_registers", WithUnit<TileRegisters>},  // where there are none
     {"choose_vectors", Plain<ChooseVectors>},     // likewise
     {"vectorize_loops", Plain<VectorizeLoops>},   // vectorized loops → vectors

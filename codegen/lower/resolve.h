@@ -1,0 +1,20 @@
+// Statements in which parts of expressions are known. Internal to
+// codegen/lower.
+#ifndef KILN_CODEGEN_LOWER_RESOLVE_H_
+#define KILN_CODEGEN_LOWER_RESOLVE_H_
+
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/stmt.h"
+
+namespace kiln::lower {
+
+// What an expression is replaced by; null: by nothing.
+using Replace = FunctionRef<Expr(const Expr&)>;
+
+// `s` after replacement: branches are taken where conditions become constants,
+// and loops that a constant limits then run no further.
+Stmt Resolve(const Stmt& s, Replace replace);
+
+}  // namespace kiln::lower
+
+#endif  // KILN_CODEGEN_LOWER_RESOLVE_H_

@@ -1,0 +1,154 @@
+#include "kiln/codegen/lower/trim_phases.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "kiln/codegen/lower/linear.h"
+#include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+using lower::LinearForm;
+using lower::LinearTerm;
+using lower::Normalizer;
+
+// The conjuncts without which a statement does nothing.
+struct Needs {
+  bool is_nothing = true;  // it does nothing anyway
+  std::vector<Expr> conjuncts;
+
+  bool Holds(const Expr& conjunct) const {
+    return std::any_of(
+        conjuncts.begin(), conjuncts.end(),
+        [&](const Expr& e) { return lower::SameStructure(e, conjunct); });
+  }
+  void Drop(FunctionRef<bool(const Expr&)> is_dropped) {
+    conjuncts.erase(std::remove_if(conjuncts.begin(), conjuncts.end(),
+                                   [&](const Expr& e) { return is_dropped(e); }),
+                    conjuncts.end());
+  }
+  // Of two statements, one after the other or one or the other.
+  void Join(const Needs& other) {
+    if (other.is_nothing) return;
+    if (is_nothing) {
+      *this = other;
+    } else {
+      Drop([&](const Expr& e) { return !other.Holds(e); });
+    }
+  }
+};
+
+Needs NeedsOf(const Stmt& s) {
+  Needs needs;
+  const auto* evaluate = s.As<EvaluateNode>();
+  if (s.kind() == StmtKind::kStore || (evaluate && !AsInt(evaluate->value))) {
+    needs.is_nothing = false;
+    return needs;
+  }
+  if (const auto* branch = s.As<IfNode>()) {
+    needs = NeedsOf(branch->then_case);
+    for (const Expr& e : ConjunctsOf(branch->condition)) {
+      needs.conjuncts.push_back(e);
+    }
+    if (branch->else_case) needs.Join(NeedsOf(branch->else_case));
+    return needs;
+  }
+  ForEachChild(s, [&](const Stmt& child) { needs.Join(NeedsOf(child)); });
+  const auto* loop = s.As<ForNode>();
+  const auto* let = s.As<LetStmtNode>();
+  if (loop || let) {
+    const Var& var = loop ? loop->var : let->var;
+    needs.Drop([&](const Expr& e) { return UsesVar(e, var); });
+  }
+  return needs;
+}
+
+bool Loads(const Expr& e) {
+  bool found = false;
+  Visit(e, [&](const Expr& x) {
+    found = found || x.kind() == ExprKind::kLoad;
+    return !found;
+  });
+  return found;
+}
+
+// The x with factor * x % m == 1; nullopt where there is none.
+std::optional<int64_t> InverseOf(int64_t factor, int64_t m) {
+  for (int64_t x = 1; x < m; ++x) {
+    if (FloorRemainder(factor * x, m) == 1) return x;
+  }
+  return std::nullopt;
+}
+
+// The only value of `loop`'s variable, one of `m` from `min` on, for which the
+// conjunct `sum % m == r` holds; null where it is none.
+Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
+               int64_t m) {
+  const auto* equal = conjunct.As<BinaryNode>();
+  if (!equal || conjunct.kind() != ExprKind::kEQ || Loads(conjunct)) {
+    return nullptr;
+  }
+  const auto* division = equal->a.As<BinaryNode>();
+  const int64_t* rest = AsInt(equal->b);
+  if (!division || !rest || equal->a.kind() != ExprKind::kFloorMod) {
+    return nullptr;
+  }
+  const int64_t* divisor = AsInt(division->b);
+  if (!divisor || *divisor != m) return nullptr;
+  LinearForm form = lower::ToLinear(division->a);
+  const VarNode* var = loop.var.get();
+  const auto inverse = InverseOf(form.Coefficient(var), m);
+  if (!inverse || form.HidesVar([&](const VarNode* v) { return v == var; })) {
+    return nullptr;
+  }
+  form.terms.erase(
+      std::find_if(form.terms.begin(), form.terms.end(),
+                   [&](const LinearTerm& t) { return t.atom == loop.var; }));
+  for (LinearTerm& term : form.terms) term.coefficient *= -*inverse;
+  form.constant = (*rest - form.constant) * *inverse - min;
+  Normalizer normalizer;
+  return normalizer.Run(
+      Add(FloorMod(normalizer.Build(std::move(form)), Int(m)), Int(min)));
+}
+
+// Null where no remainder limits the loop.
+Stmt Trimmed(const ForNode& loop) {
+  const int64_t* min = AsInt(loop.min);
+  const int64_t* extent = AsInt(loop.extent);
+  const bool may = loop.for_kind == ForKind::kSerial ||
+                   loop.for_kind == ForKind::kUnrolled;
+  if (!may || !min || !extent || *extent < 2) return nullptr;
+  for (const Expr& conjunct : NeedsOf(loop.body).conjuncts) {
+    const Expr value = OnlyValue(conjunct, loop, *min, *extent);
+    if (!value) continue;
+    ForFields fields = loop.fields();
+    fields.min = value;
+    fields.extent = Int(1);
+    fields.body = lower::Resolve(loop.body, [&](const Expr& e) {
+      return lower::SameStructure(e, conjunct) ? Bool(true) : Expr();
+    });
+    return MakeFor(std::move(fields));
+  }
+  return nullptr;
+}
+
+Stmt Trim(const Stmt& s) {
+  const auto* loop = s.As<ForNode>();
+  const Stmt trimmed = loop ? Trimmed(*loop) : nullptr;
+  return MapChildren(trimmed ? trimmed : s,
+                     [](const Stmt& child) { return Trim(child); });
+}
+
+}  // namespace
+
+absl::StatusOr<Function> TrimPhases(Function f) {
+  f.body = Trim(f.body);
+  return f;
+}
+
+}  // namespace kiln

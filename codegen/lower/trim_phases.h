@@ -1,0 +1,20 @@
+#ifndef KILN_CODEGEN_LOWER_TRIM_PHASES_H_
+#define KILN_CODEGEN_LOWER_TRIM_PHASES_H_
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// A loop of m iterations that does nothing but where a sum with its variable
+// leaves one remainder when divided by m has one iteration:
+//
+//   for y in 2:                        for y in [(-p) % 2]:
+//     if (p + y) % 2 == 0: S     →       S
+//
+// as the taps of a transposed convolution that meet an output of phase p.
+absl::StatusOr<Function> TrimPhases(Function f);
+
+}  // namespace kiln
+
+#endif  // KILN_CODEGEN_LOWER_TRIM_PHASES_H_
