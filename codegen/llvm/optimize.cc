@@ -1,5 +1,6 @@
 #include "kiln/codegen/llvm/optimize.h"
 
+#include "kiln/codegen/llvm/join_sums.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -34,6 +35,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
     passes.run(function, functions);
+    JoinLaneSums(function);
   }
 }
 

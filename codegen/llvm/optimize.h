@@ -8,7 +8,7 @@
 namespace kiln::codegen_internal {
 
 // Runs SROA, EarlyCSE, InstCombine, SimplifyCFG and LICM on every function
-// that is not marked to be left alone.
+// that is not marked to be left alone, and joins its sums over lanes.
 // Vector code and unrolling come in with the IR, so that the rest of O3 would
 // cost time and gain nothing.
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine);

@@ -23,14 +23,15 @@ struct Needs {
   std::vector<Expr> conjuncts;
 
   bool Holds(const Expr& conjunct) const {
-    return std::any_of(
-        conjuncts.begin(), conjuncts.end(),
-        [&](const Expr& e) { return lower::SameStructure(e, conjunct); });
+    return std::any_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
+      return lower::SameStructure(e, conjunct);
+    });
   }
   void Drop(FunctionRef<bool(const Expr&)> is_dropped) {
-    conjuncts.erase(std::remove_if(conjuncts.begin(), conjuncts.end(),
-                                   [&](const Expr& e) { return is_dropped(e); }),
-                    conjuncts.end());
+    conjuncts.erase(
+        std::remove_if(conjuncts.begin(), conjuncts.end(),
+                       [&](const Expr& e) { return is_dropped(e); }),
+        conjuncts.end());
   }
   // Of two statements, one after the other or one or the other.
   void Join(const Needs& other) {
@@ -120,8 +121,8 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
 Stmt Trimmed(const ForNode& loop) {
   const int64_t* min = AsInt(loop.min);
   const int64_t* extent = AsInt(loop.extent);
-  const bool may = loop.for_kind == ForKind::kSerial ||
-                   loop.for_kind == ForKind::kUnrolled;
+  const bool may =
+      loop.for_kind == ForKind::kSerial || loop.for_kind == ForKind::kUnrolled;
   if (!may || !min || !extent || *extent < 2) return nullptr;
   for (const Expr& conjunct : NeedsOf(loop.body).conjuncts) {
     const Expr value = OnlyValue(conjunct, loop, *min, *extent);

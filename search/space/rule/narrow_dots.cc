@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule/vector_reduction.h"
@@ -107,6 +108,8 @@ class Dots {
       map.outputs.push_back(map.inputs[dim]);
       KILN_RETURN_IF_ERROR(
           sch_.TransformLayout(copy, Schedule::Side::kWrite, 0, map));
+      if (!read.layout_free) continue;
+      KILN_RETURN_IF_ERROR(sch_.Annotate(copy, kLayoutPreparation, true));
     }
     return absl::OkStatus();
   }
