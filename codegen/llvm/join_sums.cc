@@ -111,8 +111,7 @@ std::optional<LaneSum> AsLaneSum(llvm::Instruction& result) {
       return LaneSum{&result, chain->source, false};
     }
     const auto first = AsStep(chain->rest, BlockSource, 0);
-    if (!first || first->source != chain->source ||
-        !chain->rest->hasOneUse()) {
+    if (!first || first->source != chain->source || !chain->rest->hasOneUse()) {
       continue;
     }
     auto* start = llvm::dyn_cast<llvm::Constant>(first->rest);
@@ -144,8 +143,9 @@ std::vector<Value*> Transposed(llvm::IRBuilder<>& ir,
   const auto halves = [&](int first, int block) {
     return BlocksOf(z[0]) == 2
                ? Shuffle(ir, z[first], z[first + 1], {{0, block}, {1, block}})
-               : Shuffle(ir, z[first], z[first + 1],
-                         {{0, block}, {0, block + 1}, {1, block}, {1, block + 1}});
+               : Shuffle(
+                     ir, z[first], z[first + 1],
+                     {{0, block}, {0, block + 1}, {1, block}, {1, block + 1}});
   };
   std::vector<Value*> out;
   if (BlocksOf(z[0]) == 2) {
@@ -159,8 +159,8 @@ std::vector<Value*> Transposed(llvm::IRBuilder<>& ir,
     Value* const a = halves(0, block);
     Value* const b = halves(2, block);
     for (int odd : {0, 1}) {
-      out.push_back(Shuffle(
-          ir, a, b, {{0, odd}, {0, odd + 2}, {1, odd}, {1, odd + 2}}));
+      out.push_back(
+          Shuffle(ir, a, b, {{0, odd}, {0, odd + 2}, {1, odd}, {1, odd + 2}}));
     }
   }
   return out;
@@ -189,7 +189,8 @@ void Join(absl::Span<const LaneSum> sums) {
   const std::vector<Value*> blocks = Transposed(ir, vectors);
   Value* total = blocks[0];
   if (sums[0].from_zero) {
-    total = ir.CreateFAdd(total, llvm::Constant::getNullValue(total->getType()));
+    total =
+        ir.CreateFAdd(total, llvm::Constant::getNullValue(total->getType()));
   }
   for (size_t i = 1; i < blocks.size(); ++i) {
     total = ir.CreateFAdd(total, blocks[i]);
