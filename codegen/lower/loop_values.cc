@@ -16,9 +16,6 @@ std::optional<Values> ValuesOf(const ForNode& loop, const FewerValues& fewer) {
   return Values{*min, *min + *extent - 1};
 }
 
-namespace {
-
-// The values of an index expression over `loops`.
 std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
                                const FewerValues& fewer) {
   for (const ForNode* loop : loops) {
@@ -38,8 +35,6 @@ std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
   if (a && a->first >= 0 && a->last < *divisor) return a;
   return Values{0, *divisor - 1};
 }
-
-}  // namespace
 
 std::optional<LinearForm> Extreme(const LinearForm& form,
                                   const LoopStack& loops, size_t from, int sign,

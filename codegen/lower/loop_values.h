@@ -28,6 +28,11 @@ using FewerValues = std::unordered_map<const VarNode*, Values>;
 std::optional<Values> ValuesOf(const ForNode& loop,
                                const FewerValues& fewer = {});
 
+// The values of an index expression over `loops`; nullopt when they are not
+// known.
+std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
+                               const FewerValues& fewer = {});
+
 // The least (sign 1) or greatest (sign -1) value of `form` over the loops from
 // `from` on, as a form of the other variables; nullopt when it has no such
 // form. Over all loops (from 0), divisions of their variables are bounded too.

@@ -7,6 +7,7 @@
 
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/condition_sites.h"
+#include "kiln/codegen/lower/cut_loops.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/loop_values.h"
 #include "kiln/codegen/lower/resolve.h"
@@ -19,6 +20,7 @@ using lower::AsCondition;
 using lower::AtomValues;
 using lower::Condition;
 using lower::ConditionSites;
+using lower::CutLoops;
 using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
@@ -230,6 +232,7 @@ Stmt Partitioner::RunWhere(const LinearForm& form, Stmt piece) {
     }
   }
   if (!pins.empty()) piece = ResolvePins(piece, pins);
+  piece = CutLoops(piece, loops_, fewer_);
   const Known known = CertainIn(piece);
   if (!known.empty()) piece = ResolveKnown(piece, known);
   Stmt out = RunPiece(piece);

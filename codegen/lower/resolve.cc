@@ -1,8 +1,6 @@
 #include "kiln/codegen/lower/resolve.h"
 
 #include "kiln/codegen/lower/linear.h"
-#include "kiln/codegen/lower/loop_limits.h"
-#include "kiln/codegen/lower/loop_values.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
@@ -11,18 +9,6 @@ namespace {
 Expr ResolveExpr(const Expr& e, Replace replace) {
   if (Expr replaced = replace(e)) return replaced;
   return MapOperands(e, [&](const Expr& x) { return ResolveExpr(x, replace); });
-}
-
-Stmt Narrowed(const Stmt& s) {
-  const auto* loop = s.As<ForNode>();
-  if (!loop || !ValuesOf(*loop) ||
-      (loop->for_kind != ForKind::kSerial &&
-       loop->for_kind != ForKind::kUnrolled)) {
-    return s;
-  }
-  const Stmt narrow = NarrowLoop(
-      *loop, [](const Limit& limit) { return AsInt(limit.value) != nullptr; });
-  return narrow ? narrow : s;
 }
 
 }  // namespace
@@ -39,8 +25,8 @@ Stmt Resolve(const Stmt& s, Replace replace) {
       return taken ? Resolve(taken, replace) : MakeEvaluate(Int(0));
     }
   }
-  return Narrowed(MapChildren(
-      own, [&](const Stmt& child) { return Resolve(child, replace); }));
+  return MapChildren(
+      own, [&](const Stmt& child) { return Resolve(child, replace); });
 }
 
 }  // namespace kiln::lower

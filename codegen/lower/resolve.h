@@ -11,8 +11,7 @@ namespace kiln::lower {
 // What an expression is replaced by; null: by nothing.
 using Replace = FunctionRef<Expr(const Expr&)>;
 
-// `s` after replacement: branches are taken where conditions become constants,
-// and loops that a constant limits then run no further.
+// `s` after replacement: branches are taken where conditions become constants.
 Stmt Resolve(const Stmt& s, Replace replace);
 
 }  // namespace kiln::lower
