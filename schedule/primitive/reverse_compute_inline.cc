@@ -280,9 +280,9 @@ absl::Status CheckOutput(const Pair& pair) {
     }
   }
   // Inlined, it is done wherever its domain has an element of the producer.
-  const bool shows = pair.scope.IsOutput(pair.consumer_index) ||
-                     !HasRoomForDomains(pair.consumer());
-  if (shows && !RunsInFull(pair.consumer())) {
+  if (RunsInFull(pair.consumer())) return absl::OkStatus();
+  if (pair.scope.IsOutput(pair.consumer_index) ||
+      !HasRoomForDomains(pair.consumer())) {
     return No(absl::StrCat("the loops of ", Describe(pair.consumer().block()),
                            " may not run through all of its iterators' "
                            "domains"));
