@@ -6,17 +6,12 @@
 
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/codegen/lower/resolve.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
 namespace {
-
-bool DoesNothing(const Stmt& s) {
-  if (const auto* loop = s.As<ForNode>()) return DoesNothing(loop->body);
-  const auto* evaluate = s.As<EvaluateNode>();
-  return evaluate && AsInt(evaluate->value);
-}
 
 class Cutter {
  public:

@@ -21,6 +21,7 @@ using lower::AtomValues;
 using lower::Condition;
 using lower::ConditionSites;
 using lower::CutLoops;
+using lower::DoesNothing;
 using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
@@ -240,17 +241,12 @@ Stmt Partitioner::RunWhere(const LinearForm& form, Stmt piece) {
   return out;
 }
 
-bool IsNothing(const Stmt& s) {
-  const auto* evaluate = s.As<EvaluateNode>();
-  return evaluate && AsInt(evaluate->value);
-}
-
 Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
   Stmt inside = RunWhere(interior.margin, ResolveKnown(body, interior.known));
   tried_.push_back(interior.guard);
   Stmt border = RunWhere(Negated(interior.margin), body);
   tried_.pop_back();
-  if (IsNothing(border)) return MakeIf(interior.guard, std::move(inside));
+  if (DoesNothing(border)) return MakeIf(interior.guard, std::move(inside));
   return MakeIf(interior.guard, std::move(inside), std::move(border));
 }
 

@@ -29,4 +29,10 @@ Stmt Resolve(const Stmt& s, Replace replace) {
       own, [&](const Stmt& child) { return Resolve(child, replace); });
 }
 
+bool DoesNothing(const Stmt& s) {
+  if (const auto* loop = s.As<ForNode>()) return DoesNothing(loop->body);
+  const auto* evaluate = s.As<EvaluateNode>();
+  return evaluate && AsInt(evaluate->value);
+}
+
 }  // namespace kiln::lower

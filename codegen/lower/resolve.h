@@ -14,6 +14,9 @@ using Replace = FunctionRef<Expr(const Expr&)>;
 // `s` after replacement: branches are taken where conditions become constants.
 Stmt Resolve(const Stmt& s, Replace replace);
 
+// What is left where no branch is taken, with loops around it or without.
+bool DoesNothing(const Stmt& s);
+
 }  // namespace kiln::lower
 
 #endif  // KILN_CODEGEN_LOWER_RESOLVE_H_

@@ -46,9 +46,8 @@ struct Needs {
 
 Needs NeedsOf(const Stmt& s) {
   Needs needs;
-  const auto* evaluate = s.As<EvaluateNode>();
-  if (s.kind() == StmtKind::kStore || (evaluate && !AsInt(evaluate->value))) {
-    needs.is_nothing = false;
+  if (s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate) {
+    needs.is_nothing = lower::DoesNothing(s);
     return needs;
   }
   if (const auto* branch = s.As<IfNode>()) {
