@@ -17,6 +17,8 @@ using lower::LinearForm;
 using lower::LinearTerm;
 using lower::Normalizer;
 
+constexpr int64_t kMaxPhases = 64;
+
 // The conjuncts without which a statement does nothing.
 struct Needs {
   bool is_nothing = true;  // it does nothing anyway
@@ -80,7 +82,7 @@ bool Loads(const Expr& e) {
 // The x with factor * x % m == 1; nullopt where there is none.
 std::optional<int64_t> InverseOf(int64_t factor, int64_t m) {
   for (int64_t x = 1; x < m; ++x) {
-    if (FloorRemainder(factor * x, m) == 1) return x;
+    if (FloorRemainder(factor, m) * x % m == 1) return x;
   }
   return std::nullopt;
 }
@@ -109,8 +111,17 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
   form.terms.erase(
       std::find_if(form.terms.begin(), form.terms.end(),
                    [&](const LinearTerm& t) { return t.atom == loop.var; }));
-  for (LinearTerm& term : form.terms) term.coefficient *= -*inverse;
-  form.constant = (*rest - form.constant) * *inverse - min;
+  // All that counts of a number is what it leaves when divided by m.
+  for (LinearTerm& term : form.terms) {
+    term.coefficient = FloorRemainder(term.coefficient, m) * (m - *inverse) % m;
+  }
+  form.constant =
+      (FloorRemainder(*rest, m) - FloorRemainder(form.constant, m)) * *inverse -
+      FloorRemainder(min, m);
+  form.terms.erase(
+      std::remove_if(form.terms.begin(), form.terms.end(),
+                     [](const LinearTerm& t) { return t.coefficient == 0; }),
+      form.terms.end());
   Normalizer normalizer;
   return normalizer.Run(
       Add(FloorMod(normalizer.Build(std::move(form)), Int(m)), Int(min)));
@@ -122,7 +133,9 @@ Stmt Trimmed(const ForNode& loop) {
   const int64_t* extent = AsInt(loop.extent);
   const bool may =
       loop.for_kind == ForKind::kSerial || loop.for_kind == ForKind::kUnrolled;
-  if (!may || !min || !extent || *extent < 2) return nullptr;
+  if (!may || !min || !extent || *extent < 2 || *extent > kMaxPhases) {
+    return nullptr;
+  }
   for (const Expr& conjunct : NeedsOf(loop.body).conjuncts) {
     const Expr value = OnlyValue(conjunct, loop, *min, *extent);
     if (!value) continue;

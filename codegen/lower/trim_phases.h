@@ -6,10 +6,10 @@
 
 namespace kiln {
 
-// A loop of m iterations that does nothing but where a sum with its variable
-// leaves one remainder when divided by m has one iteration:
+// A loop of m iterations (at most 64) that does nothing but where a sum with
+// its variable leaves one remainder when divided by m has one iteration:
 //
-//   for y in 2:                        for y in [(-p) % 2]:
+//   for y in 2:                        for y in [p % 2]:
 //     if (p + y) % 2 == 0: S     →       S
 //
 // as the taps of a transposed convolution that meet an output of phase p.

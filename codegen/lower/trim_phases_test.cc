@@ -45,7 +45,8 @@ std::string If(const std::string& condition) {
 TEST(TrimPhasesTest, OneIterationIsLeft) {
   for (const char* condition :
        {"(p + y) % 2 == 0", "(p + y) % 2 == 1", "(p * 3 + 5 - y) % 2 == 0",
-        "p < 7 and (p + y * 3) % 2 == 0"}) {
+        "p < 7 and (p + y * 3) % 2 == 0", "(p * 2 - y * 5) % 2 == 1",
+        "(p * 9223372036854775 + y * 4611686018427387) % 2 == 0"}) {
     const std::string text = Trimmed(If(condition));
     EXPECT_THAT(text, Not(HasSubstr("== "))) << condition << text;
     EXPECT_THAT(text, Not(HasSubstr("range(2)"))) << condition << text;
@@ -74,6 +75,30 @@ TEST(TrimPhasesTest, OtherLoopsStayAsTheyAre) {
   }
   const std::string one_more = "            C[p] = C[p] + A[y]\n";
   EXPECT_THAT(Trimmed(If("(p + y) % 2 == 0") + one_more), HasSubstr("== 0"));
+}
+
+TEST(TrimPhasesTest, LoopsThatDoNotStartAtZeroAndOddDivisors) {
+  for (const int first : {1, 2, 7}) {
+    for (const int m : {3, 4, 5}) {
+      const std::string k = "range(" + std::to_string(first) + ", " +
+                            std::to_string(first + m) + ")";
+      const std::string text =
+          Trimmed("            for k in " + k +
+                  ":\n                if (p + y * 3 - k * " +
+                  std::to_string(m + 1) + ") % " + std::to_string(m) +
+                  " == 1:\n                    C[p] = C[p] + A[p + y + k]\n");
+      EXPECT_THAT(text, Not(HasSubstr("== 1"))) << text;
+    }
+  }
+}
+
+TEST(TrimPhasesTest, LongLoopsStay) {
+  const std::string text = Trimmed(R"(
+            if (p + y) % 1000 == 999:
+                C[p] = C[p] + A[y % 64]
+)",
+                                   1000);
+  EXPECT_THAT(text, HasSubstr("== 999"));
 }
 
 TEST(TrimPhasesTest, OfTwoLoopsTheInnerOneIsTrimmed) {
