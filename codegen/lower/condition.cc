@@ -1,5 +1,7 @@
 #include "kiln/codegen/lower/condition.h"
 
+#include "kiln/ir/expr/visit.h"
+
 namespace kiln::lower {
 namespace {
 
@@ -30,6 +32,21 @@ std::optional<Condition> AsCondition(const Expr& e) {
   }
   if (kind == ExprKind::kEQ) return Condition{Minus(a, b, 0), Test::kZero};
   return std::nullopt;
+}
+
+bool IsSafeAnywhere(const Expr& condition) {
+  bool safe = true;
+  Visit(condition, [&](const Expr& e) {
+    safe = safe && e.kind() != ExprKind::kLoad && !e.As<CallNode>();
+    const bool divides =
+        e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod ||
+        e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod;
+    if (!divides) return safe;
+    const int64_t* divisor = AsInt(e.As<BinaryNode>()->b);
+    safe = safe && divisor && *divisor != 0;
+    return safe;
+  });
+  return safe;
 }
 
 }  // namespace kiln::lower

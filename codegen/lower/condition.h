@@ -19,6 +19,10 @@ struct Condition {
 // indices by <, <=, >, >= or ==.
 std::optional<Condition> AsCondition(const Expr& e);
 
+// Whether a condition may be evaluated where it was not before: it loads and
+// calls nothing, and divides by constants only.
+bool IsSafeAnywhere(const Expr& condition);
+
 }  // namespace kiln::lower
 
 #endif  // KILN_CODEGEN_LOWER_CONDITION_H_

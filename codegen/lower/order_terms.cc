@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/codegen/lower/resolve.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -120,11 +121,6 @@ void AppendOrdered(const Run& run, std::vector<Stmt>* out) {
   for (const size_t i : order) out->push_back(run.terms[i].stmt);
 }
 
-bool DoesNothing(const Stmt& s) {
-  const auto* evaluate = s.As<EvaluateNode>();
-  return evaluate && AsInt(evaluate->value);
-}
-
 Stmt Ordered(const Stmt& s);
 
 Stmt OrderedSeq(const SeqNode& seq) {
@@ -135,7 +131,7 @@ Stmt OrderedSeq(const SeqNode& seq) {
     run = {};
   };
   for (const Stmt& stmt : seq.stmts) {
-    if (DoesNothing(stmt)) continue;
+    if (lower::DoesNothing(stmt)) continue;
     std::optional<Term> term = AsTerm(stmt);
     if (!term) {
       flush();

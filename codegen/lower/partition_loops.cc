@@ -101,7 +101,10 @@ Expr NonNegative(const LinearForm& form) {
 std::optional<LinearForm> Partitioner::MarginOf(
     const Site& site, const std::unordered_set<const VarNode*>& lets) const {
   std::optional<Condition> condition = AsCondition(site.conjunct);
-  if (!condition || site.loops.size() == loops_.size()) return std::nullopt;
+  if (!condition || site.loops.size() == loops_.size() ||
+      !lower::IsSafeAnywhere(site.conjunct)) {
+    return std::nullopt;
+  }
   const LinearForm& form = condition->form;
   auto is_inner = [&](const VarNode* var) {
     return lets.count(var) ||
@@ -111,9 +114,7 @@ std::optional<LinearForm> Partitioner::MarginOf(
   };
   if (form.HidesVar(is_inner)) return std::nullopt;
   for (const LinearTerm& term : form.terms) {
-    if (term.atom.As<LoadNode>() || lets.count(term.atom.As<VarNode>())) {
-      return std::nullopt;
-    }
+    if (lets.count(term.atom.As<VarNode>())) return std::nullopt;
     // Remainders that must vanish do so now and then, not in an interior.
     if (condition->test == Test::kZero &&
         term.atom.kind() == ExprKind::kFloorMod) {

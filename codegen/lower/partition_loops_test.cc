@@ -90,5 +90,18 @@ TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
   });
 }
 
+// The divisor is 0 where the outer condition fails; Partitioned() runs both.
+TEST(PartitionLoopsTest, ADivisionThatAConditionGuardsStaysBehindIt) {
+  const Function f = Partitioned(R"(
+    for p in range(16):
+        for k in range(8):
+            if 3 < p:
+                for v in range(4):
+                    if v < 40 // (p - 3):
+                        C[p] = C[p] + A[p + v, k]
+)");
+  EXPECT_GT(ConditionsInside(f, "p"), 0);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -17,15 +17,6 @@ using lower::Condition;
 using lower::LinearForm;
 using lower::Normalizer;
 
-bool LoadsOrCalls(const Expr& e) {
-  bool found = false;
-  Visit(e, [&](const Expr& x) {
-    found = found || x.kind() == ExprKind::kLoad || x.As<CallNode>();
-    return !found;
-  });
-  return found;
-}
-
 // Whether the loop adds to the same elements again and again, in loops of its
 // own.
 bool RunsOverTerms(const ForNode& loop) {
@@ -50,7 +41,7 @@ struct Limit {
 };
 
 std::optional<Limit> LimitOf(const Expr& conjunct, const Var& var) {
-  if (LoadsOrCalls(conjunct)) return std::nullopt;
+  if (!lower::IsSafeAnywhere(conjunct)) return std::nullopt;
   std::optional<Condition> condition = lower::AsCondition(conjunct);
   if (!condition || condition->test != lower::Test::kNonNegative) {
     return std::nullopt;

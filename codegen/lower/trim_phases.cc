@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/resolve.h"
 #include "kiln/ir/arith/interval.h"
@@ -70,15 +71,6 @@ Needs NeedsOf(const Stmt& s) {
   return needs;
 }
 
-bool Loads(const Expr& e) {
-  bool found = false;
-  Visit(e, [&](const Expr& x) {
-    found = found || x.kind() == ExprKind::kLoad;
-    return !found;
-  });
-  return found;
-}
-
 // The x with factor * x % m == 1; nullopt where there is none.
 std::optional<int64_t> InverseOf(int64_t factor, int64_t m) {
   for (int64_t x = 1; x < m; ++x) {
@@ -92,7 +84,8 @@ std::optional<int64_t> InverseOf(int64_t factor, int64_t m) {
 Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
                int64_t m) {
   const auto* equal = conjunct.As<BinaryNode>();
-  if (!equal || conjunct.kind() != ExprKind::kEQ || Loads(conjunct)) {
+  if (!equal || conjunct.kind() != ExprKind::kEQ ||
+      !lower::IsSafeAnywhere(conjunct)) {
     return nullptr;
   }
   const auto* division = equal->a.As<BinaryNode>();
@@ -101,7 +94,7 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
     return nullptr;
   }
   const int64_t* divisor = AsInt(division->b);
-  if (!divisor || *divisor != m) return nullptr;
+  if (!divisor || *divisor != m || *rest < 0 || *rest >= m) return nullptr;
   LinearForm form = lower::ToLinear(division->a);
   const VarNode* var = loop.var.get();
   const auto inverse = InverseOf(form.Coefficient(var), m);
@@ -115,9 +108,8 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
   for (LinearTerm& term : form.terms) {
     term.coefficient = FloorRemainder(term.coefficient, m) * (m - *inverse) % m;
   }
-  form.constant =
-      (FloorRemainder(*rest, m) - FloorRemainder(form.constant, m)) * *inverse -
-      FloorRemainder(min, m);
+  form.constant = (*rest - FloorRemainder(form.constant, m)) * *inverse -
+                  FloorRemainder(min, m);
   form.terms.erase(
       std::remove_if(form.terms.begin(), form.terms.end(),
                      [](const LinearTerm& t) { return t.coefficient == 0; }),

@@ -67,6 +67,23 @@ TEST(TrimPhasesTest, TheConditionMayStandInAllBranches) {
   EXPECT_THAT(text, Not(HasSubstr("== "))) << text;
 }
 
+TEST(TrimPhasesTest, ARemainderThatNoneLeavesIsNotTakenForAnother) {
+  for (const char* condition :
+       {"(p + y) % 2 == 2", "(p + y) % 2 == 5", "(p + y) % 2 == -1"}) {
+    EXPECT_THAT(Trimmed(If(condition)), HasSubstr("== ")) << condition;
+  }
+}
+
+// The divisor is 0 where the outer condition fails.
+TEST(TrimPhasesTest, ADivisionThatAConditionGuardsStaysBehindIt) {
+  EXPECT_THAT(Trimmed(R"(
+            if 3 < p:
+                if (5 // (p - 3) + y) % 2 == 0:
+                    C[p] = C[p] + A[p + y]
+)"),
+              HasSubstr("== 0"));
+}
+
 TEST(TrimPhasesTest, OtherLoopsStayAsTheyAre) {
   for (const char* condition :
        {"(p + y * 2) % 4 == 0", "(p + y) % 3 == 0", "p + y == 4",
