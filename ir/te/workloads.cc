@@ -12,6 +12,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/te/ops.h"
 #include "kiln/ir/te/te.h"
+#include "kiln/ir/tensor/numerics.h"
 
 namespace kiln {
 namespace {
@@ -265,14 +266,16 @@ bool HasWeights(std::string_view name) {
 
 namespace {
 
-// Takes the suffix off the specification.
+// Takes the suffix off the specification, if it ends so.
+bool TakeSuffix(std::string_view suffix, std::string_view* spec) {
+  if (!spec->ends_with(suffix)) return false;
+  spec->remove_suffix(suffix.size());
+  return true;
+}
+
 absl::StatusOr<bool> TakeLayoutFree(std::string_view* spec) {
-  const std::string_view suffix = kLayoutFreeSuffix;
-  if (spec->size() < suffix.size() ||
-      spec->substr(spec->size() - suffix.size()) != suffix) {
-    return false;
-  }
-  const std::string_view rest = spec->substr(0, spec->size() - suffix.size());
+  std::string_view rest = *spec;
+  if (!TakeSuffix(kLayoutFreeSuffix, &rest)) return false;
   const std::string_view name = rest.substr(0, rest.find(':'));
   if (!HasWeights(name)) {
     return Refuse(*spec, absl::StrCat(std::string(name),
@@ -294,6 +297,7 @@ absl::StatusOr<Function> MakeMain(const Workload& workload, const Dims& dims,
 }  // namespace
 
 absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
+  const bool is_normwise = TakeSuffix(kNormwiseSuffix, &spec);
   KILN_ASSIGN_OR_RETURN(const bool layout_free, TakeLayoutFree(&spec));
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
@@ -305,6 +309,7 @@ absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
   }
   KILN_RETURN_IF_ERROR(CheckDims(spec, name, dims));
   KILN_ASSIGN_OR_RETURN(Function main, MakeMain(*workload, dims, layout_free));
+  if (is_normwise) AllowNormwise(&main);
   for (const Param& param : main.params) {
     KILN_RETURN_IF_ERROR(CheckSize(spec, param.buffer));
   }

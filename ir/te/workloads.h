@@ -22,6 +22,7 @@
 // gmm and the convolutions have constant weights, their second parameter. With
 // ":layout_free" at the end, as in "gmm:512,512,512:layout_free" or
 // "c2d:layout_free", these may be laid out ahead (ir/tensor/layout_free.h).
+// With ":normwise" behind it all, errors may be so (ir/tensor/numerics.h).
 #ifndef KILN_IR_TE_WORKLOADS_H_
 #define KILN_IR_TE_WORKLOADS_H_
 
@@ -42,6 +43,7 @@ struct WorkloadInfo {
 };
 
 inline constexpr char kLayoutFreeSuffix[] = ":layout_free";
+inline constexpr char kNormwiseSuffix[] = ":normwise";
 
 // Whether the workload called `name` has constant weights.
 bool HasWeights(std::string_view name);
@@ -50,8 +52,8 @@ bool HasWeights(std::string_view name);
 const std::vector<WorkloadInfo>& Workloads();
 
 // The module with one function "main" for a specification such as
-// "gmm:1024,1024,1024", or "gmm" for the default shape, both with
-// kLayoutFreeSuffix or without. The error says what is known and what the
+// "gmm:1024,1024,1024", or "gmm" for the default shape, both with the suffixes
+// or without. The error says what is known and what the
 // dimensions are.
 absl::StatusOr<Module> MakeWorkload(std::string_view spec);
 

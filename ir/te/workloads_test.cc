@@ -11,6 +11,7 @@
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 
@@ -214,6 +215,7 @@ TEST(WorkloadsTest, BadSpecificationsSayWhatIsWrong) {
                 {"sfm:layout_free", "sfm has no constant weights"},
                 {"what:layout_free", "unknown name"},
                 {"gmm:layout_free:2,2,2", "no whole number"},
+                {"gmm:2,2,2:normwise:layout_free", "no whole number"},
                 {"gmm:0,2,3", "N = 0 must be positive"},
                 {"gmm:-1,2,3", "positive"},
                 {"gmm:1,2,x", "no whole number"},
@@ -247,6 +249,21 @@ TEST(WorkloadsTest, WeightsCanBeLayoutFree) {
   }
   EXPECT_FALSE(StructurallyEqual(*MakeWorkload("gmm:2,3,4"),
                                  *MakeWorkload("gmm:2,3,4:layout_free")));
+}
+
+TEST(WorkloadsTest, ErrorsCanBeNormwise) {
+  for (const char* spec : {"gmm:2,3,4", "gmm:2,3,4:layout_free", "gmm"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module module,
+        MakeWorkload(std::string(spec) + kNormwiseSuffix));
+    EXPECT_TRUE(AllowsNormwise(module.functions[0])) << spec;
+    KILN_ASSERT_OK_AND_ASSIGN(const Module plain, MakeWorkload(spec));
+    EXPECT_FALSE(AllowsNormwise(plain.functions[0])) << spec;
+    KILN_ASSERT_OK_AND_ASSIGN(const Module again,
+                              ParseModule("m.py", PrintModule(module)));
+    EXPECT_TRUE(StructurallyEqual(module, again)) << spec;
+    EXPECT_FALSE(StructurallyEqual(module, plain)) << spec;
+  }
 }
 
 TEST(FlopsTest, ASymbolicExtentCannotBeCounted) {

@@ -12,6 +12,7 @@
 
 #include "kiln/base/check.h"
 #include "kiln/ir/te/te.h"
+#include "kiln/ir/tensor/numerics.h"
 
 namespace kiln {
 namespace {
@@ -28,7 +29,7 @@ struct Item {
 class Generator {
  public:
   Generator(uint64_t seed, const RandomProgramOptions& options)
-      : random_(seed), options_(options) {}
+      : random_(seed), options_(options), has_halves_(seed % 4 == 0) {}
 
   Function Run();
 
@@ -46,7 +47,10 @@ class Generator {
     return low + Below(high - low + 1);
   }
   bool Chance(int percent) { return Below(100) < percent; }
-  int64_t Extent() { return Between(1, options_.max_extent); }
+  int64_t Extent() {
+    return has_halves_ ? 2 * Between(1, options_.max_extent / 2)
+                                 : Between(1, options_.max_extent);
+  }
 
   DType PickType();
   Item& PickItem();
@@ -76,6 +80,7 @@ class Generator {
 
   std::mt19937_64 random_;
   RandomProgramOptions options_;
+  bool has_halves_;
   DType dtype_;
   std::vector<Item> items_;
   int stage_ = 0, inputs_ = 0;
@@ -479,7 +484,9 @@ double RandomElement(DType dtype, std::mt19937_64& random) {
 }  // namespace
 
 Function RandomProgram(uint64_t seed, const RandomProgramOptions& options) {
-  return Generator(seed, options).Run();
+  Function f = Generator(seed, options).Run();
+  if (seed % 2 == 0) AllowNormwise(&f);
+  return f;
 }
 
 std::vector<Tensor> RandomInputs(const Function& f, uint64_t seed) {

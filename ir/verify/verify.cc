@@ -7,6 +7,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/verify/place.h"
 
@@ -30,6 +31,7 @@ class Verifier {
   bool is_blocks() const { return options_.level == VerifyLevel::kBlocks; }
 
   void AddParams();
+  void CheckNumerics();
   void CheckLayoutFree();
   void CheckLayoutFree(const Attr& item, std::set<int64_t>* listed);
   void CheckOnlyRead(const Buffer& buffer);
@@ -163,6 +165,15 @@ void Verifier::CheckLayoutFree() {
   }
 }
 
+void Verifier::CheckNumerics() {
+  const auto found = function_.attrs.find(kNumerics);
+  if (found == function_.attrs.end() || !place_.ok()) return;
+  const std::string* text = found->second.string();
+  if (text && (*text == kTermwise || *text == kNormwise)) return;
+  place_.Fail(absl::StrCat(kNumerics, " is neither \"", kTermwise, "\" nor \"",
+                           kNormwise, "\""));
+}
+
 absl::Status Verifier::Run() {
   AddParams();
   if (function_.name.empty()) place_.Fail("the function has no name");
@@ -179,6 +190,7 @@ absl::Status Verifier::Run() {
     }
   }
   Check(function_.body);
+  CheckNumerics();
   CheckLayoutFree();
   return place_.status();
 }

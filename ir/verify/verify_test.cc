@@ -240,5 +240,20 @@ TEST(VerifyTest, LayoutFreeBuffersAreParametersThatAreOnlyRead) {
   }
 }
 
+TEST(VerifyTest, NumericsAreNamed) {
+  for (const char* known : {"termwise", "normwise"}) {
+    Module m = *MakeWorkload("gmm:2,2,2");
+    m.functions[0].attrs["numerics"] = Attr(std::string(known));
+    KILN_EXPECT_OK(VerifyModule(m));
+  }
+  for (const Attr& unknown : {Attr(std::string("fast")), Attr(Int(1))}) {
+    Module m = *MakeWorkload("gmm:2,2,2");
+    m.functions[0].attrs["numerics"] = unknown;
+    EXPECT_THAT(VerifyModule(m),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("neither \"termwise\" nor")));
+  }
+}
+
 }  // namespace
 }  // namespace kiln

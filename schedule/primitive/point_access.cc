@@ -140,23 +140,6 @@ absl::Status CheckIndices(PointAccess* access, std::string_view primitive) {
   return absl::OkStatus();
 }
 
-// What may keep the block from an access: statements, and before a read
-// conditions inside of what is stored.
-bool HasConditions(const BlockNode& block, bool is_write) {
-  bool found = false;
-  Visit(block.body, [&](const Stmt& s) {
-    found = found || s.As<IfNode>() || s.As<ForNode>();
-    return !found;
-  });
-  if (is_write) return found;
-  VisitExprs(block.body, [&](const Expr& e) {
-    const auto* call = e.As<CallNode>();
-    found = found || (call && call->op == Intrinsic::kIfThenElse);
-    return !found;
-  });
-  return found;
-}
-
 }  // namespace
 
 absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
@@ -190,6 +173,21 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
   }
   KILN_RETURN_IF_ERROR(CheckIndices(&access, primitive));
   return access;
+}
+
+bool HasConditions(const BlockNode& block, bool is_write) {
+  bool found = false;
+  Visit(block.body, [&](const Stmt& s) {
+    found = found || s.As<IfNode>() || s.As<ForNode>();
+    return !found;
+  });
+  if (is_write) return found;
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    found = found || (call && call->op == Intrinsic::kIfThenElse);
+    return !found;
+  });
+  return found;
 }
 
 bool IsWithin(const PointAccess& access) {

@@ -99,9 +99,42 @@ bool CopiesInNest(const PointAccess& access, bool is_write) {
          WritesOneElement(access, own);
 }
 
-absl::Status Check(const PointAccess& access, bool is_write,
+// Whether a block before writes all of the tensor.
+bool IsFilled(const Function& f, const Scope& scope, const Buffer& buffer) {
+  const std::vector<int> writers = scope.Writers(buffer);
+  return std::any_of(writers.begin(), writers.end(), [&](int at) {
+    const BlockNode& block = scope.blocks[at].block();
+    if (WhyNotWholeDomain(scope.blocks[at])) return false;
+    for (size_t i = 0; i < block.writes.size(); ++i) {
+      if (block.writes[i].buffer != buffer) continue;
+      const auto access =
+          FindPointAccess(f, block.id, static_cast<int>(i), true, kReindex);
+      return access.ok() && TouchesAll(*access, true);
+    }
+    return false;
+  });
+}
+
+// A copy is of what the block would not read too, which has to have a value.
+absl::Status CheckValues(const Function& f, const PointAccess& access,
+                         const Scope& scope, std::string_view primitive) {
+  if (!HasConditions(access.node(), false) || !IsAllocated(f, access.buffer) ||
+      IsFilled(f, scope, access.buffer)) {
+    return absl::OkStatus();
+  }
+  return Refusal(primitive,
+                 absl::StrCat(Describe(access.node()), " reads `",
+                              access.buffer->name,
+                              "` under a condition; other elements of it may "
+                              "never have been written"));
+}
+
+absl::Status Check(const Function& f, const PointAccess& access, bool is_write,
                    std::string_view primitive) {
   const Scope scope(access.scope_node());
+  if (!is_write) {
+    KILN_RETURN_IF_ERROR(CheckValues(f, access, scope, primitive));
+  }
   const int index = scope.IndexOf(access.node().id);
   if (Reason reason = WhyNotWholeDomain(scope.blocks[index])) {
     return Refusal(primitive, *reason);
@@ -264,7 +297,7 @@ absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
                                       int index, bool is_write) {
   KILN_ASSIGN_OR_RETURN(const PointAccess access,
                         FindPointAccess(f, block, index, is_write, kReindex));
-  KILN_RETURN_IF_ERROR(Check(access, is_write, kReindex));
+  KILN_RETURN_IF_ERROR(Check(f, access, is_write, kReindex));
   std::vector<Expr> shape, order;
   for (const IterVar& iter : access.iters) {
     shape.push_back(iter.domain.extent);
@@ -286,7 +319,7 @@ absl::StatusOr<ReindexResult> ReindexCache(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(CheckStorageScope(memory, name));
   KILN_ASSIGN_OR_RETURN(const PointAccess access,
                         FindPointAccess(f, block, index, is_write, name));
-  KILN_RETURN_IF_ERROR(Check(access, is_write, name));
+  KILN_RETURN_IF_ERROR(Check(f, access, is_write, name));
   KILN_ASSIGN_OR_RETURN(const IndexMap used, MapOfUsed(access, map, name));
   KILN_ASSIGN_OR_RETURN(std::vector<Expr> shape,
                         MappedShape(access, used, name));

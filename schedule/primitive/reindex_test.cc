@@ -228,6 +228,33 @@ TEST(Reindex, RefusesTensorsThatAreNotThere) {
   EXPECT_FALSE(Reindex(f, f.root().id, 0, true).ok());
 }
 
+// B reads the part of A that is written.
+Function ReadsAPart(const std::string& extent) {
+  return ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")):
+    A = T.alloc_buffer((8,), "int32")
+    for i in range()" + extent + R"():
+        with T.block("A"):
+            vi = T.axis.spatial()" + extent + R"(, i)
+            A[vi] = X[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = T.if_then_else(vi < 6, A[vi], 3)
+)");
+}
+
+TEST(Reindex, RefusesToCopyWhatWasNeverWritten) {
+  const Function part = ReadsAPart("6"), whole = ReadsAPart("8");
+  EXPECT_THAT(Reindex(part, BlockNamed(part, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("may never have been written")));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const ReindexResult result,
+      Reindex(whole, BlockNamed(whole, "B"), 0, false));
+  KILN_EXPECT_OK(CheckSameResults(whole, result.function, 1));
+}
+
 TEST(Reindex, SymbolicExtents) {
   const Function f = ParseProgram(R"(
 @T.prim_func

@@ -262,6 +262,23 @@ Args MakePadEinsum(StepContext& c) {
   return std::vector<Arg>{*block, padding};
 }
 
+// Iterators of even extents, the last a reduction, where there are some.
+Args MakeStrassen(StepContext& c) {
+  const auto block = Reduction(c);
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node || node->iters.size() < 3) return std::nullopt;
+  std::vector<int64_t> spatial, reduce;
+  for (size_t i = 0; i < node->iters.size(); ++i) {
+    const int64_t* extent = AsInt(node->iters[i].domain.extent);
+    if ((!extent || *extent % 2) && c.Chance(95)) continue;
+    const bool sums = node->iters[i].type == IterType::kReduce;
+    (sums ? reduce : spatial).push_back(static_cast<int64_t>(i));
+  }
+  if (spatial.size() < 2 || reduce.empty()) return std::nullopt;
+  return std::vector<Arg>{*block, ArgList{c.OneOf(spatial), c.OneOf(spatial),
+                                          c.OneOf(reduce)}};
+}
+
 Args MakeStorageAlign(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
@@ -317,6 +334,7 @@ std::vector<StepRow> RewriteSteps() {
       {"unsafe_hide_buffer_access", 1, MakeHideAccess},
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_einsum", 4, MakePadEinsum},
+      {"strassen", 16, MakeStrassen},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},
       {"blockize", 3, MakeBlockize},

@@ -8,6 +8,7 @@
 #include "kiln/schedule/primitive/reindex.h"
 #include "kiln/schedule/primitive/rolling_buffer.h"
 #include "kiln/schedule/primitive/storage_align.h"
+#include "kiln/schedule/primitive/strassen.h"
 #include "kiln/schedule/primitive/transform_block_layout.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"
@@ -78,6 +79,12 @@ absl::Status ApplyPadEinsum(ApplyContext& c) {
   return Take(c, PadEinsum(c.function(), block, padding));
 }
 
+absl::Status ApplyStrassen(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.integers(1));
+  return Take(c, Strassen(c.function(), block, axes));
+}
+
 absl::Status ApplyStorageAlign(ApplyContext& c) {
   const BlockId block = c.block(0);
   KILN_ASSIGN_OR_RETURN(const int index,
@@ -135,6 +142,7 @@ std::vector<InstructionKind> RewriteRows() {
               ApplyTransformBlockLayout),
       StepRow("pad_einsum", {block, {"padding", ParamKind::kInts}},
               ApplyPadEinsum),
+      StepRow("strassen", {block, {"axes", ParamKind::kInts}}, ApplyStrassen),
       StepRow("storage_align",
               {block,
                {"buffer_index", ParamKind::kBufferIndex},

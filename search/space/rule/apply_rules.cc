@@ -45,6 +45,7 @@ std::vector<Design> ApplyToAll(const ScheduleRule& rule,
 const std::vector<ScheduleRule>& CpuRules() {
   static const auto* rules = new std::vector<ScheduleRule>{
       {"auto-inline", AutoInline},
+      {"fast-products", FastProducts},
       {"pad-columns", PadColumns},
       {"split-phases", SplitPhases},
       {"narrow-dots", NarrowDots},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
@@ -43,18 +44,6 @@ AffineScope Axes(const BlockNode& block, const BlockInfo& info) {
   return scope;
 }
 
-void ReadWriteDims(const BlockNode& block, BlockInfo* info) {
-  const std::vector<Range>& region = block.writes[0].region;
-  info->write_dims = static_cast<int>(region.size());
-  for (size_t d = 0; d < region.size(); ++d) {
-    for (size_t i = 0; i < block.iters.size(); ++i) {
-      if (region[d].min.get() == block.iters[i].var.get()) {
-        info->axes[i].write_dim = static_cast<int>(d);
-      }
-    }
-  }
-}
-
 // The elements that one step along `axis` moves.
 std::optional<double> StrideOf(const std::vector<Affine>& indices,
                                const std::vector<double>& sizes, int axis) {
@@ -70,7 +59,7 @@ std::optional<double> StrideOf(const std::vector<Affine>& indices,
   return stride;
 }
 
-ReadInfo DescribeRead(const BufferRegion& read, const AffineScope& scope,
+ReadInfo DescribeAccess(const BufferRegion& read, const AffineScope& scope,
                       size_t num_axes) {
   ReadInfo info;
   std::vector<Affine> indices;
@@ -93,7 +82,34 @@ ReadInfo DescribeRead(const BufferRegion& read, const AffineScope& scope,
   return info;
 }
 
-void ReadBody(const Stmt& s, BlockInfo* info) {
+void ReadWriteDims(const BlockNode& block, const AffineScope& axes,
+                   BlockInfo* info) {
+  const std::vector<Range>& region = block.writes[0].region;
+  const ReadInfo write = DescribeAccess(block.writes[0], axes, info->axes.size());
+  for (size_t i = 0; i < info->axes.size(); ++i) {
+    info->axes[i].steps_write = write.strides[i] == 1.0;
+  }
+  info->write_dims = static_cast<int>(region.size());
+  for (size_t d = 0; d < region.size(); ++d) {
+    for (size_t i = 0; i < block.iters.size(); ++i) {
+      if (region[d].min.get() == block.iters[i].var.get()) {
+        info->axes[i].write_dim = static_cast<int>(d);
+      }
+    }
+  }
+}
+
+// Marks the axis in a condition such as `axis == 2`.
+void ReadChoice(const Expr& condition, const BlockNode& block,
+                BlockInfo* info) {
+  const auto* equal = condition.As<BinaryNode>();
+  if (!equal || equal->kind != ExprKind::kEQ || !AsInt(equal->b)) return;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (equal->a == block.iters[i].var) info->axes[i].chooses = true;
+  }
+}
+
+void ReadBody(const Stmt& s, const BlockNode& block, BlockInfo* info) {
   if (s.kind() == StmtKind::kIf) info->has_condition = true;
   ForEachExpr(s, [&](const Expr& e) {
     Visit(e, [&](const Expr& x) {
@@ -101,10 +117,11 @@ void ReadBody(const Stmt& s, BlockInfo* info) {
       if (!call) return true;
       const bool chooses = call->op == Intrinsic::kIfThenElse;
       (chooses ? info->has_condition : info->is_expensive) = true;
+      if (chooses) ReadChoice(call->args[0], block, info);
       return true;
     });
   });
-  ForEachChild(s, [&](const Stmt& child) { ReadBody(child, info); });
+  ForEachChild(s, [&](const Stmt& child) { ReadBody(child, block, info); });
 }
 
 bool IsElementwise(const BlockNode& block, const BlockInfo& info) {
@@ -113,6 +130,15 @@ bool IsElementwise(const BlockNode& block, const BlockInfo& info) {
   const auto indexed = [](const AxisInfo& a) { return a.write_dim >= 0; };
   return std::all_of(info.axes.begin(), info.axes.end(), indexed) &&
          info.axes.size() == static_cast<size_t>(info.write_dims);
+}
+
+// Whether `buffer` is laid out ahead, or could be.
+bool IsConstant(const Function& f, const Scope& scope, const Buffer& buffer) {
+  return IsLayoutFree(f, buffer) ||
+         absl::c_any_of(scope.blocks, [&](const ScopeBlock& at) {
+           return IsLayoutPreparation(at.block()) &&
+                  WritesBuffer(at.block(), buffer);
+         });
 }
 
 std::vector<std::string> NamesOf(const Scope& scope,
@@ -129,17 +155,17 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   BlockInfo info;
   info.name = block.name;
   if (block.writes.size() != 1 || !ReadAxes(at, &info)) return std::nullopt;
-  ReadWriteDims(block, &info);
   const AffineScope axes = Axes(block, info);
+  ReadWriteDims(block, axes, &info);
   for (size_t i = 0; i < block.reads.size(); ++i) {
     const BufferRegion& read = block.reads[i];
     if (read.buffer == block.writes[0].buffer) continue;
-    info.reads.push_back(DescribeRead(read, axes, info.axes.size()));
+    info.reads.push_back(DescribeAccess(read, axes, info.axes.size()));
     info.reads.back().index = static_cast<int>(i);
-    info.reads.back().layout_free = IsLayoutFree(f, read.buffer);
+    info.reads.back().layout_free = IsConstant(f, scope, read.buffer);
   }
   info.has_init = static_cast<bool>(block.init);
-  ReadBody(block.body, &info);
+  ReadBody(block.body, block, &info);
   info.is_output = scope.IsOutput(index);
   info.is_elementwise = IsElementwise(block, info);
   info.producers = NamesOf(scope, scope.Producers(index));
@@ -169,6 +195,14 @@ int BlockInfo::ContiguousAxis() const {
     }
   }
   return -1;
+}
+
+int BlockInfo::VectorAxis() const {
+  const int column = ContiguousAxis();
+  if (column >= 0) return column;
+  const auto at =
+      absl::c_find_if(axes, [](const AxisInfo& a) { return a.steps_write; });
+  return at == axes.end() ? -1 : static_cast<int>(at - axes.begin());
 }
 
 int64_t BlockInfo::SpatialSize() const { return SizeOf(*this, false); }

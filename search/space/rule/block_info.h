@@ -17,6 +17,8 @@ struct AxisInfo {
   int64_t extent = 1;
   bool reduce = false;
   int write_dim = -1;  // of the written buffer that it indexes alone
+  bool steps_write = false;  // one step is one element of the written buffer
+  bool chooses = false;      // a condition compares it with a number
 };
 
 // How a read moves along each axis: elements per step, 0 where it stands still;
@@ -25,7 +27,7 @@ struct ReadInfo {
   int index = 0;                               // among the reads of the block
   std::vector<int64_t> shape;                  // of the buffer; 1: not known
   double elements = 0;                         // of the buffer
-  bool layout_free = false;                    // a constant, see layout_free.h
+  bool layout_free = false;                    // a constant, or made of some
   std::vector<std::optional<double>> strides;  // one for each axis
 
   int dims() const { return static_cast<int>(shape.size()); }
@@ -47,6 +49,9 @@ struct BlockInfo {
   int CountReduce() const;
   // The axis whose steps are contiguous in the output; -1: none.
   int ContiguousAxis() const;
+  // The axis along which to write vectors: that one, or else one whose steps
+  // are contiguous in a part of the output; -1: none.
+  int VectorAxis() const;
   // Iterations of its spatial axes, or of its reductions, together.
   int64_t SpatialSize() const;
   int64_t ReduceSize() const;

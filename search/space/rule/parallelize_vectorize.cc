@@ -8,6 +8,11 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kLeastWork = 512;  // iterations, for anything to be done
+constexpr int64_t kMostChoices = 8;
+
+bool IsChoice(const AxisInfo& axis) {
+  return axis.chooses && !axis.reduce && axis.extent <= kMostChoices;
+}
 
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
                                    const std::string& function) {
@@ -20,19 +25,19 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   return sch;
 }
 
-// Every spatial loop but the columns runs in parallel; columns in vectors.
+// Every spatial loop but the columns runs in parallel; columns in vectors. What
+// an iterator of few values decides is decided by unrolling it there.
 absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
                                 const std::string& function, int lanes) {
   KILN_ASSIGN_OR_RETURN(Rv block, sch.GetBlock(info.name, function));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch.GetLoops(block));
-  const int column = info.ContiguousAxis();
-  const int read_axis = TransposedAxis(info);
-  std::vector<Rv> outer, reduce, inner;
+  const int column = info.VectorAxis();
+  std::vector<Rv> outer, reduce, choices;
   for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
     if (i == column) continue;
-    (i == read_axis        ? inner
-     : info.axes[i].reduce ? reduce
-                           : outer)
+    (IsChoice(info.axes[i]) ? choices
+     : info.axes[i].reduce  ? reduce
+                            : outer)
         .push_back(loops[i]);
   }
   std::vector<Rv> order = outer;
@@ -41,11 +46,13 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
                           sch.Split(loops[column], {Arg(), lanes}));
     order.push_back(parts[0]);
     order.insert(order.end(), reduce.begin(), reduce.end());
+    order.insert(order.end(), choices.begin(), choices.end());
     order.push_back(parts[1]);
     if (outer.empty()) outer.push_back(parts[0]);
     KILN_RETURN_IF_ERROR(sch.Reorder(order));
     KILN_RETURN_IF_ERROR(sch.Vectorize(parts[1]));
   }
+  for (const Rv loop : choices) KILN_RETURN_IF_ERROR(sch.Unroll(loop));
   if (!outer.empty()) {
     KILN_ASSIGN_OR_RETURN(Rv fused, sch.Fuse(outer));
     KILN_RETURN_IF_ERROR(sch.Parallel(fused));

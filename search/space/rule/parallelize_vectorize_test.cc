@@ -40,6 +40,24 @@ TEST(ParallelizeVectorizeTest, TransposesAreDoneInSquares) {
   }
 }
 
+TEST(ParallelizeVectorizeTest, FewValuesThatDecideAreUnrolled) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((20, 74), "float32"), B: T.Buffer((20, 74), "float32")):
+    for i, q, j in T.grid(20, 2, 37):
+        with T.block("B"):
+            vi, vq, vj = T.axis.remap("SSS", [i, q, j])
+            B[vi, vq * 37 + vj] = T.if_then_else(vq == 0, A[vi, vj], A[vi, vj + 37] * T.float32(2))
+)");
+  const auto made = ApplyRule(ParallelizeVectorize, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kUnrolled), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 1);
+  }
+}
+
 TEST(ParallelizeVectorizeTest, AFewElementsAreNotWorthAThread) {
   const Module module = ParseProgram(R"(
 @T.prim_func

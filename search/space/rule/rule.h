@@ -39,6 +39,9 @@ struct ScheduleRule {
 // each use, may also stay; transposes of what is summed up do.
 std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
                                  const RuleContext& context);
+// Large products of matrices by fewer operations, where errors may be normwise.
+std::vector<Schedule> FastProducts(const Schedule& sch, const std::string& block,
+                               const RuleContext& context);
 // Sums over outputs with too few contiguous elements for a vector get more.
 std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
                                  const RuleContext& context);
