@@ -275,8 +275,10 @@ Args MakeStrassen(StepContext& c) {
     (sums ? reduce : spatial).push_back(static_cast<int64_t>(i));
   }
   if (spatial.size() < 2 || reduce.empty()) return std::nullopt;
-  return std::vector<Arg>{*block, ArgList{c.OneOf(spatial), c.OneOf(spatial),
-                                          c.OneOf(reduce)}};
+  const int64_t row = c.OneOf(spatial);
+  if (c.Chance(95)) std::erase(spatial, row);
+  return std::vector<Arg>{*block,
+                          ArgList{row, c.OneOf(spatial), c.OneOf(reduce)}};
 }
 
 Args MakeStorageAlign(StepContext& c) {
@@ -334,7 +336,7 @@ std::vector<StepRow> RewriteSteps() {
       {"unsafe_hide_buffer_access", 1, MakeHideAccess},
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_einsum", 4, MakePadEinsum},
-      {"strassen", 16, MakeStrassen},
+      {"strassen", 20, MakeStrassen},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},
       {"blockize", 3, MakeBlockize},

@@ -15,8 +15,9 @@ namespace kiln::bench {
 
 enum class Role {
   kLibrary,
-  kKiln,    // tuned
-  kUntuned  // Kiln's own as well, made without a measurement
+  kKiln,      // tuned
+  kNormwise,  // tuned, with errors that only normwise bounds hold for
+  kUntuned    // Kiln's own as well, made without a measurement
 };
 
 class Contender {
@@ -45,11 +46,15 @@ struct KilnOptions {
   std::string work_dir;  // with the database of earlier runs
   std::function<bool()> stop;
 };
+struct KilnForm {
+  // Where weights are constant: how they lie is part of what is tuned, and they
+  // are brought there before the clock starts.
+  bool packs_ahead = false;
+  // For products of matrices: errors may be normwise (ir/tensor/numerics.h).
+  bool normwise = false;
+};
 // Tunes before it is timed.
-std::unique_ptr<Contender> Kiln(const KilnOptions& options);
-// The same where weights are constant: how they lie is part of what is tuned,
-// and they are brought there before the clock starts.
-std::unique_ptr<Contender> KilnLaidOutAhead(const KilnOptions& options);
+std::unique_ptr<Contender> Kiln(const KilnOptions& options, KilnForm form = {});
 // The schedule that the analytic model chooses; nothing is measured.
 std::unique_ptr<Contender> KilnByDefault(const Machine& machine);
 // The program as it is written, where `workloads` names it.

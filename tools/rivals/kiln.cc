@@ -14,21 +14,26 @@ namespace {
 
 class KilnContender : public Contender {
  public:
-  KilnContender(KilnOptions options, bool layout_free)
-      : options_(std::move(options)), layout_free_(layout_free) {}
+  KilnContender(KilnOptions options, KilnForm form)
+      : options_(std::move(options)), form_(form) {}
 
   std::string name() const override {
-    return layout_free_ ? "Kiln, packed ahead" : "Kiln";
+    return absl::StrCat("Kiln", form_.packs_ahead ? ", packed ahead" : "",
+                        form_.normwise ? ", normwise" : "");
   }
-  Role role() const override { return Role::kKiln; }
-  bool packs_ahead() const override { return layout_free_; }
+  Role role() const override {
+    return form_.normwise ? Role::kNormwise : Role::kKiln;
+  }
+  bool packs_ahead() const override { return form_.packs_ahead; }
 
   absl::StatusOr<std::function<void()>> Prepare(const OpCase& op) override {
-    if (layout_free_ && !HasWeights(op.workload)) {
+    if ((form_.packs_ahead && !HasWeights(op.workload)) ||
+        (form_.normwise && op.workload != "gmm")) {
       return std::function<void()>();
     }
     const std::string spec =
-        op.spec() + (layout_free_ ? kLayoutFreeSuffix : "");
+        absl::StrCat(op.spec(), form_.packs_ahead ? kLayoutFreeSuffix : "",
+                     form_.normwise ? kNormwiseSuffix : "");
     KILN_ASSIGN_OR_RETURN(Module module, MakeWorkload(spec));
     KILN_ASSIGN_OR_RETURN(
         const TunedKernel best,
@@ -41,18 +46,14 @@ class KilnContender : public Contender {
 
  private:
   const KilnOptions options_;
-  const bool layout_free_;
+  const KilnForm form_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
 };
 
 }  // namespace
 
-std::unique_ptr<Contender> Kiln(const KilnOptions& options) {
-  return std::make_unique<KilnContender>(options, /*layout_free=*/false);
-}
-
-std::unique_ptr<Contender> KilnLaidOutAhead(const KilnOptions& options) {
-  return std::make_unique<KilnContender>(options, /*layout_free=*/true);
+std::unique_ptr<Contender> Kiln(const KilnOptions& options, KilnForm form) {
+  return std::make_unique<KilnContender>(options, form);
 }
 
 }  // namespace kiln::bench

@@ -40,9 +40,10 @@ double BestUs(const CaseScores& found, Wanted wanted) {
   return best;
 }
 
-double KilnUs(const CaseScores& found, bool packs_ahead) {
+double KilnUs(const CaseScores& found, bool packs_ahead,
+              Role role = Role::kKiln) {
   return BestUs(found, [&](const Score& s) {
-    return s.role == Role::kKiln && s.packs_ahead == packs_ahead;
+    return s.role == role && s.packs_ahead == packs_ahead;
   });
 }
 
@@ -69,6 +70,14 @@ constexpr Ratio kRatios[] = {
     {"Kiln over the best library that may pack ahead",
      [](const CaseScores& f) {
        return BestLibraryUs(f, true) / KilnUs(f, false);
+     }},
+    {"Kiln, normwise, over the best library",
+     [](const CaseScores& f) {
+       return BestLibraryUs(f, false) / KilnUs(f, false, Role::kNormwise);
+     }},
+    {"Kiln, normwise, over the best, packed ahead both",
+     [](const CaseScores& f) {
+       return BestLibraryUs(f, true) / KilnUs(f, true, Role::kNormwise);
      }},
     {"Kiln over the naive program",
      [](const CaseScores& f) { return UsOf(f, "naive") / KilnUs(f, false); }},
@@ -108,7 +117,7 @@ double BestLibraryUs(const CaseScores& found, bool packs_ahead) {
 }
 
 std::string TableHeader() {
-  return absl::StrFormat("%-28s %7s  %-22s %11s %9s %8s %14s %9s\n", "case",
+  return absl::StrFormat("%-28s %7s  %-28s %11s %9s %8s %14s %9s\n", "case",
                          "threads", "contender", "us", "GFLOP/s", "of peak",
                          "of roofline", "x library");
 }
@@ -117,7 +126,7 @@ std::string TableRows(const CaseScores& found) {
   std::string rows;
   for (const Score& score : found.scores) {
     absl::StrAppendFormat(
-        &rows, "%-28s %7d  %-22s %11.2f %9.2f %8.4f %7.4f %-6s %9s\n",
+        &rows, "%-28s %7d  %-28s %11.2f %9.2f %8.4f %7.4f %-6s %9s\n",
         absl::StrCat(found.workload, ":", found.shape), found.threads,
         score.contender, score.us, Gflops(found, score),
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
@@ -164,7 +173,7 @@ std::string MeanLines(const std::vector<Mean>& means) {
   std::string lines;
   for (const Mean& m : means) {
     absl::StrAppendFormat(
-        &lines, "%-47s %d threads, %2d cases: geomean %.3f, worst %.3f (%s)\n",
+        &lines, "%-48s %d threads, %2d cases: geomean %.3f, worst %.3f (%s)\n",
         m.what, m.threads, m.cases, m.geomean, m.worst, m.worst_case);
   }
   return lines;

@@ -50,6 +50,16 @@ TEST(ScoresTest, RowsHaveSharesOfPeakAndOfTheRoofline) {
   EXPECT_THAT(json, HasSubstr("\"roofline_by\":\"FMA\""));
 }
 
+TEST(ScoresTest, NormwiseErrorsHaveMeansOfTheirOwn) {
+  const std::vector<Mean> means =
+      Means({Case("1", {kFastLibrary, {"Kiln", Role::kKiln, false, 10},
+                        {"Kiln, normwise", Role::kNormwise, false, 5}})});
+  ASSERT_EQ(means.size(), 3u);
+  EXPECT_NEAR(means[0].geomean, 2.0, 1e-12);
+  EXPECT_NEAR(means[2].geomean, 4.0, 1e-12);
+  EXPECT_THAT(means[2].what, HasSubstr("normwise"));
+}
+
 TEST(ScoresTest, MeansAreGeometricAndNameTheWorstCase) {
   const std::vector<Mean> means =
       Means({Case("1", {kFastLibrary, {"Kiln", Role::kKiln, false, 10}}),
