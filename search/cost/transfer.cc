@@ -85,6 +85,8 @@ double Traffic::LinesMoved(const NestAccess& access, int depth,
                            MemoryLevelId id) const {
   const bool waits = access.in_registers && nest_.RegisterDepth(access) < depth;
   if (waits) depth = nest_.RegisterDepth(access);
+  // What no loop of the tile moves stays in registers.
+  while (depth > nest_.tile && access.strides[depth - 1] == 0) --depth;
   const auto& footprints = access.footprints;
   if (depth == 0) return footprints[0].lines;
   double lines = footprints[depth - 1].lines;
@@ -97,8 +99,11 @@ double Traffic::LinesMoved(const NestAccess& access, int depth,
 double Traffic::Seconds(MemoryLevelId id) const {
   const MemoryLevelId inner =
       static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
+  // A vector moves as one.
+  const bool ends_in_lanes = nest_.lane_loop == nest_.depth() - 1;
+  const int last = nest_.depth() - (ends_in_lanes ? 1 : 0);
   int depth = 0;
-  while (depth < nest_.depth() && BytesAt(depth, inner) > Capacity(inner)) {
+  while (depth < last && BytesAt(depth, inner) > Capacity(inner)) {
     ++depth;
   }
   if (depth == 0) return 0;  // found there since the last call

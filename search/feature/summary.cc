@@ -55,6 +55,7 @@ class Walker {
   void SetRole(const Affine& value, LoopRole role);
   double ShareOf(const BlockRealizeNode& realize, const Affine* values);
   void ReadExpr(const Expr& e, bool guarded, StoreSummary* store);
+  bool ReadDecided(const Expr& e, bool guarded, StoreSummary* store);
   void AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
                  bool writes, bool guarded, StoreSummary* store);
   int BufferOf(const Buffer& buffer);
@@ -72,6 +73,7 @@ class Walker {
   const CallNode* skipped_ = nullptr;  // see SkippedChoice
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
+  double weight_ = 1;       // how often an expression counts
   std::vector<bool> seen_;  // buffers with an access
 };
 
@@ -215,13 +217,36 @@ void Walker::WalkStore(const StoreNode& store) {
   out_.stores.push_back(std::move(summary));
 }
 
+// Choices that an unrolled loop decides cost nothing, and their sides count in
+// their shares of its iterations.
+bool Walker::ReadDecided(const Expr& e, bool guarded, StoreSummary* store) {
+  const auto* call = e.As<CallNode>();
+  if (!call || call->op != Intrinsic::kIfThenElse) return false;
+  const auto* equal = call->args[0].As<BinaryNode>();
+  if (!equal || equal->kind != ExprKind::kEQ || !AsInt(equal->b)) return false;
+  const Affine chooser = scope_.Evaluate(equal->a);
+  const bool decided =
+      !chooser.unknown && chooser.terms.size() == 1 &&
+      out_.loops[chooser.terms[0].loop].kind == ForKind::kUnrolled;
+  if (!decided) return false;
+  const double share = ConditionShare(call->args[0], scope_, extents_);
+  const double outer = weight_;
+  weight_ = outer * share;
+  ReadExpr(call->args[1], guarded, store);
+  weight_ = outer * (1 - share);
+  ReadExpr(call->args[2], guarded, store);
+  weight_ = outer;
+  return true;
+}
+
 void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
+  if (ReadDecided(e, guarded, store)) return;
   if (const LoadNode* load = e.As<LoadNode>()) {
     return AddAccess(load->buffer, load->indices, false, guarded, store);
   }
   const std::optional<OpClass> op = ClassOf(e);
   if (op && (!skipped_ || e.As<CallNode>() != skipped_)) {
-    store->ops[static_cast<int>(*op)] += e.dtype().lanes();
+    store->ops[static_cast<int>(*op)] += weight_ * e.dtype().lanes();
   }
   if (const SelectNode* select = e.As<SelectNode>()) {
     ReadExpr(select->true_value, true, store);
@@ -240,11 +265,22 @@ void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
   });
 }
 
-bool SameTerms(const AccessSummary& a, const AccessSummary& b) {
+// Elements further apart than this, in one dimension, are not taken for parts
+// of one region.
+constexpr double kNear = 16;
+
+bool IsNear(const AffineDim& a, const AffineDim& b) {
+  return b.base <= a.base + a.width + kNear &&
+         a.base <= b.base + b.width + kNear;
+}
+
+// Whether the accesses move together, near each other.
+bool BelongTogether(const AccessSummary& a, const AccessSummary& b) {
   if (a.buffer != b.buffer || a.dims.size() != b.dims.size()) return false;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     if (a.dims[i].terms != b.dims[i].terms ||
-        a.dims[i].unknown != b.dims[i].unknown) {
+        a.dims[i].unknown != b.dims[i].unknown ||
+        !IsNear(a.dims[i], b.dims[i])) {
       return false;
     }
   }
@@ -288,7 +324,7 @@ void Walker::AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
       seen_[access.buffer] ? CommonLoop(summary.owner_loop, here) : here;
   seen_[access.buffer] = true;
   for (AccessSummary& other : store->accesses) {
-    if (SameTerms(other, access)) return Merge(access, &other);
+    if (BelongTogether(other, access)) return Merge(access, &other);
   }
   store->accesses.push_back(std::move(access));
 }

@@ -83,7 +83,8 @@ struct AffineDim {
   bool unknown = false;  // may be anywhere in the dimension
 };
 
-// All accesses of a store to a buffer that differ in constants alone.
+// All accesses of a store to a buffer that differ in constants alone, by a few
+// elements.
 struct AccessSummary {
   int buffer;  // position in ProgramSummary::buffers
   bool reads = false, writes = false;

@@ -173,6 +173,22 @@ def main(A: T.Buffer((66,), "float32"), B: T.Buffer((64,), "float32")):
   EXPECT_EQ(Span(s, a.dims[0], 0, 66), 66);
 }
 
+TEST(SummaryTest, QuadrantsAreFarFromEachOther) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((32, 32), "float32")):
+    for i, j in T.grid(32, 32):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + A[vi + 32, vj] + A[vi, vj + 1]
+)"));
+  ASSERT_EQ(s.stores[0].accesses.size(), 3u);
+  const AccessSummary& a = s.stores[0].accesses[1];
+  EXPECT_EQ(a.count, 2);
+  EXPECT_EQ(a.dims[0].width, 1);
+  EXPECT_EQ(a.dims[1].width, 2);
+}
+
 TEST(SummaryTest, KnowsWhatPredicatesCutOff) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func
