@@ -99,13 +99,18 @@ void ReadWriteDims(const BlockNode& block, const AffineScope& axes,
   }
 }
 
+constexpr int64_t kMostChoices = 8;
+
 // Marks the axis in a condition such as `axis == 2`.
 void ReadChoice(const Expr& condition, const BlockNode& block,
                 BlockInfo* info) {
   const auto* equal = condition.As<BinaryNode>();
   if (!equal || equal->kind != ExprKind::kEQ || !AsInt(equal->b)) return;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (equal->a == block.iters[i].var) info->axes[i].chooses = true;
+    AxisInfo& axis = info->axes[i];
+    if (equal->a == block.iters[i].var) {
+      axis.chooses = !axis.reduce && axis.extent <= kMostChoices;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ struct AxisInfo {
   bool reduce = false;
   int write_dim = -1;  // of the written buffer that it indexes alone
   bool steps_write = false;  // one step is one element of the written buffer
-  bool chooses = false;      // a condition compares it with a number
+  bool chooses = false;      // conditions name its values, which are few
 };
 
 // How a read moves along each axis: elements per step, 0 where it stands still;

@@ -8,11 +8,6 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kLeastWork = 512;  // iterations, for anything to be done
-constexpr int64_t kMostChoices = 8;
-
-bool IsChoice(const AxisInfo& axis) {
-  return axis.chooses && !axis.reduce && axis.extent <= kMostChoices;
-}
 
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
                                    const std::string& function) {
@@ -35,7 +30,7 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   std::vector<Rv> outer, reduce, choices;
   for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
     if (i == column) continue;
-    (IsChoice(info.axes[i]) ? choices
+    (info.axes[i].chooses ? choices
      : info.axes[i].reduce  ? reduce
                             : outer)
         .push_back(loops[i]);

@@ -6,15 +6,19 @@
 //         rows of w (unrolled), vectors of c (unrolled), lanes:  sum
 //       store the tile, or what the consumer makes of it
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/scope.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule/tiling_choice.h"
@@ -65,11 +69,34 @@ class Tiling {
     return FunctionOf(sch_, context_).name;
   }
 
+  // The block that makes the operand, if it chooses what to make of what it
+  // reads: it had better make panels than a copy be made of what it makes.
+  absl::StatusOr<std::optional<Rv>> MakerOf(const ReadInfo& operand) {
+    const Function& f = FunctionOf(sch_, context_);
+    const std::optional<Path> path = FindBlock(f, sch_.Value(block_));
+    const Buffer& buffer = path->realize()->block->reads[operand.index].buffer;
+    for (const std::string& name : info_.producers) {
+      const auto maker = DescribeBlock(f, name);
+      const auto id = BlocksNamed(f, name);
+      if (maker && maker->consumers.size() == 1 && !maker->is_output &&
+          absl::c_any_of(maker->axes, std::mem_fn(&AxisInfo::chooses)) &&
+          WritesBuffer(*FindBlock(f, id[0])->realize()->block, buffer)) {
+        return sch_.GetBlock(name, f.name);
+      }
+    }
+    return std::nullopt;
+  }
+
   // [.., columns] → [columns / panel, .., panel], of one vector or all of a
   // tile
   absl::Status Pack(const ReadInfo& operand) {
-    KILN_ASSIGN_OR_RETURN(panels_,
-                          sch_.CacheRead(block_, operand.index, "global"));
+    if (!choice_.near) {
+      KILN_ASSIGN_OR_RETURN(maker_, MakerOf(operand));
+    }
+    if (!maker_) {
+      KILN_ASSIGN_OR_RETURN(panels_,
+                            sch_.CacheRead(block_, operand.index, "global"));
+    }
     IndexMap map;
     for (int i = 0; i < operand.dims(); ++i)
       map.inputs.push_back(Var("d" + std::to_string(i)));
@@ -80,7 +107,8 @@ class Tiling {
       map.outputs.push_back(map.inputs[i]);
     }
     map.outputs.push_back(FloorMod(column, panel));
-    return sch_.TransformLayout(*panels_, Schedule::Side::kWrite, 0, map, 0.0);
+    return sch_.TransformLayout(maker_ ? *maker_ : *panels_,
+                                Schedule::Side::kWrite, 0, map, 0.0);
   }
 
   int64_t LaneCount() const {
@@ -281,7 +309,37 @@ class Tiling {
     KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
     for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
-    return panels_ ? MarkPanels() : absl::OkStatus();
+    return panels_ ? MarkPanels() : maker_ ? MarkMaker() : absl::OkStatus();
+  }
+
+  // A few rows of what it reads into all panels, then the next rows.
+  absl::Status MarkMaker() {
+    const Function& f = FunctionOf(sch_, context_);
+    const std::optional<Path> path = FindBlock(f, sch_.Value(*maker_));
+    const auto maker = DescribeBlock(f, path->realize()->block->name);
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*maker_));
+    if (!maker) return absl::FailedPreconditionError("loops are no axes");
+    std::vector<Rv> outer, choices;
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < loops.size(); ++i) {
+      (maker->axes[i].chooses ? choices : outer).push_back(loops[i]);
+      if (!maker->axes[i].chooses) rows = maker->axes[i].extent;
+    }
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> lanes,
+                          sch_.Split(loops.back(), {Arg(), LaneCount()}));
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> parts,
+        sch_.Split(outer.back(), {Arg(), std::gcd(rows, kRowsPacked)}));
+    outer.back() = parts[0];
+    std::vector<Rv> all = outer;
+    all.insert(all.end(), {lanes[0], parts[1]});
+    all.insert(all.end(), choices.begin(), choices.end());
+    all.push_back(lanes[1]);
+    KILN_RETURN_IF_ERROR(sch_.Reorder(all));
+    KILN_RETURN_IF_ERROR(sch_.Vectorize(lanes[1]));
+    for (const Rv loop : choices) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
+    return sch_.Parallel(fused);
   }
 
   absl::Status MarkPanels() {
@@ -321,7 +379,8 @@ class Tiling {
   const TilingChoice choice_;
   const RuleContext& context_;
   Rv block_, tile_, lane_;
-  std::optional<Rv> panels_;
+  std::optional<Rv> panels_;  // a block that copies the operand into panels
+  std::optional<Rv> maker_;   // or makes it there
   std::vector<Rv> loops_;                            // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
