@@ -112,5 +112,48 @@ TEST(BlockInfoTest, LoopsThatAreNotTheAxesAreNotDescribed) {
   EXPECT_FALSE(DescribeBlock(module.functions[0], "no such block"));
 }
 
+TEST(BlockInfoTest, PartsOfAnOutputAndWhatChoosesBetweenThem) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((20, 74), "float32"), B: T.Buffer((20, 74), "float32")):
+    for i, q, j in T.grid(20, 2, 37):
+        with T.block("B"):
+            vi, vq, vj = T.axis.remap("SSS", [i, q, j])
+            B[vi, vq * 37 + vj] = T.if_then_else(vq == 0, A[vi, vj], T.if_then_else(vi == 3, A[vi, vj + 1], A[vi, vj + 37]))
+)");
+  const auto b = DescribeBlock(module.functions[0], "B");
+  ASSERT_TRUE(b);
+  EXPECT_EQ(b->ContiguousAxis(), -1);
+  EXPECT_EQ(b->VectorAxis(), 2);
+  EXPECT_TRUE(b->axes[1].chooses);
+  EXPECT_FALSE(b->axes[0].chooses) << "has many values";
+}
+
+TEST(BlockInfoTest, WhatIsMadeOfConstantsAheadIsConstant) {
+  for (const char* mark : {"True", "False"}) {
+    const Module module = ParseProgram(std::string(R"(
+@T.prim_func
+def main(X: T.Buffer((8,), "float32"), W: T.Buffer((8,), "float32"),
+         Y: T.Buffer((8,), "float32")):
+    T.func_attr({"layout_free_buffers": [1]})
+    P = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("P"):
+            vi = T.axis.spatial(8, i)
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": )") +
+                                       mark + R"(})
+            P[vi] = W[vi] * T.float32(2)
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi] * P[vi]
+)");
+    const auto y = DescribeBlock(module.functions[0], "Y");
+    ASSERT_TRUE(y);
+    EXPECT_FALSE(y->reads[0].layout_free);
+    EXPECT_EQ(y->reads[1].layout_free, std::string(mark) == "True");
+  }
+}
+
 }  // namespace
 }  // namespace kiln

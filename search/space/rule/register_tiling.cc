@@ -6,7 +6,6 @@
 //         rows of w (unrolled), vectors of c (unrolled), lanes:  sum
 //       store the tile, or what the consumer makes of it
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -18,8 +17,8 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/schedule/analysis/scope.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/parts.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
@@ -36,11 +35,13 @@ constexpr int64_t kRowsPacked = 8;  // at most, into all panels
 class Tiling {
  public:
   Tiling(Schedule sch, const BlockInfo& info, const TileAxes& axes,
-         const TilingChoice& choice, const RuleContext& context)
+         const TilingChoice& choice, std::optional<Joining> joining,
+         const RuleContext& context)
       : sch_(std::move(sch)),
         info_(info),
         axes_(axes),
         choice_(choice),
+        joining_(std::move(joining)),
         context_(context) {}
 
   absl::StatusOr<Schedule> Run() {
@@ -55,6 +56,7 @@ class Tiling {
     } else {
       KILN_RETURN_IF_ERROR(Order());
       KILN_RETURN_IF_ERROR(StoreTile());
+      if (joining_) KILN_RETURN_IF_ERROR(Join());
     }
     if (choice_.near) {
       KILN_RETURN_IF_ERROR(sch_.ComputeAt(*panels_, blocks_[0], false));
@@ -69,31 +71,14 @@ class Tiling {
     return FunctionOf(sch_, context_).name;
   }
 
-  // The block that makes the operand, if it chooses what to make of what it
-  // reads: it had better make panels than a copy be made of what it makes.
-  absl::StatusOr<std::optional<Rv>> MakerOf(const ReadInfo& operand) {
-    const Function& f = FunctionOf(sch_, context_);
-    const std::optional<Path> path = FindBlock(f, sch_.Value(block_));
-    const Buffer& buffer = path->realize()->block->reads[operand.index].buffer;
-    for (const std::string& name : info_.producers) {
-      const auto maker = DescribeBlock(f, name);
-      const auto id = BlocksNamed(f, name);
-      if (maker && maker->consumers.size() == 1 && !maker->is_output &&
-          absl::c_any_of(maker->axes, std::mem_fn(&AxisInfo::chooses)) &&
-          WritesBuffer(*FindBlock(f, id[0])->realize()->block, buffer)) {
-        return sch_.GetBlock(name, f.name);
-      }
-    }
-    return std::nullopt;
-  }
-
   // [.., columns] → [columns / panel, .., panel], of one vector or all of a
   // tile
   absl::Status Pack(const ReadInfo& operand) {
-    if (!choice_.near) {
-      KILN_ASSIGN_OR_RETURN(maker_, MakerOf(operand));
-    }
-    if (!maker_) {
+    const Function& f = FunctionOf(sch_, context_);
+    const auto maker = MakerOf(f, info_, operand);
+    if (maker && !choice_.near) {
+      KILN_ASSIGN_OR_RETURN(maker_, sch_.GetBlock(*maker, f.name));
+    } else {
       KILN_ASSIGN_OR_RETURN(panels_,
                             sch_.CacheRead(block_, operand.index, "global"));
     }
@@ -187,8 +172,13 @@ class Tiling {
   // Sorts the loops of the axes into outer and reduction loops, the last of
   // which are unrolled.
   absl::Status Order() {
-    for (size_t i = 0; i < loops_.size(); ++i) {
-      (info_.axes[i].reduce ? reduce_ : outer_).push_back(loops_[i]);
+    std::vector<Rv> parts;
+    for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
+      const bool is_part = joining_ && absl::c_linear_search(joining_->parts, i);
+      (info_.axes[i].reduce ? reduce_
+       : is_part            ? parts
+                            : outer_)
+          .push_back(loops_[i]);
     }
     if (choice_.columns_first) {
       const Rv columns = loops_[axes_.column];
@@ -197,9 +187,9 @@ class Tiling {
     }
     KILN_RETURN_IF_ERROR(UnrollSteps());
     std::vector<Rv> all = outer_;
-    all.insert(all.end(), blocks_.begin(), blocks_.end());
-    all.insert(all.end(), reduce_.begin(), reduce_.end());
-    all.insert(all.end(), inner_.begin(), inner_.end());
+    for (const auto* loops : {&parts, &blocks_, &reduce_, &inner_}) {
+      all.insert(all.end(), loops->begin(), loops->end());
+    }
     all.push_back(lane_);
     return sch_.Reorder(all);
   }
@@ -281,6 +271,15 @@ class Tiling {
     return absl::OkStatus();
   }
 
+  // All parts of what an outer iteration computes are joined there.
+  absl::Status Join() {
+    KILN_ASSIGN_OR_RETURN(const Rv join,
+                          sch_.GetBlock(joining_->block.name, FunctionName()));
+    KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(join, outer_.back(), true));
+    return OrderChoices(&sch_, join, joining_->block.axes, 1, LaneCount())
+        .status();
+  }
+
   // The only consumer, if it can be done in `loop`.
   std::optional<Rv> FuseConsumer(Rv loop) {
     if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
@@ -317,27 +316,10 @@ class Tiling {
     const Function& f = FunctionOf(sch_, context_);
     const std::optional<Path> path = FindBlock(f, sch_.Value(*maker_));
     const auto maker = DescribeBlock(f, path->realize()->block->name);
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*maker_));
     if (!maker) return absl::FailedPreconditionError("loops are no axes");
-    std::vector<Rv> outer, choices;
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < loops.size(); ++i) {
-      (maker->axes[i].chooses ? choices : outer).push_back(loops[i]);
-      if (!maker->axes[i].chooses) rows = maker->axes[i].extent;
-    }
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> lanes,
-                          sch_.Split(loops.back(), {Arg(), LaneCount()}));
     KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> parts,
-        sch_.Split(outer.back(), {Arg(), std::gcd(rows, kRowsPacked)}));
-    outer.back() = parts[0];
-    std::vector<Rv> all = outer;
-    all.insert(all.end(), {lanes[0], parts[1]});
-    all.insert(all.end(), choices.begin(), choices.end());
-    all.push_back(lanes[1]);
-    KILN_RETURN_IF_ERROR(sch_.Reorder(all));
-    KILN_RETURN_IF_ERROR(sch_.Vectorize(lanes[1]));
-    for (const Rv loop : choices) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+        const std::vector<Rv> outer,
+        OrderChoices(&sch_, *maker_, maker->axes, kRowsPacked, LaneCount()));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
     return sch_.Parallel(fused);
   }
@@ -377,6 +359,7 @@ class Tiling {
   const BlockInfo& info_;
   const TileAxes axes_;
   const TilingChoice choice_;
+  const std::optional<Joining> joining_;
   const RuleContext& context_;
   Rv block_, tile_, lane_;
   std::optional<Rv> panels_;  // a block that copies the operand into panels
@@ -394,12 +377,17 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   if (!info || !info->has_init) return {};
   const std::optional<TileAxes> axes = ChooseTileAxes(*info);
   if (!axes) return {};
+  const auto joining = JoiningOf(FunctionOf(sch, context), *info);
   std::vector<Schedule> made;
   for (const TilingChoice& choice :
        TilingChoices(*info, *axes, context.registers)) {
-    absl::StatusOr<Schedule> tiled =
-        Tiling(sch, *info, *axes, choice, context).Run();
-    if (tiled.ok()) made.push_back(*std::move(tiled));
+    for (const auto& joined : {joining, std::optional<Joining>()}) {
+      if (!joined && joining && choice.streamed) continue;  // were the same
+      absl::StatusOr<Schedule> tiled =
+          Tiling(sch, *info, *axes, choice, joined, context).Run();
+      if (tiled.ok()) made.push_back(*std::move(tiled));
+      if (!joining) break;
+    }
   }
   return made;
 }

@@ -1,0 +1,81 @@
+#include "kiln/search/space/rule/parts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+
+// One level of Strassen's method on a product of 64 x 64 x 256.
+Schedule Halved() {
+  const Module module = *MakeWorkload("gmm:64,64,256:normwise");
+  std::vector<Schedule> made = ApplyRule(FastProducts, module, "Z");
+  EXPECT_EQ(made.size(), 2u);
+  return made.back();
+}
+
+TEST(PartsTest, KnowsWhoMakesOperandsAndWhoJoinsResults) {
+  const Schedule sch = Halved();
+  const Function& f = *sch.state().functions[0];
+  const auto z = DescribeBlock(f, "Z");
+  ASSERT_TRUE(z);
+  EXPECT_EQ(MakerOf(f, *z, z->reads[0]), "X_sums");
+  EXPECT_EQ(MakerOf(f, *z, z->reads[1]), "Y_sums");
+  const auto joining = JoiningOf(f, *z);
+  ASSERT_TRUE(joining);
+  EXPECT_EQ(joining->block.name, "Z_join");
+  EXPECT_THAT(joining->parts, ElementsAre(0));
+}
+
+TEST(PartsTest, OtherBlocksMakeAndJoinNothing) {
+  const Module module = *MakeWorkload("cbr:8,8,16,16,3,1,1");
+  const Function& f = module.functions[0];
+  for (const std::string& name : RootBlocks(f)) {
+    const auto info = DescribeBlock(f, name);
+    if (!info) continue;
+    EXPECT_FALSE(JoiningOf(f, *info)) << name;
+    for (const ReadInfo& read : info->reads) {
+      EXPECT_FALSE(MakerOf(f, *info, read)) << name;
+    }
+  }
+}
+
+TEST(PartsTest, ChoicesAreUnrolledAroundTheLanes) {
+  Schedule sch = Halved();
+  KILN_ASSERT_OK_AND_ASSIGN(const Rv sums, sch.GetBlock("X_sums", "main"));
+  const auto info = DescribeBlock(*sch.state().functions[0], "X_sums");
+  ASSERT_TRUE(info);
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Rv> outer,
+                            OrderChoices(&sch, sums, info->axes, 8, 16));
+  EXPECT_EQ(outer.size(), 2u);  // the batch, and groups of 8 rows
+  const Function& f = *sch.state().functions[0];
+  EXPECT_EQ(CountLoops(f, ForKind::kUnrolled), 1);
+  EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 1);
+  Module module;
+  module.functions.push_back(f);
+  KILN_EXPECT_OK(
+      CheckCloseResults(MakeWorkload("gmm:64,64,256")->functions[0], f, 1));
+}
+
+TEST(PartsTest, TiledProductsMeanTheSameJoinedNearOrNot) {
+  const Module module = *MakeWorkload("gmm:64,64,256:normwise");
+  const Schedule halved = Halved();
+  const std::vector<Schedule> made =
+      RegisterTiling(halved, "Z", RuleContext{RegisterFile{32, 16}});
+  EXPECT_GE(made.size(), 2u);
+  int joined = 0;
+  for (const Function& f : ExpectSameMeaning(module, made, 1)) {
+    joined += CountRootLoops(f) == 3;  // of two sums, and all else
+  }
+  EXPECT_GE(joined, 1);
+}
+
+}  // namespace
+}  // namespace kiln
