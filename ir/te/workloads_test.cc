@@ -254,8 +254,7 @@ TEST(WorkloadsTest, WeightsCanBeLayoutFree) {
 TEST(WorkloadsTest, ErrorsCanBeNormwise) {
   for (const char* spec : {"gmm:2,3,4", "gmm:2,3,4:layout_free", "gmm"}) {
     KILN_ASSERT_OK_AND_ASSIGN(
-        const Module module,
-        MakeWorkload(std::string(spec) + kNormwiseSuffix));
+        const Module module, MakeWorkload(std::string(spec) + kNormwiseSuffix));
     EXPECT_TRUE(AllowsNormwise(module.functions[0])) << spec;
     KILN_ASSERT_OK_AND_ASSIGN(const Module plain, MakeWorkload(spec));
     EXPECT_FALSE(AllowsNormwise(plain.functions[0])) << spec;

@@ -49,7 +49,7 @@ class Generator {
   bool Chance(int percent) { return Below(100) < percent; }
   int64_t Extent() {
     return has_halves_ ? 2 * Between(1, options_.max_extent / 2)
-                                 : Between(1, options_.max_extent);
+                       : Between(1, options_.max_extent);
   }
 
   DType PickType();

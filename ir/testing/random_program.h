@@ -22,8 +22,9 @@ struct RandomProgramOptions {
 // matmuls, 1-D and 2-D convolutions with padding and strides, pooling windows,
 // permutations, strided, reversed and repeated reads. Extents seldom divide.
 // Values stay small enough that nothing overflows on RandomInputs. What no
-// block reads is an output; inputs come first among the parameters. Half of them
-// (even seeds) allow normwise errors, half of these have even extents mostly.
+// block reads is an output; inputs come first among the parameters. Half of
+// them (even seeds) allow normwise errors, half of these have even extents
+// mostly.
 Function RandomProgram(uint64_t seed, const RandomProgramOptions& options = {});
 
 // A tensor for each parameter of `f`, whose shapes are constant: floats are

@@ -122,11 +122,11 @@ absl::Status CheckValues(const Function& f, const PointAccess& access,
       IsFilled(f, scope, access.buffer)) {
     return absl::OkStatus();
   }
-  return Refusal(primitive,
-                 absl::StrCat(Describe(access.node()), " reads `",
-                              access.buffer->name,
-                              "` under a condition; other elements of it may "
-                              "never have been written"));
+  return Refusal(
+      primitive,
+      absl::StrCat(Describe(access.node()), " reads `", access.buffer->name,
+                   "` under a condition; other elements of it may "
+                   "never have been written"));
 }
 
 absl::Status Check(const Function& f, const PointAccess& access, bool is_write,

@@ -234,9 +234,11 @@ Function ReadsAPart(const std::string& extent) {
 @T.prim_func
 def main(X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")):
     A = T.alloc_buffer((8,), "int32")
-    for i in range()" + extent + R"():
+    for i in range()" +
+                      extent + R"():
         with T.block("A"):
-            vi = T.axis.spatial()" + extent + R"(, i)
+            vi = T.axis.spatial()" +
+                      extent + R"(, i)
             A[vi] = X[vi]
     for i in range(8):
         with T.block("B"):
@@ -249,9 +251,8 @@ TEST(Reindex, RefusesToCopyWhatWasNeverWritten) {
   const Function part = ReadsAPart("6"), whole = ReadsAPart("8");
   EXPECT_THAT(Reindex(part, BlockNamed(part, "B"), 0, false),
               StatusIs(kRefused, HasSubstr("may never have been written")));
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const ReindexResult result,
-      Reindex(whole, BlockNamed(whole, "B"), 0, false));
+  KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                            Reindex(whole, BlockNamed(whole, "B"), 0, false));
   KILN_EXPECT_OK(CheckSameResults(whole, result.function, 1));
 }
 

@@ -53,15 +53,15 @@ constexpr std::array<std::array<int, kProducts>, 4> kResult = {
 struct Matrix {
   Buffer buffer;
   std::vector<Expr> indices;
-  DType dtype;  // of the elements as they are used
+  DType dtype;                 // of the elements as they are used
   size_t row = 0, column = 0;  // dimensions
   Buffer parts;  // [kProducts, .., half the rows, .., half the columns, ..]
 };
 
 struct Plan {
   OwnLoops target;
-  std::array<size_t, 3> axes;   // iterators: row, column, sum
-  std::array<Expr, 3> halves;   // their extents
+  std::array<size_t, 3> axes;  // iterators: row, column, sum
+  std::array<Expr, 3> halves;  // their extents
   Matrix left, right, result;
 
   const IterVar& Axis(size_t i) const { return target.block().iters[axes[i]]; }
@@ -70,16 +70,16 @@ struct Plan {
 absl::Status PlanAxes(const std::vector<int64_t>& axes, Plan* plan) {
   const std::vector<IterVar>& iters = plan->target.block().iters;
   const auto count = static_cast<int64_t>(iters.size());
-  const bool fits =
-      axes.size() == 3 && axes[0] != axes[1] &&
-      std::all_of(axes.begin(), axes.end(),
-                  [&](int64_t axis) { return 0 <= axis && axis < count; });
+  const bool fits = axes.size() == 3 && axes[0] != axes[1] &&
+                    std::all_of(axes.begin(), axes.end(), [&](int64_t axis) {
+                      return 0 <= axis && axis < count;
+                    });
   if (!fits) {
     return BadArgument(
-        kName, absl::StrCat("axes are the positions of the row, the column and "
-                            "the sum among the ",
-                            count, " iterators of ",
-                            Describe(plan->target.block())));
+        kName,
+        absl::StrCat("axes are the positions of the row, the column and "
+                     "the sum among the ",
+                     count, " iterators of ", Describe(plan->target.block())));
   }
   for (size_t i = 0; i < 3; ++i) {
     plan->axes[i] = static_cast<size_t>(axes[i]);
@@ -115,10 +115,10 @@ absl::StatusOr<size_t> DimensionOf(const Plan& plan, const Matrix& m,
       Analyzer().CanProveEqual(m.buffer->shape[d], iter.domain.extent)) {
     return d;
   }
-  return Refusal(kName, absl::StrCat("`", iter.var.name(),
-                                     "` is not an index alone of `",
-                                     m.buffer->name,
-                                     "`, over the whole of the dimension"));
+  return Refusal(
+      kName,
+      absl::StrCat("`", iter.var.name(), "` is not an index alone of `",
+                   m.buffer->name, "`, over the whole of the dimension"));
 }
 
 absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
@@ -128,9 +128,9 @@ absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
   const Var& stranger = plan->Axis(other).var;
   for (const Expr& index : m->indices) {
     if (!UsesVar(index, stranger)) continue;
-    return Refusal(kName, absl::StrCat("`", m->buffer->name,
-                                       "` has an index with `",
-                                       stranger.name(), "`"));
+    return Refusal(kName,
+                   absl::StrCat("`", m->buffer->name, "` has an index with `",
+                                stranger.name(), "`"));
   }
   const bool is_result = m == &plan->result;
   std::vector<Expr> shape = m->buffer->shape;
@@ -145,9 +145,9 @@ absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
   const PointAccess access{plan->target.path, Path(), m->buffer, m->indices,
                            plan->target.block().iters};
   if (TouchesAll(access, is_result)) return absl::OkStatus();
-  return Refusal(kName, absl::StrCat(Describe(plan->target.block()),
-                                     " touches only a part of `",
-                                     m->buffer->name, "`"));
+  return Refusal(
+      kName, absl::StrCat(Describe(plan->target.block()),
+                          " touches only a part of `", m->buffer->name, "`"));
 }
 
 // As they are for the values that the iterators have: h + r is h where r is 0.
@@ -186,17 +186,17 @@ absl::Status MatchProduct(Plan* plan) {
                     product->kind == ExprKind::kMul &&
                     reducer->buffers[0]->dtype == product->a.dtype();
   if (!fits || !block.match_buffers.empty()) {
-    return Refusal(kName, absl::StrCat(Describe(block),
-                                       " is not a sum of products"));
+    return Refusal(kName,
+                   absl::StrCat(Describe(block), " is not a sum of products"));
   }
   plan->result.buffer = reducer->buffers[0];
   plan->result.indices = Simplified(block, reducer->indices);
   plan->result.dtype = plan->result.buffer->dtype;
   KILN_RETURN_IF_ERROR(MatchFactor(block, product->a, &plan->left));
   KILN_RETURN_IF_ERROR(MatchFactor(block, product->b, &plan->right));
-  const bool has_row = std::any_of(
-      plan->left.indices.begin(), plan->left.indices.end(),
-      [&](const Expr& e) { return UsesVar(e, plan->Axis(0).var); });
+  const bool has_row =
+      std::any_of(plan->left.indices.begin(), plan->left.indices.end(),
+                  [&](const Expr& e) { return UsesVar(e, plan->Axis(0).var); });
   if (!has_row) std::swap(plan->left, plan->right);
   return absl::OkStatus();
 }
@@ -219,7 +219,9 @@ Expr Combine(const Coefficients& coefficients, const Value& value) {
   for (const int sign : {1, -1}) {
     for (size_t i = 0; i < coefficients.size(); ++i) {
       if (coefficients[i] != sign) continue;
-      sum = !sum ? value(i) : sign > 0 ? Add(sum, value(i)) : Sub(sum, value(i));
+      sum = !sum       ? value(i)
+            : sign > 0 ? Add(sum, value(i))
+                       : Sub(sum, value(i));
     }
   }
   return sum;
@@ -230,15 +232,15 @@ Expr Choose(const Expr& chooser, std::vector<Expr> values) {
   Expr chosen = values.back();
   for (size_t i = values.size() - 1; i-- > 0;) {
     const Expr here = EQ(chooser, Int(static_cast<int64_t>(i)));
-    chosen = Call(chosen.dtype(), Intrinsic::kIfThenElse,
-                  {here, values[i], chosen});
+    chosen =
+        Call(chosen.dtype(), Intrinsic::kIfThenElse, {here, values[i], chosen});
   }
   return chosen;
 }
 
 IterVar Iterator(std::string_view name, Expr extent) {
-  return {Var(std::string(name)), {Int(0), std::move(extent)},
-          IterType::kSpatial};
+  return {
+      Var(std::string(name)), {Int(0), std::move(extent)}, IterType::kSpatial};
 }
 
 // Iterators over the dimensions of `m.parts`.
@@ -309,8 +311,7 @@ Stmt JoinNest(const Matrix& m, Function* f) {
     return Choose(halves[1], {Combine(kResult[q], product),
                               Combine(kResult[q + 1], product)});
   };
-  fields.body =
-      MakeStore(m.buffer, Choose(halves[0], {side(0), side(2)}), to);
+  fields.body = MakeStore(m.buffer, Choose(halves[0], {side(0), side(2)}), to);
   from[0] = Int(0);
   std::vector<Range> read = PointRegion(from);
   read[0].extent = Int(kProducts);
@@ -339,8 +340,9 @@ Stmt ProductsNest(const Plan& plan, Function* f) {
   const Buffer& sums = plan.result.parts;
   fields.body = MakeStore(sums, Add(sum, Mul(left, right)), to);
   fields.init = MakeStore(sums, Constant(0, sums->dtype), to);
-  fields.reads = {{plan.left.parts, PointRegion(left.As<LoadNode>()->indices)},
-                  {plan.right.parts, PointRegion(right.As<LoadNode>()->indices)}};
+  fields.reads = {
+      {plan.left.parts, PointRegion(left.As<LoadNode>()->indices)},
+      {plan.right.parts, PointRegion(right.As<LoadNode>()->indices)}};
   fields.writes = {{sums, PointRegion(to)}};
   const BlockRealizeNode& realize = plan.target.realize();
   std::vector<Expr> values = realize.values;

@@ -2,14 +2,16 @@
 // quadrants by the definition take eight.
 //
 //   for i, j, k in T.grid(8, 6, 4):     for p, i, k: A_sums[p, i, k] =
-//     with T.block("C"):                  A[i, k] + A[i + 4, k + 2] for p = 0 ..
+//     with T.block("C"):                  A[i, k] + A[i + 4, k + 2] for p = 0
+//     ..
 //       C[vi, vj] += A[vi, vk]          for p, k, j: B_sums[p, k, j] = ..
 //                    * B[vk, vj]   =>   for p, i, j, k in T.grid(7, 4, 3, 2):
 //                                         with T.block("C"):
 //                                           C_products[vp, vi, vj] +=
 //                                             A_sums[vp, vi, vk]
 //                                             * B_sums[vp, vk, vj]
-//                                       for i1, i, j1, j: with T.block("C_join"):
+//                                       for i1, i, j1, j: with
+//                                       T.block("C_join"):
 //                                         C[i1 * 4 + i, j1 * 3 + j] =
 //                                           C_products[0, i, j] + ..
 //

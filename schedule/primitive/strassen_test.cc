@@ -7,8 +7,8 @@
 
 #include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
-#include "kiln/ir/te/workloads.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/te/workloads.h"
 #include "kiln/ir/testing/compare.h"
 #include "kiln/ir/testing/random_program.h"
 #include "kiln/schedule/analysis/path.h"
@@ -31,8 +31,7 @@ struct Text {
   std::string a = "(2, 8, 4)", b = "(2, 4, 12)", c = "(2, 8, 12)";
   std::string attrs = "{\"numerics\": \"normwise\"}";
   std::string init = "T.float32(0)";
-  std::string update =
-      "C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]";
+  std::string update = "C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]";
   std::string to = "C[vb, vi, vj]";
 };
 
@@ -44,13 +43,16 @@ Function Parse(const Text& t) {
   return ParseProgram("\n@T.prim_func\ndef main(" + buffer("A", t.a, t.dtype) +
                       ", " + buffer("B", t.b, t.dtype) + ", " +
                       buffer("C", t.c, t.result) + R"():
-    T.func_attr()" + t.attrs + R"()
+    T.func_attr()" + t.attrs +
+                      R"()
     for b, i, j, k in T.grid(2, 8, 12, 4):
         with T.block("C"):
             vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
             with T.init():
-                )" + t.to + " = " + t.init + R"(
-            )" + t.to + " = " + t.update + "\n");
+                )" + t.to +
+                      " = " + t.init + R"(
+            )" + t.to +
+                      " = " + t.update + "\n");
 }
 
 absl::StatusOr<Function> Apply(const Function& f) {
@@ -103,8 +105,7 @@ TEST(Strassen, DimensionsInAnyOrder) {
 TEST(Strassen, ConvolutionsByOnePixel) {
   const Function f = MakeWorkload("c1d:8,4,6,1,1,0:normwise")->functions[0];
   KILN_ASSERT_OK_AND_ASSIGN(
-      const Function g,
-      Strassen(f, BlockNamed(f, "conv1d_nlc"), {1, 2, 4}));
+      const Function g, Strassen(f, BlockNamed(f, "conv1d_nlc"), {1, 2, 4}));
   EXPECT_THAT(Extents(g, "conv1d_nlc"), ElementsAre(7, 1, 4, 3, 1, 2));
   KILN_EXPECT_OK(CheckSameResults(f, g, 6));
 }
@@ -163,10 +164,14 @@ TEST(Strassen, RefusesWhatIsNoProductOfMatrices) {
 TEST(Strassen, RefusesAxes) {
   const Function f = Parse({});
   const BlockId block = BlockNamed(f, "C");
-  EXPECT_THAT(Strassen(f, block, {1, 2}), StatusIs(kBad, HasSubstr("axes are the positions")));
-  EXPECT_THAT(Strassen(f, block, {1, 1, 3}), StatusIs(kBad, HasSubstr("axes are the positions")));
-  EXPECT_THAT(Strassen(f, block, {1, 2, 4}), StatusIs(kBad, HasSubstr("axes are the positions")));
-  EXPECT_THAT(Strassen(f, block, {-1, 2, 3}), StatusIs(kBad, HasSubstr("axes are the positions")));
+  EXPECT_THAT(Strassen(f, block, {1, 2}),
+              StatusIs(kBad, HasSubstr("axes are the positions")));
+  EXPECT_THAT(Strassen(f, block, {1, 1, 3}),
+              StatusIs(kBad, HasSubstr("axes are the positions")));
+  EXPECT_THAT(Strassen(f, block, {1, 2, 4}),
+              StatusIs(kBad, HasSubstr("axes are the positions")));
+  EXPECT_THAT(Strassen(f, block, {-1, 2, 3}),
+              StatusIs(kBad, HasSubstr("axes are the positions")));
   EXPECT_THAT(Strassen(f, block, {1, 3, 2}),
               StatusIs(kRefused, HasSubstr("`vk` is no spatial iterator")));
   EXPECT_THAT(Strassen(f, block, {0, 2, 3}),

@@ -52,7 +52,8 @@ TEST(ScoresTest, RowsHaveSharesOfPeakAndOfTheRoofline) {
 
 TEST(ScoresTest, NormwiseErrorsHaveMeansOfTheirOwn) {
   const std::vector<Mean> means =
-      Means({Case("1", {kFastLibrary, {"Kiln", Role::kKiln, false, 10},
+      Means({Case("1", {kFastLibrary,
+                        {"Kiln", Role::kKiln, false, 10},
                         {"Kiln, normwise", Role::kNormwise, false, 5}})});
   ASSERT_EQ(means.size(), 3u);
   EXPECT_NEAR(means[0].geomean, 2.0, 1e-12);

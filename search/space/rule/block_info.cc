@@ -60,7 +60,7 @@ std::optional<double> StrideOf(const std::vector<Affine>& indices,
 }
 
 ReadInfo DescribeAccess(const BufferRegion& read, const AffineScope& scope,
-                      size_t num_axes) {
+                        size_t num_axes) {
   ReadInfo info;
   std::vector<Affine> indices;
   for (const Range& range : read.region) {
@@ -85,7 +85,8 @@ ReadInfo DescribeAccess(const BufferRegion& read, const AffineScope& scope,
 void ReadWriteDims(const BlockNode& block, const AffineScope& axes,
                    BlockInfo* info) {
   const std::vector<Range>& region = block.writes[0].region;
-  const ReadInfo write = DescribeAccess(block.writes[0], axes, info->axes.size());
+  const ReadInfo write =
+      DescribeAccess(block.writes[0], axes, info->axes.size());
   for (size_t i = 0; i < info->axes.size(); ++i) {
     info->axes[i].steps_write = write.strides[i] == 1.0;
   }

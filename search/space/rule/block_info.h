@@ -16,7 +16,7 @@ namespace kiln {
 struct AxisInfo {
   int64_t extent = 1;
   bool reduce = false;
-  int write_dim = -1;  // of the written buffer that it indexes alone
+  int write_dim = -1;        // of the written buffer that it indexes alone
   bool steps_write = false;  // one step is one element of the written buffer
   bool chooses = false;      // conditions name its values, which are few
 };

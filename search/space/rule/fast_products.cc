@@ -76,8 +76,9 @@ absl::StatusOr<Schedule> HalveOnce(Schedule sch, const std::string& block,
 
 }  // namespace
 
-std::vector<Schedule> FastProducts(const Schedule& sch, const std::string& block,
-                               const RuleContext& context) {
+std::vector<Schedule> FastProducts(const Schedule& sch,
+                                   const std::string& block,
+                                   const RuleContext& context) {
   if (!AllowsNormwise(FunctionOf(sch, context))) return {};
   std::vector<Schedule> made = {sch};
   for (int level = 0; level < kLevels; ++level) {

@@ -30,9 +30,9 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   std::vector<Rv> outer, reduce, choices;
   for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
     if (i == column) continue;
-    (info.axes[i].chooses ? choices
-     : info.axes[i].reduce  ? reduce
-                            : outer)
+    (info.axes[i].chooses  ? choices
+     : info.axes[i].reduce ? reduce
+                           : outer)
         .push_back(loops[i]);
   }
   std::vector<Rv> order = outer;

@@ -174,7 +174,8 @@ class Tiling {
   absl::Status Order() {
     std::vector<Rv> parts;
     for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
-      const bool is_part = joining_ && absl::c_linear_search(joining_->parts, i);
+      const bool is_part =
+          joining_ && absl::c_linear_search(joining_->parts, i);
       (info_.axes[i].reduce ? reduce_
        : is_part            ? parts
                             : outer_)
@@ -364,7 +365,7 @@ class Tiling {
   Rv block_, tile_, lane_;
   std::optional<Rv> panels_;  // a block that copies the operand into panels
   std::optional<Rv> maker_;   // or makes it there
-  std::vector<Rv> loops_;                            // one for each axis
+  std::vector<Rv> loops_;     // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 

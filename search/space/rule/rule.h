@@ -40,8 +40,9 @@ struct ScheduleRule {
 std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
                                  const RuleContext& context);
 // Large products of matrices by fewer operations, where errors may be normwise.
-std::vector<Schedule> FastProducts(const Schedule& sch, const std::string& block,
-                               const RuleContext& context);
+std::vector<Schedule> FastProducts(const Schedule& sch,
+                                   const std::string& block,
+                                   const RuleContext& context);
 // Sums over outputs with too few contiguous elements for a vector get more.
 std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
                                  const RuleContext& context);
