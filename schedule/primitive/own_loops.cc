@@ -1,6 +1,7 @@
 #include "kiln/schedule/primitive/own_loops.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -77,6 +78,35 @@ absl::Status CheckOwnLoops(const OwnLoops& target, std::string_view primitive) {
   if (IsOne(target.realize().predicate)) return absl::OkStatus();
   return Refusal(primitive, absl::StrCat(Describe(target.block()),
                                          " runs under a condition"));
+}
+
+Stmt LoopsAround(const OwnLoops& target, Stmt body,
+                 const std::vector<Expr>& extents) {
+  for (size_t l = target.loops.size(); l-- > 0;) {
+    ForFields loop = target.loops[l]->fields();
+    for (size_t i = 0; i < extents.size(); ++i) {
+      if (!extents[i] || target.LoopOf(i) != target.loops[l]) continue;
+      loop.extent = extents[i];
+    }
+    loop.body = std::move(body);
+    body = MakeFor(std::move(loop));
+  }
+  return body;
+}
+
+Function ReplaceNest(Function f, const OwnLoops& target,
+                     std::vector<Stmt> nests,
+                     const std::vector<Buffer>& buffers) {
+  const Path& path = target.path;
+  const auto scope = static_cast<size_t>(path.ScopeIndex());
+  const Path inner = path.Part(scope, target.top - scope + 1);
+  const Stmt changed = ReplaceAt(inner, MakeSeq(std::move(nests)));
+  const auto* realize = changed.As<BlockRealizeNode>();
+  BlockFields fields = realize->block->fields();
+  fields.alloc_buffers.insert(fields.alloc_buffers.end(), buffers.begin(),
+                              buffers.end());
+  return ReplaceAt(std::move(f), path.Prefix(scope + 1),
+                   WithBlock(*realize, std::move(fields)));
 }
 
 }  // namespace kiln

@@ -32,6 +32,17 @@ absl::StatusOr<OwnLoops> FindOwnLoops(const Function& f, BlockId block,
 // no condition.
 absl::Status CheckOwnLoops(const OwnLoops& target, std::string_view primitive);
 
+// The loops again, around `body`. extents[i] is the end of the loop of iterator
+// i; null where that stays.
+Stmt LoopsAround(const OwnLoops& target, Stmt body,
+                 const std::vector<Expr>& extents);
+
+// The function with `nests`, one after the other, in place of the loops and the
+// block, and with `buffers` allocated by the block around.
+Function ReplaceNest(Function f, const OwnLoops& target,
+                     std::vector<Stmt> nests,
+                     const std::vector<Buffer>& buffers);
+
 }  // namespace kiln
 
 #endif  // KILN_SCHEDULE_PRIMITIVE_OWN_LOOPS_H_

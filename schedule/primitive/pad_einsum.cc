@@ -316,17 +316,11 @@ Stmt MainNest(const Plan& plan) {
     if (plan.grows[i]) fields.iters[i].domain.extent = plan.extents[i];
   }
   Stmt nest = WithBlock(target.realize(), std::move(fields));
-  for (size_t l = target.loops.size(); l-- > 0;) {
-    ForFields loop = target.loops[l]->fields();
-    for (size_t i = 0; i < plan.grows.size(); ++i) {
-      if (plan.grows[i] && target.LoopOf(i) == target.loops[l]) {
-        loop.extent = plan.extents[i];
-      }
-    }
-    loop.body = std::move(nest);
-    nest = MakeFor(std::move(loop));
+  std::vector<Expr> extents(plan.grows.size());
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (plan.grows[i]) extents[i] = plan.extents[i];
   }
-  return nest;
+  return LoopsAround(target, std::move(nest), extents);
 }
 
 Function Apply(Function f, const Plan& plan) {
@@ -342,16 +336,7 @@ Function Apply(Function f, const Plan& plan) {
   }
   before.push_back(MainNest(plan));
   before.insert(before.end(), after.begin(), after.end());
-  const Path& path = plan.target.path;
-  const auto scope = static_cast<size_t>(path.ScopeIndex());
-  const Path inner = path.Part(scope, plan.target.top - scope + 1);
-  const Stmt changed = ReplaceAt(inner, MakeSeq(std::move(before)));
-  const auto* realize = changed.As<BlockRealizeNode>();
-  BlockFields fields = realize->block->fields();
-  fields.alloc_buffers.insert(fields.alloc_buffers.end(), buffers.begin(),
-                              buffers.end());
-  return ReplaceAt(std::move(f), path.Prefix(scope + 1),
-                   WithBlock(*realize, std::move(fields)));
+  return ReplaceNest(std::move(f), plan.target, std::move(before), buffers);
 }
 
 }  // namespace

@@ -350,33 +350,18 @@ Stmt ProductsNest(const Plan& plan, Function* f) {
   values.insert(values.begin(), loop);
   Stmt nest = MakeRealize(std::move(values), realize.predicate,
                           MakeBlock(std::move(fields)));
-  for (size_t l = plan.target.loops.size(); l-- > 0;) {
-    ForFields outer = plan.target.loops[l]->fields();
-    for (size_t i = 0; i < 3; ++i) {
-      if (plan.target.LoopOf(plan.axes[i]) != plan.target.loops[l]) continue;
-      outer.extent = plan.halves[i];
-    }
-    outer.body = std::move(nest);
-    nest = MakeFor(std::move(outer));
-  }
-  return MakeFor(f->NewId(), loop, Int(kProducts), std::move(nest));
+  std::vector<Expr> extents(realize.values.size());
+  for (size_t i = 0; i < 3; ++i) extents[plan.axes[i]] = plan.halves[i];
+  return MakeFor(f->NewId(), loop, Int(kProducts),
+                 LoopsAround(plan.target, std::move(nest), extents));
 }
 
 Function Apply(Function f, const Plan& plan) {
   std::vector<Stmt> nests = {SumsNest(plan.left, kLeft, &f),
                              SumsNest(plan.right, kRight, &f),
                              ProductsNest(plan, &f), JoinNest(plan.result, &f)};
-  const Path& path = plan.target.path;
-  const auto scope = static_cast<size_t>(path.ScopeIndex());
-  const Path inner = path.Part(scope, plan.target.top - scope + 1);
-  const Stmt changed = ReplaceAt(inner, MakeSeq(std::move(nests)));
-  const auto* realize = changed.As<BlockRealizeNode>();
-  BlockFields fields = realize->block->fields();
-  for (const Matrix* m : {&plan.left, &plan.right, &plan.result}) {
-    fields.alloc_buffers.push_back(m->parts);
-  }
-  return ReplaceAt(std::move(f), path.Prefix(scope + 1),
-                   WithBlock(*realize, std::move(fields)));
+  return ReplaceNest(std::move(f), plan.target, std::move(nests),
+                     {plan.left.parts, plan.right.parts, plan.result.parts});
 }
 
 }  // namespace
