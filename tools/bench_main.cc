@@ -51,9 +51,9 @@ constexpr char kUsage[] =
     "Measures Kiln beside OpenBLAS and oneDNN in one run.\n"
     "  bench --suite gemm --threads 1,2 [--shapes 512x512x512] [--json]\n"
     "  bench --suite ansor --threads 1,2 [--only c2d,dep] [--json]\n"
-    "All contenders compute the same before they are timed; those called "
-    "normwise, of products, up to errors that are small beside the largest "
-    "elements. The peak is "
+    "All contenders compute the same before they are timed. Those called "
+    "normwise, of products, may make errors that are small beside the largest "
+    "elements only. The peak is "
     "measured in turns with them; the roofline takes each tensor to move once, "
     "at the bandwidth of the nearest level that holds them all.";
 

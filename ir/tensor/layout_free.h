@@ -18,8 +18,8 @@ namespace kiln {
 
 // Of a function: a list of positions among its parameters.
 inline constexpr char kLayoutFreeBuffers[] = "layout_free_buffers";
-// Of a block with the value True: it only brings layout-free arguments into
-// another layout.
+// Of a block with the value True: it depends on layout-free arguments alone,
+// and brings them into another layout or into sums.
 inline constexpr char kLayoutPreparation[] =
     "meta_schedule.layout_rewrite_preproc";
 

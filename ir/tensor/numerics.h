@@ -8,8 +8,8 @@
 // error of each element is small beside the magnitudes of its own terms.
 // "normwise": also by methods whose error is only small beside the largest
 // elements of the operands, as Strassen's products. Where operands hold
-// infinities or NaNs, these may then reach other elements. Integers are exact
-// either way.
+// infinities or NaNs, these may then reach other elements, and sums of operands
+// may overflow. Integers are exact either way.
 #ifndef KILN_IR_TENSOR_NUMERICS_H_
 #define KILN_IR_TENSOR_NUMERICS_H_
 

@@ -48,8 +48,9 @@ class Generator {
   }
   bool Chance(int percent) { return Below(100) < percent; }
   int64_t Extent() {
-    return has_halves_ ? 2 * Between(1, options_.max_extent / 2)
-                       : Between(1, options_.max_extent);
+    return has_halves_
+               ? 2 * Between(1, std::max<int64_t>(options_.max_extent / 2, 1))
+               : Between(1, options_.max_extent);
   }
 
   DType PickType();

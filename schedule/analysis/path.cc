@@ -243,6 +243,11 @@ Stmt WithBlock(const BlockRealizeNode& realize, BlockFields fields) {
   return WithBlock(realize, MakeBlock(std::move(fields)));
 }
 
+bool IsArgument(const Function& f, const Buffer& buffer) {
+  return std::any_of(f.params.begin(), f.params.end(),
+                     [&](const Param& p) { return p.buffer == buffer; });
+}
+
 bool IsAllocated(const Function& f, const Buffer& buffer) {
   bool found = false;
   ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {

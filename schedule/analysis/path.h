@@ -104,8 +104,10 @@ std::optional<Removal> RemoveAt(const Path& path);
 Stmt WithBlock(const BlockRealizeNode& realize, Block block);
 Stmt WithBlock(const BlockRealizeNode& realize, BlockFields fields);
 
-// Whether a block of the function allocates the tensor; if none does, it is an
-// argument, and each of its elements has a value from the start.
+// Whether the tensor is a parameter: each of its elements then has a value from
+// the start.
+bool IsArgument(const Function& f, const Buffer& buffer);
+// Whether a block of the function allocates the tensor.
 bool IsAllocated(const Function& f, const Buffer& buffer);
 
 }  // namespace kiln

@@ -112,7 +112,7 @@ absl::Status AddTensor(const Function& f, PointAccess access, bool is_write,
   }
   if (!padded) return absl::OkStatus();
   // The copies are of the whole tensor.
-  if ((is_write || IsAllocated(f, buffer)) &&
+  if ((is_write || !IsArgument(f, buffer)) &&
       !TouchesAll(tensor.access, is_write)) {
     return Refusal(kName,
                    absl::StrCat(Describe(block), " touches only a part of `",

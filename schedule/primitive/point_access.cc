@@ -140,6 +140,22 @@ absl::Status CheckIndices(PointAccess* access, std::string_view primitive) {
   return absl::OkStatus();
 }
 
+// Whether `e` loads from the tensor where a condition may prevent it.
+bool LoadsUnderCondition(const Expr& e, const Buffer& buffer, bool guarded) {
+  const auto* load = e.As<LoadNode>();
+  if (load && load->buffer == buffer && guarded) return true;
+  const auto* call = e.As<CallNode>();
+  const bool chooses = call && call->op == Intrinsic::kIfThenElse;
+  const bool stops = e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr;
+  bool found = false, first = true;
+  ForEachOperand(e, [&](const Expr& operand) {
+    const bool depends = guarded || ((chooses || stops) && !first);
+    found = found || LoadsUnderCondition(operand, buffer, depends);
+    first = false;
+  });
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
@@ -175,16 +191,18 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
   return access;
 }
 
-bool HasConditions(const BlockNode& block, bool is_write) {
+bool HasConditions(const BlockNode& block, const Buffer& buffer,
+                   bool is_write) {
   bool found = false;
   Visit(block.body, [&](const Stmt& s) {
     found = found || s.As<IfNode>() || s.As<ForNode>();
     return !found;
   });
-  if (is_write) return found;
-  VisitExprs(block.body, [&](const Expr& e) {
-    const auto* call = e.As<CallNode>();
-    found = found || (call && call->op == Intrinsic::kIfThenElse);
+  if (is_write || found) return found;
+  Visit(block.body, [&](const Stmt& s) {
+    ForEachExpr(s, [&](const Expr& e) {
+      found = found || LoadsUnderCondition(e, buffer, false);
+    });
     return !found;
   });
   return found;
@@ -229,7 +247,7 @@ bool TouchesAll(const PointAccess& access, bool is_write) {
       return false;
     }
   }
-  return !HasConditions(access.node(), is_write);
+  return !HasConditions(access.node(), access.buffer, is_write);
 }
 
 Reason WhyNotWholeDomain(const ScopeBlock& block) {

@@ -35,9 +35,9 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId block,
                                             int index, bool is_write,
                                             std::string_view primitive);
 
-// What may keep the block from an access: statements, and before a read
-// conditions inside of what is stored.
-bool HasConditions(const BlockNode& block, bool is_write);
+// Whether something in the block may keep it from an access to the tensor:
+// statements, and before a read conditions inside of what is stored.
+bool HasConditions(const BlockNode& block, const Buffer& buffer, bool is_write);
 // Whether the indices are within the tensor for all values of the iterators.
 bool IsWithin(const PointAccess& access);
 // Whether different values of `iters` choose different elements.

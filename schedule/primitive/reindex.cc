@@ -99,27 +99,64 @@ bool CopiesInNest(const PointAccess& access, bool is_write) {
          WritesOneElement(access, own);
 }
 
-// Whether a block before writes all of the tensor.
-bool IsFilled(const Function& f, const Scope& scope, const Buffer& buffer) {
-  const std::vector<int> writers = scope.Writers(buffer);
-  return std::any_of(writers.begin(), writers.end(), [&](int at) {
-    const BlockNode& block = scope.blocks[at].block();
-    if (WhyNotWholeDomain(scope.blocks[at])) return false;
-    for (size_t i = 0; i < block.writes.size(); ++i) {
-      if (block.writes[i].buffer != buffer) continue;
-      const auto access =
-          FindPointAccess(f, block.id, static_cast<int>(i), true, kReindex);
-      return access.ok() && TouchesAll(*access, true);
+bool IsOn(const Path& path, const BlockRealizeNode& realize) {
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (path[i].As<BlockRealizeNode>() == &realize) return true;
+  }
+  return false;
+}
+
+bool IsUnderIf(const Path& path, size_t from) {
+  for (size_t i = from; i < path.size(); ++i) {
+    if (path[i].As<IfNode>()) return true;
+  }
+  return false;
+}
+
+// Whether each element is written by one of as many instances.
+bool WritesAll(const Function& f, const ScopeBlock& at, const Buffer& buffer) {
+  const BlockNode& block = at.block();
+  if (WhyNotWholeDomain(at)) return false;
+  for (size_t i = 0; i < block.writes.size(); ++i) {
+    if (block.writes[i].buffer != buffer) continue;
+    const auto access =
+        FindPointAccess(f, block.id, static_cast<int>(i), true, kReindex);
+    if (!access.ok() || HasConditions(block, buffer, true) ||
+        IsUnderIf(access->block, access->scope.size()) || !IsWithin(*access) ||
+        !IsInjective(*access)) {
+      return false;
     }
-    return false;
-  });
+    Expr instances = Int(1), elements = Int(1);
+    for (const IterVar& iter : access->iters) {
+      instances = Mul(instances, iter.domain.extent);
+    }
+    for (const Expr& size : buffer->shape) elements = Mul(elements, size);
+    return Analyzer().CanProveEqual(instances, elements);
+  }
+  return false;
+}
+
+// Whether a block before `path` writes all of the tensor.
+bool IsFilled(const Function& f, const Path& path, const Buffer& buffer) {
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const auto* realize = path[i].As<BlockRealizeNode>();
+    if (!realize) continue;
+    const Scope scope(*realize->block);
+    for (const ScopeBlock& at : scope.blocks) {
+      if (IsOn(path, *at.realize)) break;
+      if (WritesAll(f, at, buffer)) return true;
+    }
+  }
+  return false;
 }
 
 // A copy is of what the block would not read too, which has to have a value.
 absl::Status CheckValues(const Function& f, const PointAccess& access,
-                         const Scope& scope, std::string_view primitive) {
-  if (!HasConditions(access.node(), false) || !IsAllocated(f, access.buffer) ||
-      IsFilled(f, scope, access.buffer)) {
+                         std::string_view primitive) {
+  const bool reads_all = !HasConditions(access.node(), access.buffer, false) &&
+                         !IsUnderIf(access.block, access.scope.size());
+  if (reads_all || IsArgument(f, access.buffer) ||
+      IsFilled(f, access.block, access.buffer)) {
     return absl::OkStatus();
   }
   return Refusal(
@@ -133,7 +170,7 @@ absl::Status Check(const Function& f, const PointAccess& access, bool is_write,
                    std::string_view primitive) {
   const Scope scope(access.scope_node());
   if (!is_write) {
-    KILN_RETURN_IF_ERROR(CheckValues(f, access, scope, primitive));
+    KILN_RETURN_IF_ERROR(CheckValues(f, access, primitive));
   }
   const int index = scope.IndexOf(access.node().id);
   if (Reason reason = WhyNotWholeDomain(scope.blocks[index])) {

@@ -15,7 +15,8 @@
 // use it, element by element right behind the block. Refuses what
 // FindPointAccess (point_access.h) refuses; a block that does not run for all
 // values of its iterators; reads that are not known to stay within the tensor;
-// writes that may meet in one element; and other blocks below the same
+// writes that may meet in one element; reads under a condition of what no block
+// before is known to have written as a whole; and other blocks below the same
 // outermost loop that use the tensor in a way that the copy would change.
 #ifndef KILN_SCHEDULE_PRIMITIVE_REINDEX_H_
 #define KILN_SCHEDULE_PRIMITIVE_REINDEX_H_

@@ -256,6 +256,62 @@ TEST(Reindex, RefusesToCopyWhatWasNeverWritten) {
   KILN_EXPECT_OK(CheckSameResults(whole, result.function, 1));
 }
 
+// `before`, B as a choice of what A holds, `after`.
+Function Conditional(const std::string& before, const std::string& value,
+                     const std::string& after = "") {
+  return ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")):
+    A = T.alloc_buffer((8,), "int32")
+)" + before + R"(
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = )" +
+                      value + "\n" + after);
+}
+
+constexpr char kFill6[] = R"(
+    for i in range(6):
+        with T.block("A"):
+            vi = T.axis.spatial(6, i)
+            A[vi] = X[vi]
+)";
+constexpr char kFill8[] = R"(
+    for i in range(8):
+        with T.block("A2"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = X[vi]
+)";
+
+TEST(Reindex, OnlyWhatWasWrittenBeforeCounts) {
+  const std::string choice = "T.if_then_else(vi < 6, A[vi], 3)";
+  const Function late = Conditional(kFill6, choice, kFill8);
+  EXPECT_THAT(Reindex(late, BlockNamed(late, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("may never have been written")));
+  const Function lazy =
+      Conditional(kFill6, "T.Cast(\"int32\", vi < 6 and A[vi] > 0)");
+  EXPECT_THAT(Reindex(lazy, BlockNamed(lazy, "B"), 0, false),
+              StatusIs(kRefused, HasSubstr("may never have been written")));
+}
+
+TEST(Reindex, ConditionsOfOthersAndFillingByPartsDoNotMatter) {
+  const Function other =
+      Conditional(kFill8, "A[vi] + T.if_then_else(vi < 6, X[vi], 3)");
+  const Function parts = Conditional(R"(
+    for i, j in T.grid(2, 4):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi * 4 + vj] = X[vi * 4 + vj]
+)",
+                                     "T.if_then_else(vi < 6, A[vi], 3)");
+  for (const Function& f : {other, parts}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const ReindexResult result,
+                              Reindex(f, BlockNamed(f, "B"), 0, false));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
+  }
+}
+
 TEST(Reindex, SymbolicExtents) {
   const Function f = ParseProgram(R"(
 @T.prim_func

@@ -121,6 +121,15 @@ absl::StatusOr<size_t> DimensionOf(const Plan& plan, const Matrix& m,
                    m.buffer->name, "`, over the whole of the dimension"));
 }
 
+// A name that no block has, so that blocks can be found by it.
+std::string UnusedName(const Function& f, const std::string& base) {
+  std::string name = base;
+  for (int i = 1; !BlocksNamed(f, name).empty(); ++i) {
+    name = absl::StrCat(base, "_", i);
+  }
+  return name;
+}
+
 absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
                         size_t other, Plan* plan, Matrix* m) {
   KILN_ASSIGN_OR_RETURN(m->row, DimensionOf(*plan, *m, row));
@@ -132,16 +141,17 @@ absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
                    absl::StrCat("`", m->buffer->name, "` has an index with `",
                                 stranger.name(), "`"));
   }
-  const bool is_result = m == &plan->result;
   std::vector<Expr> shape = m->buffer->shape;
   shape[m->row] = plan->halves[row];
   shape[m->column] = plan->halves[column];
   shape.insert(shape.begin(), Int(kProducts));
+  const bool is_result = m == &plan->result;
   m->parts = MakeBuffer(
-      absl::StrCat(m->buffer->name, is_result ? "_products" : "_sums"),
+      UnusedName(
+          f, absl::StrCat(m->buffer->name, is_result ? "_products" : "_sums")),
       m->dtype, std::move(shape), m->buffer->scope);
   // All elements go into sums, and come out of them.
-  if (!is_result && !IsAllocated(f, m->buffer)) return absl::OkStatus();
+  if (!is_result && IsArgument(f, m->buffer)) return absl::OkStatus();
   const PointAccess access{plan->target.path, Path(), m->buffer, m->indices,
                            plan->target.block().iters};
   if (TouchesAll(access, is_result)) return absl::OkStatus();
@@ -159,21 +169,38 @@ std::vector<Expr> Simplified(const BlockNode& block,
   return indices;
 }
 
-// An element of a tensor, perhaps in another type.
-absl::Status MatchFactor(const BlockNode& block, const Expr& e, Matrix* m) {
-  const auto* cast = e.As<CastNode>();
-  const auto* load = (cast ? cast->value : e).As<LoadNode>();
-  if (!load) {
-    return Refusal(kName, absl::StrCat("a factor in ", Describe(block),
-                                       " is not an element of a tensor"));
-  }
-  m->buffer = load->buffer;
-  m->indices = Simplified(block, load->indices);
-  m->dtype = e.dtype();
+// The tensor that the block reads or writes at one element.
+absl::Status FindMatrix(const Function& f, const Plan& plan,
+                        const Buffer& buffer, bool is_write, Matrix* m) {
+  const BlockNode& block = plan.target.block();
+  const auto& regions = is_write ? block.writes : block.reads;
+  const auto at = std::find_if(
+      regions.begin(), regions.end(),
+      [&](const BufferRegion& region) { return region.buffer == buffer; });
+  KILN_ASSIGN_OR_RETURN(
+      PointAccess access,
+      FindPointAccess(f, block.id, static_cast<int>(at - regions.begin()),
+                      is_write, kName));
+  m->buffer = buffer;
+  m->indices = Simplified(block, std::move(access.indices));
   return absl::OkStatus();
 }
 
-absl::Status MatchProduct(Plan* plan) {
+// An element of a tensor, perhaps in another type.
+absl::Status MatchFactor(const Function& f, const Plan& plan, const Expr& e,
+                         Matrix* m) {
+  const auto* cast = e.As<CastNode>();
+  const auto* load = (cast ? cast->value : e).As<LoadNode>();
+  if (!load) {
+    return Refusal(kName,
+                   absl::StrCat("a factor in ", Describe(plan.target.block()),
+                                " is not an element of a tensor"));
+  }
+  m->dtype = e.dtype();
+  return FindMatrix(f, plan, load->buffer, /*is_write=*/false, m);
+}
+
+absl::Status MatchProduct(const Function& f, Plan* plan) {
   const BlockNode& block = plan->target.block();
   const auto reducer = MatchReducer(block);
   if (!reducer.ok()) {
@@ -185,15 +212,15 @@ absl::Status MatchProduct(Plan* plan) {
                     sum->kind == ExprKind::kAdd &&
                     product->kind == ExprKind::kMul &&
                     reducer->buffers[0]->dtype == product->a.dtype();
-  if (!fits || !block.match_buffers.empty()) {
+  if (!fits) {
     return Refusal(kName,
                    absl::StrCat(Describe(block), " is not a sum of products"));
   }
-  plan->result.buffer = reducer->buffers[0];
-  plan->result.indices = Simplified(block, reducer->indices);
+  KILN_RETURN_IF_ERROR(FindMatrix(f, *plan, reducer->buffers[0],
+                                  /*is_write=*/true, &plan->result));
   plan->result.dtype = plan->result.buffer->dtype;
-  KILN_RETURN_IF_ERROR(MatchFactor(block, product->a, &plan->left));
-  KILN_RETURN_IF_ERROR(MatchFactor(block, product->b, &plan->right));
+  KILN_RETURN_IF_ERROR(MatchFactor(f, *plan, product->a, &plan->left));
+  KILN_RETURN_IF_ERROR(MatchFactor(f, *plan, product->b, &plan->right));
   const bool has_row =
       std::any_of(plan->left.indices.begin(), plan->left.indices.end(),
                   [&](const Expr& e) { return UsesVar(e, plan->Axis(0).var); });
@@ -202,14 +229,33 @@ absl::Status MatchProduct(Plan* plan) {
 }
 
 absl::Status CheckNumerics(const Function& f, const Plan& plan) {
-  if (!plan.result.dtype.is_float() || AllowsNormwise(f)) {
-    return absl::OkStatus();
+  const DType dtype = plan.result.dtype;
+  if (dtype.is_int() && dtype.bits() == 64) {
+    return Refusal(kName, "sums of 64-bit integers may overflow");
   }
+  if (!dtype.is_float() || AllowsNormwise(f)) return absl::OkStatus();
   return Refusal(kName,
                  absl::StrCat("the errors of `", plan.result.buffer->name,
                               "` would be small beside the largest elements "
                               "only"),
                  "allow it by T.func_attr({\"numerics\": \"normwise\"})");
+}
+
+// Other spatial iterators choose elements of the result, or have one value.
+absl::Status CheckOutput(const Plan& plan) {
+  for (const IterVar& iter : plan.target.block().iters) {
+    const bool chooses = std::any_of(
+        plan.result.indices.begin(), plan.result.indices.end(),
+        [&](const Expr& index) { return UsesVar(index, iter.var); });
+    if (chooses || iter.type != IterType::kSpatial ||
+        IsOne(iter.domain.extent)) {
+      continue;
+    }
+    return Refusal(kName,
+                   absl::StrCat("`", iter.var.name(), "` is no index of `",
+                                plan.result.buffer->name, "`"));
+  }
+  return absl::OkStatus();
 }
 
 // The sum of those with 1, without those with -1.
@@ -288,7 +334,7 @@ Stmt SumsNest(const Matrix& m, const Parts& parts, Function* f) {
 Stmt JoinNest(const Matrix& m, Function* f) {
   BlockFields fields;
   fields.id = f->NewId();
-  fields.name = absl::StrCat(m.buffer->name, "_join");
+  fields.name = UnusedName(*f, absl::StrCat(m.buffer->name, "_join"));
   std::vector<Expr> to, from = {nullptr}, halves;
   for (size_t d = 0; d < m.buffer->shape.size(); ++d) {
     const Expr extent = m.parts->shape[d + 1];
@@ -377,7 +423,8 @@ absl::StatusOr<Function> Strassen(const Function& f, BlockId block,
   }
   KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
   KILN_RETURN_IF_ERROR(PlanAxes(axes, &plan));
-  KILN_RETURN_IF_ERROR(MatchProduct(&plan));
+  KILN_RETURN_IF_ERROR(MatchProduct(f, &plan));
+  KILN_RETURN_IF_ERROR(CheckOutput(plan));
   KILN_RETURN_IF_ERROR(CheckNumerics(f, plan));
   KILN_RETURN_IF_ERROR(PlanMatrix(f, 0, 2, 1, &plan, &plan.left));
   KILN_RETURN_IF_ERROR(PlanMatrix(f, 2, 1, 0, &plan, &plan.right));

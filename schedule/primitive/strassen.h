@@ -17,7 +17,8 @@
 //
 // `axes` are the positions of the row, the column and the sum (here [0, 1, 2])
 // among the iterators. Other iterators, such as batches, stay as they are; the
-// result has a product again, with a batch more. Integers stay exact. Errors of
+// result has a product again, with a batch more. Integers stay exact, those of
+// 64 bits apart, which are refused (their overflow is undefined). Errors of
 // floating-point sums are no longer small beside their own terms, only beside
 // the largest elements (N. Higham, Accuracy and Stability of Numerical
 // Algorithms, 23.2.2), which the function has to allow (ir/tensor/numerics.h).
@@ -25,10 +26,13 @@
 // The method: V. Strassen, Gaussian elimination is not optimal, Numerische
 // Mathematik 13 (1969).
 //
-// Refuses: blocks that are not a sum of products of an element of one
-// tensor with an element of another; iterators without loops of their own
-// (own_loops.h); halves that are not whole; and tensors of which the three
-// iterators are not indices alone, over whole dimensions, each of two tensors.
+// Refuses: blocks that are not a sum of products of an element of one tensor
+// with an element of another; what FindPointAccess refuses (point_access.h),
+// such as indices that depend on data; iterators without loops of their own
+// (own_loops.h); axes of the wrong type, or without whole halves; tensors of
+// which the three axes are not indices alone, over whole dimensions, each of
+// two tensors; other spatial iterators that index no result; and tensors that
+// are no arguments and touched in part only.
 #ifndef KILN_SCHEDULE_PRIMITIVE_STRASSEN_H_
 #define KILN_SCHEDULE_PRIMITIVE_STRASSEN_H_
 

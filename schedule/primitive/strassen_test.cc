@@ -11,6 +11,7 @@
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/testing/compare.h"
 #include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/testing/equivalence.h"
@@ -67,6 +68,7 @@ TEST(Strassen, SevenProductsOfHalves) {
   EXPECT_THAT(Extents(g, "B_sums"), ElementsAre(7, 2, 2, 6));
   EXPECT_THAT(Extents(g, "C_join"), ElementsAre(2, 2, 4, 2, 6));
   EXPECT_EQ(BlockNamed(g, "C"), BlockNamed(f, "C"));
+  KILN_EXPECT_OK(VerifyFunction(g, {.check_regions = true}));
   KILN_EXPECT_OK(CheckSameResults(f, g, 1));
 }
 
@@ -159,6 +161,85 @@ TEST(Strassen, RefusesWhatIsNoProductOfMatrices) {
                 StatusIs(kRefused, HasSubstr(bad.message)))
         << bad.message;
   }
+}
+
+TEST(Strassen, RefusesIndicesThatDependOnData) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(J: T.Buffer((2,), "int64"), A: T.Buffer((3, 8, 4), "int32"),
+         B: T.Buffer((2, 4, 12), "int32"), C: T.Buffer((2, 8, 12), "int32")):
+    for b, i, j, k in T.grid(2, 8, 12, 4):
+        with T.block("C"):
+            vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+            with T.init():
+                C[vb, vi, vj] = 0
+            C[vb, vi, vj] = C[vb, vi, vj] + A[J[vb], vi, vk] * B[vb, vk, vj]
+)");
+  EXPECT_THAT(Apply(f), StatusIs(kRefused, HasSubstr("strassen")));
+}
+
+TEST(Strassen, RefusesPartsOfTensorsThatAreNoArguments) {
+  // Two of three matrices of A have values.
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((2, 8, 4), "int32"), B: T.Buffer((2, 4, 12), "int32"),
+         C: T.Buffer((2, 8, 12), "int32")):
+    A = T.alloc_buffer((3, 8, 4), "int32")
+    for b, i, k in T.grid(2, 8, 4):
+        with T.block("A"):
+            vb, vi, vk = T.axis.remap("SSS", [b, i, k])
+            A[vb + 1, vi, vk] = X[vb, vi, vk]
+    for b, i, j, k in T.grid(2, 8, 12, 4):
+        with T.block("C"):
+            vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+            with T.init():
+                C[vb, vi, vj] = 0
+            C[vb, vi, vj] = C[vb, vi, vj] + A[vb + 1, vi, vk] * B[vb, vk, vj]
+)");
+  EXPECT_THAT(Apply(f),
+              StatusIs(kRefused, HasSubstr("touches only a part of `A`")));
+}
+
+TEST(Strassen, RefusesOtherSpatialIteratorsThatIndexNoResult) {
+  EXPECT_THAT(
+      Apply(Parse({.c = "(8, 12)",
+                   .update = "C[vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]",
+                   .to = "C[vi, vj]"})),
+      StatusIs(kRefused, HasSubstr("`vb` is no index of `C`")));
+}
+
+TEST(Strassen, RefusesIntegersWhoseOverflowIsUndefined) {
+  EXPECT_THAT(Apply(Parse({.dtype = "int64", .result = "int64", .init = "0"})),
+              StatusIs(kRefused, HasSubstr("64-bit")));
+}
+
+TEST(Strassen, BlocksHaveNamesOfTheirOwn) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 4), "int32"), B: T.Buffer((4, 12), "int32"),
+         C: T.Buffer((8, 12), "int32"), D: T.Buffer((8, 12), "int32")):
+    for i, j, k in T.grid(8, 12, 4):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j, k in T.grid(8, 12, 4):
+        with T.block("D"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                D[vi, vj] = 0
+            D[vi, vj] = D[vi, vj] + A[vi, vk] * B[vk, vj]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            Strassen(f, BlockNamed(f, "C"), {0, 1, 2}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function h,
+                            Strassen(g, BlockNamed(g, "D"), {0, 1, 2}));
+  for (const char* name : {"A_sums", "A_sums_1", "B_sums", "B_sums_1"}) {
+    EXPECT_EQ(BlocksNamed(h, name).size(), 1u) << name;
+  }
+  KILN_EXPECT_OK(VerifyFunction(h, {.check_regions = true}));
+  KILN_EXPECT_OK(CheckSameResults(f, h, 7));
 }
 
 TEST(Strassen, RefusesAxes) {

@@ -66,5 +66,27 @@ TEST(TransferTest, MoreRowsInTheSameSetsThanThereAreWaysPushEachOtherOut) {
   EXPECT_GT(BytesFromL2(9), 3 * BytesTouched(9));
 }
 
+// Seven parts of 16 KiB, in the same sets, are read for two sums of each
+// element, which are next to each other.
+TEST(TransferTest, WhatAnUnrolledLoopDoesNotMoveIsReadOnce) {
+  const absl::StatusOr<Function> f = ParseFunction("test", R"(
+@T.prim_func
+def main(P: T.Buffer((7, 64, 64), "float32"), C: T.Buffer((64, 128), "float32")):
+    for i in range(64):
+        for j_0 in range(4):
+            for q in T.unroll(2):
+                for j_1 in T.vectorized(16):
+                    with T.block("C"):
+                        vi = T.axis.spatial(64, i)
+                        vq = T.axis.spatial(2, q)
+                        vj = T.axis.spatial(64, j_0 * 16 + j_1)
+                        C[vi, vq * 64 + vj] = P[0, vi, vj] + P[1, vi, vj] + P[2, vi, vj] + P[3, vi, vj] + P[4, vi, vj] + P[5, vi, vj] + P[6, vi, vj]
+)");
+  KILN_ASSERT_OK(f.status());
+  const TimeEstimate e = EstimateTime(Summarize(*f), TestMachine(), 1);
+  const double touched = 4.0 * (7 * 64 * 64 + 64 * 128);
+  EXPECT_LT(e.stores[0].transfer[kL2] * 100e9 / touched, 1.5);
+}
+
 }  // namespace
 }  // namespace kiln

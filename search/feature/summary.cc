@@ -73,7 +73,13 @@ class Walker {
   const CallNode* skipped_ = nullptr;  // see SkippedChoice
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
-  double weight_ = 1;       // how often an expression counts
+  double weight_ = 1;  // how often an expression counts
+  // Of a loop's iterations, what earlier choices of a chain left.
+  struct Chain {
+    int loop = -1;
+    double left = 1;
+  };
+  Chain chain_;
   std::vector<bool> seen_;  // buffers with an access
 };
 
@@ -217,8 +223,9 @@ void Walker::WalkStore(const StoreNode& store) {
   out_.stores.push_back(std::move(summary));
 }
 
-// Choices that an unrolled loop decides cost nothing, and their sides count in
-// their shares of its iterations.
+// Choices that an unrolled loop decides cost nothing, and the operations of
+// their sides count in their shares of its iterations: of a chain of choices by
+// one loop, each in the share that those before it leave.
 bool Walker::ReadDecided(const Expr& e, bool guarded, StoreSummary* store) {
   const auto* call = e.As<CallNode>();
   if (!call || call->op != Intrinsic::kIfThenElse) return false;
@@ -229,13 +236,20 @@ bool Walker::ReadDecided(const Expr& e, bool guarded, StoreSummary* store) {
       !chooser.unknown && chooser.terms.size() == 1 &&
       out_.loops[chooser.terms[0].loop].kind == ForKind::kUnrolled;
   if (!decided) return false;
-  const double share = ConditionShare(call->args[0], scope_, extents_);
-  const double outer = weight_;
-  weight_ = outer * share;
+  const Chain outer = chain_;
+  const double weight = weight_;
+  const int loop = chooser.terms[0].loop;
+  const double left = outer.loop == loop ? outer.left : 1;
+  const double all = ConditionShare(call->args[0], scope_, extents_);
+  const double share = left > 0 ? std::min(1.0, all / left) : 0;
+  chain_ = Chain();
+  weight_ = weight * share;
   ReadExpr(call->args[1], guarded, store);
-  weight_ = outer * (1 - share);
+  chain_ = {loop, left - all};
+  weight_ = weight * (1 - share);
   ReadExpr(call->args[2], guarded, store);
-  weight_ = outer;
+  chain_ = outer;
+  weight_ = weight;
   return true;
 }
 

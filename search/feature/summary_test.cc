@@ -189,6 +189,24 @@ def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((32, 32), "float32")):
   EXPECT_EQ(a.dims[1].width, 2);
 }
 
+TEST(SummaryTest, ChoicesThatUnrollingDecidesCountInTheirShares) {
+  for (const bool unrolled : {true, false}) {
+    const ProgramSummary s = Summarize(Parse(std::string(R"(
+@T.prim_func
+def main(A: T.Buffer((32,), "float32"), B: T.Buffer((4, 32), "float32")):
+    for p in )") + (unrolled ? "T.unroll(4)" : "range(4)") +
+                                             R"(:
+        for j in range(32):
+            with T.block("B"):
+                vp, vj = T.axis.remap("SS", [p, j])
+                B[vp, vj] = T.if_then_else(vp == 0, A[vj] + T.float32(1), T.if_then_else(vp == 1, A[vj] + T.float32(2), A[vj]))
+)"));
+    const double adds =
+        s.stores[0].ops[static_cast<int>(OpClass::kFloatAddSub)];
+    EXPECT_NEAR(adds, unrolled ? 0.5 : 2, 1e-9);
+  }
+}
+
 TEST(SummaryTest, KnowsWhatPredicatesCutOff) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func

@@ -142,13 +142,15 @@ std::string JsonRows(const CaseScores& found) {
     absl::StrAppendFormat(
         &rows,
         "{\"workload\":\"%s\",\"shape\":\"%s\",\"threads\":%d,"
-        "\"contender\":\"%s\",\"packs_ahead\":%s,\"us\":%.3f,\"gflops\":%.2f,"
+        "\"contender\":\"%s\",\"packs_ahead\":%s,\"normwise\":%s,"
+        "\"us\":%.3f,\"gflops\":%.2f,"
         "\"peak_gflops\":%.2f,\"peak_share\":%.4f,\"roofline_share\":%.4f,"
         "\"roofline_by\":\"%s\",\"speedup_over_best_library\":%s}\n",
         found.workload, found.shape, found.threads, score.contender,
-        score.packs_ahead ? "true" : "false", score.us, Gflops(found, score),
-        found.peak_gflops, Gflops(found, score) / found.peak_gflops,
-        RooflineShare(found, score),
+        score.packs_ahead ? "true" : "false",
+        score.role == Role::kNormwise ? "true" : "false", score.us,
+        Gflops(found, score), found.peak_gflops,
+        Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
         found.roofline.by_bandwidth ? found.roofline.level : "FMA",
         RatioText(OverLibrary(found, score), "null"));
   }

@@ -101,6 +101,7 @@ void ReadWriteDims(const BlockNode& block, const AffineScope& axes,
 }
 
 constexpr int64_t kMostChoices = 8;
+constexpr int64_t kLeastLanes = 4;
 
 // Marks the axis in a condition such as `axis == 2`.
 void ReadChoice(const Expr& condition, const BlockNode& block,
@@ -206,8 +207,9 @@ int BlockInfo::ContiguousAxis() const {
 int BlockInfo::VectorAxis() const {
   const int column = ContiguousAxis();
   if (column >= 0) return column;
-  const auto at =
-      absl::c_find_if(axes, [](const AxisInfo& a) { return a.steps_write; });
+  const auto at = absl::c_find_if(axes, [](const AxisInfo& a) {
+    return a.steps_write && !a.chooses && a.extent >= kLeastLanes;
+  });
   return at == axes.end() ? -1 : static_cast<int>(at - axes.begin());
 }
 

@@ -90,7 +90,7 @@ std::vector<Schedule> FastProducts(const Schedule& sch,
     if (!halved.ok()) break;
     made.push_back(*std::move(halved));
   }
-  return made;
+  return made.size() > 1 ? made : std::vector<Schedule>();
 }
 
 }  // namespace kiln

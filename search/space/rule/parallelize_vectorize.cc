@@ -30,7 +30,8 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   std::vector<Rv> outer, reduce, choices;
   for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
     if (i == column) continue;
-    (info.axes[i].chooses  ? choices
+    const bool is_choice = column >= 0 && info.axes[i].chooses;
+    (is_choice             ? choices
      : info.axes[i].reduce ? reduce
                            : outer)
         .push_back(loops[i]);

@@ -5,7 +5,6 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/scope.h"
 
 namespace kiln {
@@ -15,8 +14,13 @@ bool Chooses(const BlockInfo& info) {
   return absl::c_any_of(info.axes, [](const AxisInfo& a) { return a.chooses; });
 }
 
+// The block that DescribeBlock describes.
 const BlockNode& NodeOf(const Function& f, const std::string& name) {
-  return *FindBlock(f, BlocksNamed(f, name)[0])->realize()->block;
+  const Scope scope(f.root());
+  const auto at = absl::c_find_if(scope.blocks, [&](const ScopeBlock& block) {
+    return block.block().name == name;
+  });
+  return at->block();
 }
 
 // Whether the read takes the whole dimension at once, which is more than one.
@@ -50,11 +54,11 @@ std::optional<Joining> JoiningOf(const Function& f, const BlockInfo& info) {
   Joining joining{*join, {}};
   for (const BufferRegion& read : NodeOf(f, join->name).reads) {
     if (read.buffer != written) continue;
-    for (size_t i = 0; i < info.axes.size(); ++i) {
+    for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
       const int dim = info.axes[i].write_dim;
-      if (dim >= 0 && TakesAll(read, dim)) {
-        joining.parts.push_back(static_cast<int>(i));
-      }
+      const bool is_part = dim >= 0 && i != info.ContiguousAxis() &&
+                           !info.axes[i].reduce && TakesAll(read, dim);
+      if (is_part) joining.parts.push_back(i);
     }
   }
   if (joining.parts.empty()) return std::nullopt;

@@ -47,6 +47,60 @@ TEST(PartsTest, OtherBlocksMakeAndJoinNothing) {
   }
 }
 
+TEST(PartsTest, AColumnIsNoPart) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((32, 64, 16), "float32"), W: T.Buffer((64, 16), "float32"),
+         D: T.Buffer((32, 2), "float32")):
+    Z = T.alloc_buffer((32, 16), "float32")
+    for i, j, k in T.grid(32, 16, 64):
+        with T.block("Z"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Z[vi, vj] = T.float32(0)
+            Z[vi, vj] = Z[vi, vj] + X[vi, vk, vj] * W[vk, vj]
+    for i, q in T.grid(32, 2):
+        with T.block("D"):
+            vi, vq = T.axis.remap("SS", [i, q])
+            D[vi, vq] = T.if_then_else(vq == 0, Z[vi, 0] + Z[vi, 15], Z[vi, 7] - Z[vi, 8])
+)");
+  const Function& f = module.functions[0];
+  const auto z = DescribeBlock(f, "Z");
+  ASSERT_TRUE(z);
+  EXPECT_FALSE(JoiningOf(f, *z));
+  ExpectSameMeaning(module, ApplyRules(module, CpuRules(), RuleContext{}), 1);
+}
+
+TEST(PartsTest, ANestedBlockOfTheSameNameIsAnother) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((2, 32), "float32"), D: T.Buffer((32,), "float32"),
+         E: T.Buffer((1,), "float32")):
+    Z = T.alloc_buffer((2, 32), "float32")
+    with T.block("outer"):
+        T.reads()
+        T.writes(E[0])
+        with T.block("Z"):
+            T.reads()
+            T.writes()
+            E[0] = T.float32(1)
+    for p, j, k in T.grid(2, 32, 4):
+        with T.block("Z"):
+            vp, vj, vk = T.axis.remap("SSR", [p, j, k])
+            with T.init():
+                Z[vp, vj] = T.float32(0)
+            Z[vp, vj] = Z[vp, vj] + X[vp, vj]
+    for q, j in T.grid(2, 16):
+        with T.block("D"):
+            vq, vj = T.axis.remap("SS", [q, j])
+            D[vq * 16 + vj] = T.if_then_else(vq == 0, Z[0, vj] + Z[1, vj], Z[0, vj])
+)");
+  const Function& f = module.functions[0];
+  const auto z = DescribeBlock(f, "Z");
+  ASSERT_TRUE(z);
+  EXPECT_TRUE(JoiningOf(f, *z));
+}
+
 TEST(PartsTest, ChoicesAreUnrolledAroundTheLanes) {
   Schedule sch = Halved();
   KILN_ASSERT_OK_AND_ASSIGN(const Rv sums, sch.GetBlock("X_sums", "main"));

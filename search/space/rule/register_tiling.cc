@@ -274,6 +274,7 @@ class Tiling {
 
   // All parts of what an outer iteration computes are joined there.
   absl::Status Join() {
+    if (outer_.empty()) return absl::FailedPreconditionError("no outer loop");
     KILN_ASSIGN_OR_RETURN(const Rv join,
                           sch_.GetBlock(joining_->block.name, FunctionName()));
     KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(join, outer_.back(), true));
@@ -321,6 +322,7 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> outer,
         OrderChoices(&sch_, *maker_, maker->axes, kRowsPacked, LaneCount()));
+    if (outer.empty()) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
     return sch_.Parallel(fused);
   }
