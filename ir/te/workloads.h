@@ -53,8 +53,7 @@ const std::vector<WorkloadInfo>& Workloads();
 
 // The module with one function "main" for a specification such as
 // "gmm:1024,1024,1024", or "gmm" for the default shape, both with the suffixes
-// or without. The error says what is known and what the
-// dimensions are.
+// or without. The error says what is known and what the dimensions are.
 absl::StatusOr<Module> MakeWorkload(std::string_view spec);
 
 }  // namespace kiln

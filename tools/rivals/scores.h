@@ -39,8 +39,8 @@ std::string JsonRows(const CaseScores& found);
 
 // Geometric means over the cases, for each number of threads: of Kiln over the
 // best library, with and without what is packed ahead, normwise errors apart;
-// of Kiln over the naive
-// program; of tuned over untuned. With the worst case of each.
+// of Kiln over the naive program; of tuned over untuned. With the worst case of
+// each.
 struct Mean {
   std::string what;
   int threads = 1;
