@@ -490,15 +490,18 @@ Function RandomProgram(uint64_t seed, const RandomProgramOptions& options) {
   return f;
 }
 
-std::vector<Tensor> RandomInputs(const Function& f, uint64_t seed) {
+std::vector<Tensor> RandomInputs(const Function& f, uint64_t seed,
+                                 int64_t symbol) {
   std::mt19937_64 random(seed);
   std::vector<Tensor> inputs;
   for (const Param& param : f.params) {
     KILN_CHECK(param.buffer) << "a scalar parameter";
     std::vector<int64_t> shape;
     for (const Expr& e : param.buffer->shape) {
-      KILN_CHECK(AsInt(e)) << param.buffer->name << " has a symbolic extent";
-      shape.push_back(*AsInt(e));
+      const int64_t* constant = AsInt(e);
+      const int64_t extent = constant ? *constant : symbol;
+      KILN_CHECK(extent >= 0) << param.buffer->name << " has a symbolic extent";
+      shape.push_back(extent);
     }
     Tensor& t = inputs.emplace_back(param.buffer->dtype, std::move(shape));
     for (int64_t i = 0; i < t.size(); ++i) {

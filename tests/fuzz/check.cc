@@ -5,7 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/machine.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/serial/serial.h"
@@ -18,8 +20,10 @@
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/schedule/trace/serial.h"
+#include "kiln/search/task/default_schedule.h"
 #include "kiln/tests/fuzz/layouts.h"
 #include "kiln/vm/library/object_loader.h"
+#include "kiln/vm/library/signature.h"
 
 namespace kiln {
 namespace {
@@ -70,13 +74,27 @@ absl::Status Compare(const Case& c, const ArgumentLayout& layout,
                         *c.start.functions[0]);
 }
 
+// The values of the signature's scalars, each the extent of some tensor.
+std::vector<int64_t> ScalarsOf(const KernelSignature& signature,
+                               const std::vector<Tensor>& args) {
+  std::vector<int64_t> scalars(signature.scalars.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const KernelBuffer& buffer = signature.buffers[signature.params[i].index];
+    for (size_t d = 0; d < buffer.shape.size(); ++d) {
+      if (!buffer.shape[d].is_symbolic()) continue;
+      scalars[buffer.shape[d].scalar] = args[i].shape[d];
+    }
+  }
+  return scalars;
+}
+
 absl::Status RunCompiled(const Function& f, LoopOrder order,
                          std::vector<Tensor>* args) {
   static const auto* target = new Target(HostTarget());
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(f, *target));
   KILN_ASSIGN_OR_RETURN(auto object, LoadedObject::Load(kernel.object));
   KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(kernel.symbol));
-  return RunInSandbox(entry, order, args);
+  return RunInSandbox(entry, order, ScalarsOf(kernel.signature, *args), args);
 }
 
 // The program that both have come to, up to ids and names.
@@ -170,16 +188,37 @@ absl::Status CheckCompiled(const Case& c, const Trace& trace, LoopOrder order,
   if (NotForCpu(f.body)) return absl::OkStatus();
   *checked = Checked::kCompiled;
   KILN_ASSIGN_OR_RETURN(const ArgumentLayout layout,
-                        FollowLayouts(c.start, trace));
+                        FollowLayouts(c.start, trace, c.inputs));
   std::vector<Tensor> args = ToNewLayout(layout, c.inputs);
   KILN_RETURN_IF_ERROR(In("compiled", RunCompiled(f, order, &args)));
   return In("compiled", Compare(c, layout, args));
 }
 
+absl::Status CheckDefault(const Case& c, uint64_t seed, LoopOrder order) {
+  static auto* pool = new ThreadPool({.num_threads = 1});
+  Module module;
+  module.functions.push_back(*c.start.functions[0]);
+  KILN_ASSIGN_OR_RETURN(
+      const DefaultSchedule schedule,
+      ScheduleByDefault(module, 0, RegisterFile{}, Machine{}, /*threads=*/2,
+                        pool, {.draws = 4, .seed = seed}));
+  const std::string what =
+      absl::StrCat("default schedule", schedule.trace.empty() ? "" : " of\n",
+                   schedule.trace);
+  KILN_RETURN_IF_ERROR(
+      In(what.c_str(),
+         VerifyFunction(schedule.scheduled, {.check_regions = true})));
+  std::vector<Tensor> args = c.inputs;
+  KILN_RETURN_IF_ERROR(
+      In(what.c_str(), RunCompiled(schedule.scheduled, order, &args)));
+  return In(what.c_str(),
+            CompareOutputs(args, c.expected, *c.start.functions[0]));
+}
+
 absl::Status CheckInterpreted(const Case& c, const Trace& trace, bool reverse) {
   KILN_ASSIGN_OR_RETURN(const State state, Scheduled(c, trace));
   KILN_ASSIGN_OR_RETURN(const ArgumentLayout layout,
-                        FollowLayouts(c.start, trace));
+                        FollowLayouts(c.start, trace, c.inputs));
   std::vector<Tensor> args = ToNewLayout(layout, c.inputs);
   InterpOptions options;
   options.reverse_parallel = reverse;

@@ -25,6 +25,9 @@ enum class Checked : uint8_t { kCompiled, kNotForCpu };
 // Well-formed, and the same through LLVM; on `checked` whether it could run.
 absl::Status CheckCompiled(const Case& c, const Trace& trace, LoopOrder order,
                            Checked* checked);
+// The schedule that rules and the analytic model choose unmeasured, among a
+// few drawn by `seed`, through LLVM.
+absl::Status CheckDefault(const Case& c, uint64_t seed, LoopOrder order);
 // The same by the interpreter.
 absl::Status CheckInterpreted(const Case& c, const Trace& trace, bool reverse);
 // The trace as text and as a message, and from the middle on, comes to the

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <numeric>
+#include <unordered_map>
 
 #include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
@@ -12,30 +13,44 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-Shape ShapeOf(const Function& f, size_t param) {
-  Shape shape;
-  for (const Expr& e : f.params[param].buffer->shape)
-    shape.push_back(*AsInt(e));
-  return shape;
-}
-
 int64_t SizeOf(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1},
                          std::multiplies<int64_t>());
 }
 
-// The value of an index expression of an index map.
-int64_t Evaluate(const Expr& e, const IndexMap& map, const Shape& at) {
+using Values = std::unordered_map<const ExprNode*, int64_t>;
+
+// The value of an index or extent where variables have these values.
+int64_t Evaluate(const Expr& e, const Values& values) {
   if (const int64_t* value = AsInt(e)) return *value;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    if (map.inputs[i].get() == e.get()) return at[i];
-  }
+  const auto found = values.find(e.get());
+  if (found != values.end()) return found->second;
   const auto* op = e.As<BinaryNode>();
   KILN_CHECK(op) << "an index map of an unforeseen kind";
   int64_t result = 0;
-  KILN_CHECK(FoldInt(op->kind, Evaluate(op->a, map, at),
-                     Evaluate(op->b, map, at), &result));
+  KILN_CHECK(FoldInt(op->kind, Evaluate(op->a, values), Evaluate(op->b, values),
+                     &result));
   return result;
+}
+
+// The values that the shapes of `args` give to symbolic extents.
+Values ExtentsOf(const Function& f, const std::vector<Tensor>& args) {
+  Values values;
+  for (size_t p = 0; p < args.size(); ++p) {
+    const std::vector<Expr>& shape = f.params[p].buffer->shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (!AsInt(shape[d])) values[shape[d].get()] = args[p].shape[d];
+    }
+  }
+  return values;
+}
+
+Shape ShapeOf(const Function& f, size_t param, const Values& extents) {
+  Shape shape;
+  for (const Expr& e : f.params[param].buffer->shape) {
+    shape.push_back(Evaluate(e, extents));
+  }
+  return shape;
 }
 
 Shape Unravel(int64_t i, const Shape& shape) {
@@ -48,9 +63,11 @@ Shape Unravel(int64_t i, const Shape& shape) {
 int64_t Map(const IndexMap& map, int64_t i, const Shape& from,
             const Shape& to) {
   const Shape at = Unravel(i, from);
+  Values values;
+  for (size_t d = 0; d < at.size(); ++d) values[map.inputs[d].get()] = at[d];
   int64_t place = 0;
   for (size_t d = 0; d < to.size(); ++d) {
-    place = place * to[d] + Evaluate(map.outputs[d], map, at);
+    place = place * to[d] + Evaluate(map.outputs[d], values);
   }
   return place;
 }
@@ -77,10 +94,12 @@ void Follow(const Instruction& step, const Shape& to, size_t param,
 }  // namespace
 
 absl::StatusOr<ArgumentLayout> FollowLayouts(const State& start,
-                                             const Trace& trace) {
+                                             const Trace& trace,
+                                             const std::vector<Tensor>& args) {
+  const Values extents = ExtentsOf(*start.functions[0], args);
   ArgumentLayout layout;
-  for (size_t p = 0; p < start.functions[0]->params.size(); ++p) {
-    layout.shape.push_back(ShapeOf(*start.functions[0], p));
+  for (size_t p = 0; p < args.size(); ++p) {
+    layout.shape.push_back(args[p].shape);
     layout.position.emplace_back(SizeOf(layout.shape.back()));
     layout.padding.emplace_back(layout.position[p].size());
     std::iota(layout.position[p].begin(), layout.position[p].end(), 0);
@@ -96,7 +115,7 @@ absl::StatusOr<ArgumentLayout> FollowLayouts(const State& start,
       if (before->params[p].buffer == state.functions[0]->params[p].buffer) {
         continue;
       }
-      Follow(step, ShapeOf(*state.functions[0], p), p, &layout);
+      Follow(step, ShapeOf(*state.functions[0], p, extents), p, &layout);
     }
   }
   return layout;

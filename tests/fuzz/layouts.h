@@ -19,9 +19,11 @@ struct ArgumentLayout {
   std::vector<std::vector<double>> padding;  // what other places hold
 };
 
-// Follows the transform_layout steps of the trace.
+// Follows the transform_layout steps of the trace. The shapes of `args`, one
+// for each parameter of the original function, tell symbolic extents.
 absl::StatusOr<ArgumentLayout> FollowLayouts(const State& start,
-                                             const Trace& trace);
+                                             const Trace& trace,
+                                             const std::vector<Tensor>& args);
 
 // `args` of the original function as the scheduled one wants them.
 std::vector<Tensor> ToNewLayout(const ArgumentLayout& layout,

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/testing/random_nests.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/tests/fuzz/check.h"
@@ -58,13 +59,22 @@ std::vector<Check> AllChecks(const Case& c, uint64_t seed, FuzzCounts* counts) {
           [&c](const Trace& t) { return CheckRoundTrips(c, t); }};
 }
 
+// Formulas for even seeds, nests for odd ones.
+NestProgram ProgramOf(uint64_t seed, const RandomProgramOptions& options) {
+  if (seed % 2 == 1) return RandomNests(seed);
+  Function f = RandomProgram(seed, options);
+  std::vector<Tensor> inputs = RandomInputs(f, seed);
+  return {"", std::move(f), std::move(inputs)};
+}
+
 }  // namespace
 
 absl::Status CheckPair(uint64_t seed, const PairOptions& options,
                        FuzzCounts* counts) {
   SetCurrentTask(seed);
   ++counts->pairs;
-  const Function f = RandomProgram(seed, options.program);
+  const NestProgram program = ProgramOf(seed, options.program);
+  const Function& f = program.function;
   absl::StatusOr<Schedule> schedule =
       RandomSchedule(f, seed, &counts->steps, options.trace);
   if (!schedule.ok()) {
@@ -73,9 +83,17 @@ absl::Status CheckPair(uint64_t seed, const PairOptions& options,
   }
   const Trace& trace = schedule->trace();
   counts->instructions += std::ssize(trace.instructions);
-  Case c{schedule->start(), RandomInputs(f, seed), {}};
+  Case c{schedule->start(), program.inputs, {}};
   c.expected = c.inputs;
   KILN_RETURN_IF_ERROR(Interpret(f, c.expected));
+  const absl::Status by_default =
+      CheckDefault(c, seed, static_cast<LoopOrder>(seed / 2 % 3));
+  if (!by_default.ok()) {
+    return absl::InternalError(
+        absl::StrCat("pair ", seed, " (--pairs 1 --seed ", seed,
+                     "): ", std::string(by_default.message()), "\n",
+                     PrintFunction(f, {.header = false})));
+  }
   for (const Check& check : AllChecks(c, seed, counts)) {
     const absl::Status status = check(trace);
     const FuzzCounts before = *counts;

@@ -137,7 +137,8 @@ void* AllocPlain(const KilnHost*, uint64_t bytes) {
 void FreePlain(const KilnHost*, void* data) { std::free(data); }
 
 // The kernel's own status, or minus the number of a signal below -1000.
-int32_t Call(KilnKernel entry, const KilnHost* host, void* const* data) {
+int32_t Call(KilnKernel entry, const KilnHost* host, void* const* data,
+             const int64_t* scalars) {
   sigjmp_buf here;
   const int number = sigsetjmp(here, 1);
   if (number != 0) {
@@ -145,7 +146,7 @@ int32_t Call(KilnKernel entry, const KilnHost* host, void* const* data) {
     return -1000 - number;
   }
   resume = &here;
-  const int32_t status = entry(host, data, nullptr);
+  const int32_t status = entry(host, data, scalars);
   resume = nullptr;
   return status;
 }
@@ -171,6 +172,7 @@ absl::Status Explain(int32_t status) {
 }  // namespace
 
 absl::Status RunInSandbox(KilnKernel entry, LoopOrder order,
+                          const std::vector<int64_t>& scalars,
                           std::vector<Tensor>* tensors) {
   UseSignalStack();
   Host host{{&ParallelFor, &Alloc, &Free, nullptr}, order};
@@ -191,7 +193,8 @@ absl::Status RunInSandbox(KilnKernel entry, LoopOrder order,
     data.push_back(buffer->data());
     buffers.push_back(*std::move(buffer));
   }
-  const absl::Status status = Explain(Call(entry, &host.abi, data.data()));
+  const absl::Status status =
+      Explain(Call(entry, &host.abi, data.data(), scalars.data()));
   if (!status.ok()) return status;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (auto slack = buffers[i].CheckSlack()) host.violation = *slack;

@@ -19,8 +19,10 @@ namespace kiln {
 // How iterations of parallel loops are run.
 enum class LoopOrder : uint8_t { kForward, kBackward, kThreads };
 
-// Calls `entry` on copies of `tensors` and copies the results back.
+// Calls `entry` on copies of `tensors` and on `scalars` (kernel_abi.h), and
+// copies the results back.
 absl::Status RunInSandbox(KilnKernel entry, LoopOrder order,
+                          const std::vector<int64_t>& scalars,
                           std::vector<Tensor>* tensors);
 
 // What the calling thread is at, printed by signal handlers where a crash
