@@ -12,6 +12,7 @@
 
 #include "kiln/base/check.h"
 #include "kiln/ir/te/te.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/numerics.h"
 
 namespace kiln {
@@ -475,6 +476,16 @@ Function Generator::Run() {
   return *std::move(f);
 }
 
+// Lets the layout of every input but the first be free.
+void FreeLayouts(Function* f) {
+  std::vector<int> inputs;
+  for (size_t i = 1; i < f->params.size(); ++i) {
+    const Buffer& buffer = f->params[i].buffer;
+    if (buffer->name[0] != 'T') inputs.push_back(static_cast<int>(i));
+  }
+  if (!inputs.empty()) SetLayoutFree(f, inputs);
+}
+
 double RandomElement(DType dtype, std::mt19937_64& random) {
   if (dtype.is_bool()) return static_cast<double>(random() % 2);
   if (dtype.is_uint()) return static_cast<double>(random() % 9);
@@ -487,6 +498,7 @@ double RandomElement(DType dtype, std::mt19937_64& random) {
 Function RandomProgram(uint64_t seed, const RandomProgramOptions& options) {
   Function f = Generator(seed, options).Run();
   if (seed % 2 == 0) AllowNormwise(&f);
+  if (seed % 16 == 4) FreeLayouts(&f);
   return f;
 }
 

@@ -24,7 +24,8 @@ struct RandomProgramOptions {
 // Values stay small enough that nothing overflows on RandomInputs. What no
 // block reads is an output; inputs come first among the parameters. Half of
 // them (even seeds) allow normwise errors, half of these have even extents
-// mostly.
+// mostly. One in sixteen leaves the layout of its second and further inputs
+// free.
 Function RandomProgram(uint64_t seed, const RandomProgramOptions& options = {});
 
 // A tensor for each parameter of `f`, whose extents are constant or else

@@ -62,7 +62,12 @@ std::vector<Check> AllChecks(const Case& c, uint64_t seed, FuzzCounts* counts) {
 // Formulas for even seeds, nests for odd ones.
 NestProgram ProgramOf(uint64_t seed, const RandomProgramOptions& options) {
   if (seed % 2 == 1) return RandomNests(seed);
-  Function f = RandomProgram(seed, options);
+  RandomProgramOptions sized = options;
+  if (seed % 64 == 2) {
+    // Sizes at which loops are blocked and prefetched.
+    sized = {.max_stages = 2, .max_extent = 160, .max_work = 1 << 18};
+  }
+  Function f = RandomProgram(seed, sized);
   std::vector<Tensor> inputs = RandomInputs(f, seed);
   return {"", std::move(f), std::move(inputs)};
 }
