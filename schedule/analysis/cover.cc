@@ -13,6 +13,7 @@
 #include "kiln/schedule/analysis/dense.h"
 #include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/stores.h"
 
 namespace kiln {
 namespace {
@@ -111,22 +112,32 @@ std::optional<int64_t> CountPoints(const Loops& loops,
   return count;
 }
 
-// Each dimension is dense on its own, and no loop moves two of them.
-bool IsDenseBox(const Loops& loops, const std::vector<Range>& region) {
-  for (const Range& range : region) {
-    const int64_t* width = AsInt(range.extent);
-    const bool dense =
-        width ? IsDense(range.min, *width, loops)
-              : std::none_of(loops.begin(), loops.end(), [&](const auto* loop) {
-                  return Moves(*loop, range);
-                });
-    if (!dense) return false;
+// Whether the region is another one in each iteration of the loops that move
+// it: an index from data, or i // 2, may come again. Where it is wider than a
+// point, it moves by multiples of its width.
+bool IsInjective(const Loops& loops, const std::vector<Range>& region,
+                 Analyzer* analyzer) {
+  Loops moving;
+  for (const ForNode* loop : loops) {
+    if (MovesAny(*loop, region)) moving.push_back(loop);
   }
-  return std::all_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
-    return std::count_if(region.begin(), region.end(), [&](const Range& range) {
-             return Moves(*loop, range);
-           }) <= 1;
-  });
+  std::vector<Expr> at;
+  for (const Range& range : region) {
+    if (std::none_of(moving.begin(), moving.end(), [&](const ForNode* loop) {
+          return Moves(*loop, range);
+        })) {
+      continue;
+    }
+    if (IsOne(range.extent)) {
+      at.push_back(range.min);
+      continue;
+    }
+    const Expr rest = analyzer->Simplify(FloorMod(range.min, range.extent));
+    if (!AsInt(range.extent) || !AsInt(rest)) return false;
+    at.push_back(analyzer->Simplify(FloorDiv(range.min, range.extent)));
+  }
+  return CheckIterMap(at, Ranges(moving), Bool(true), IterMapLevel::kInjective)
+      .ok();
 }
 
 // Of the loops that `condition` is about: how many of their iterations it
@@ -361,6 +372,7 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
 
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const Box& box, Analyzer* analyzer) {
+  if (written.buffer && !StoresAll(block.block(), written)) return false;
   const Loops loops = LoopsFrom(block, depth);
   const std::vector<Range> region = InLoopVariables(block, written);
   if (IsDenseBox(loops, region)) return true;
@@ -379,7 +391,25 @@ bool FillsBoxByCount(const ScopeBlock& block, const std::vector<Range>& region,
   const auto left =
       CountConditions(block.realize->predicate, region, loops, &free, analyzer);
   const auto points = Times(left, CountPoints(free, region));
-  return volume && points && *points >= *volume;
+  return volume && points && *points >= *volume &&
+         IsInjective(loops, region, analyzer);
+}
+
+bool IsDenseBox(const Loops& loops, const std::vector<Range>& region) {
+  for (const Range& range : region) {
+    const int64_t* width = AsInt(range.extent);
+    const bool dense =
+        width ? IsDense(range.min, *width, loops)
+              : std::none_of(loops.begin(), loops.end(), [&](const auto* loop) {
+                  return Moves(*loop, range);
+                });
+    if (!dense) return false;
+  }
+  return std::all_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+    return std::count_if(region.begin(), region.end(), [&](const Range& range) {
+             return Moves(*loop, range);
+           }) <= 1;
+  });
 }
 
 bool Contains(const std::vector<IntSet>& outer,

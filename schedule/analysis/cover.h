@@ -21,14 +21,20 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
                                Analyzer* analyzer);
 
 // Whether the block, but for its predicate, writes every point of `box`, the
-// hull of the region that it writes, while the loops from `depth` on run. False
-// also means "cannot tell".
+// hull of the region that it writes, while the loops from `depth` on run. A
+// region of no buffer stands for the values of iterators. False also means
+// "cannot tell".
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
               size_t depth, const std::vector<IntSet>& box, Analyzer* analyzer);
 
+// Whether `region` fills its hull while `loops` run: each dimension is dense on
+// its own, and no loop moves two of them.
+bool IsDenseBox(const std::vector<const ForNode*>& loops,
+                const std::vector<Range>& region);
+
 // Whether the block writes every point of `box` in spite of its predicate, as
-// far as loops from `depth` on decide that; `region` is in terms of loop
-// variables. False also means "cannot tell".
+// far as loops from `depth` on decide that; `region`, all of which an instance
+// writes, is in terms of loop variables. False also means "cannot tell".
 bool FillsBoxByCount(const ScopeBlock& block, const std::vector<Range>& region,
                      size_t depth, const std::vector<IntSet>& box,
                      Analyzer* analyzer);
