@@ -5,7 +5,8 @@
 //   for j, i in T.grid(5, 7):
 //       with T.block("B1"):
 //           vi, vj = T.axis.remap("SS", [i, j])
-//           X[R[vi], vj] = X[vi, vj] + T.if_then_else(vj < 4, A[vi, vj + 1], ...)
+//           X[R[vi], vj] = X[vi, vj] + T.if_then_else(vj < 4, A[vi, vj + 1],
+//           ...)
 //
 // Tensors that a nest writes in part are parameters or were written before.
 #include "kiln/ir/testing/random_nests.h"
@@ -25,12 +26,12 @@ namespace {
 
 // An iterator of a block with its loops: `binding` in terms of their variables.
 struct Axis {
-  std::string name;     // vi
-  std::string type;     // spatial, reduce or opaque
-  std::string extent;   // 7 or n
+  std::string name;    // vi
+  std::string type;    // spatial, reduce or opaque
+  std::string extent;  // 7 or n
   std::vector<std::pair<std::string, std::string>> loops;  // variable, extent
-  std::string binding;  // i, or i0 * 4 + i1
-  std::string where;    // what binding < extent needs, if anything
+  std::string binding;                                     // i, or i0 * 4 + i1
+  std::string where;  // what binding < extent needs, if anything
 };
 
 class Writer {
@@ -97,14 +98,12 @@ std::string Writer::Param(const char* prefix, const std::string& shape,
                           const std::string& dtype, int64_t below) {
   const std::string name = absl::StrCat(prefix, names_++);
   const bool by_handle = symbolic_;
-  params_.push_back(by_handle
-                        ? absl::StrCat(name, "_h: T.handle")
-                        : absl::StrCat(name, ": T.Buffer((", shape, "), \"",
-                                       dtype, "\")"));
+  params_.push_back(by_handle ? absl::StrCat(name, "_h: T.handle")
+                              : absl::StrCat(name, ": T.Buffer((", shape,
+                                             "), \"", dtype, "\")"));
   if (by_handle) {
     allocations_.push_back(absl::StrCat(name, " = T.match_buffer(", name,
-                                        "_h, (", shape, "), \"", dtype,
-                                        "\")"));
+                                        "_h, (", shape, "), \"", dtype, "\")"));
   }
   below_.push_back(below);
   return name;
@@ -128,18 +127,17 @@ std::string Writer::LoadOf(const std::string& x) {
     case 3:
       return absl::StrCat(x, "[vi, (vj + ", Below(m_), ") % ", m_, "]");
     case 4:
-      return absl::StrCat(x, "[vi, ",
-                          Param("C", absl::StrCat(m_), "int32", m_), "[vj]]");
+      return absl::StrCat(x, "[vi, ", Param("C", absl::StrCat(m_), "int32", m_),
+                          "[vj]]");
     case 5:
       return absl::StrCat(x, "[", n_ - 1, " - vi, vj]");
     case 6:
       return absl::StrCat("T.if_then_else(0 < vi, ", x, "[vi - 1, vj], ",
                           Const(-1), ")");
     case 7:
-      return absl::StrCat(x, "[",
-                          Param("R", Rows(), Chance(50) ? "int64" : "uint8",
-                                n_),
-                          "[vi], vj]");
+      return absl::StrCat(
+          x, "[", Param("R", Rows(), Chance(50) ? "int64" : "uint8", n_),
+          "[vi], vj]");
     default:
       return absl::StrCat(x, "[vi // 2, vj]");
   }
@@ -221,13 +219,14 @@ void Writer::Nest(std::vector<Axis> axes, const std::vector<std::string>& body,
                                           "T.vectorized"};
   int depth = 0;
   for (const auto& [variable, extent] : loops) {
-    const bool outermost = depth == 0, innermost = depth + 1 == std::ssize(loops);
+    const bool outermost = depth == 0,
+               innermost = depth + 1 == std::ssize(loops);
     std::string kind = "range";
     if (may_be_parallel && innermost) kind = Pick(kinds);
     if (may_be_parallel && outermost && Chance(40)) kind = "T.parallel";
     if (extent == "n" && kind != "T.parallel") kind = "range";
-    Line(depth++, absl::StrCat("for ", variable, " in ", kind, "(", extent,
-                               "):"));
+    Line(depth++,
+         absl::StrCat("for ", variable, " in ", kind, "(", extent, "):"));
   }
   Line(depth++, absl::StrCat("with T.block(\"B", blocks_++, "\"):"));
   for (const Axis& axis : axes) {
@@ -277,12 +276,12 @@ void Writer::Scatter() {
 // Many iterations write one element; the last one stays.
 void Writer::Repeated() {
   const std::string x = NewMatrix(), value = Value();
-  const std::vector<std::string> at = {"vi, vj // 2", "vi, vj % 2", "vi, 0",
-                                       absl::StrCat("vi, T.min(vj, ", m_ / 2,
-                                                    ")"),
-                                       absl::StrCat("vi, (vj * 2) % ", m_)};
-  Nest(Plane(), {absl::StrCat(x, "[", m_ > 1 ? Pick(at) : "vi, 0", "] = ",
-                              value)});
+  const std::vector<std::string> at = {
+      "vi, vj // 2", "vi, vj % 2", "vi, 0",
+      absl::StrCat("vi, T.min(vj, ", m_ / 2, ")"),
+      absl::StrCat("vi, (vj * 2) % ", m_)};
+  Nest(Plane(),
+       {absl::StrCat(x, "[", m_ > 1 ? Pick(at) : "vi, 0", "] = ", value)});
 }
 
 void Writer::Accumulate() {
@@ -290,9 +289,9 @@ void Writer::Accumulate() {
   std::vector<Axis> axes = {
       MakeAxis("vi", "spatial", Rows()),
       MakeAxis("vj", Chance(80) ? "reduce" : "spatial", absl::StrCat(m_))};
-  Nest(std::move(axes), {absl::StrCat(x, "[vi, ", m_ - 1, "] = ", x, "[vi, ",
-                                      m_ - 1, "] + ", Pick(read_only_),
-                                      "[vi, vj]")});
+  Nest(std::move(axes),
+       {absl::StrCat(x, "[vi, ", m_ - 1, "] = ", x, "[vi, ", m_ - 1, "] + ",
+                     Pick(read_only_), "[vi, vj]")});
 }
 
 void Writer::Reduce() {
@@ -307,15 +306,15 @@ void Writer::Reduce() {
       Chance(30)) {
     axes[1].where = absl::StrCat("j <= i");
   }
-  const std::string value =
-      Chance(25) ? absl::StrCat("T.if_then_else(", Condition(), ", ", load,
-                                ", ", Const(0), ")")
-                 : load;
+  const std::string value = Chance(25)
+                                ? absl::StrCat("T.if_then_else(", Condition(),
+                                               ", ", load, ", ", Const(0), ")")
+                                : load;
   Nest(std::move(axes),
        {"with T.init():",
-        absl::StrCat("    ", at, " = ",
-                     sum ? Const(0)
-                         : absl::StrCat("T.min_value(\"", dtype_, "\")")),
+        absl::StrCat(
+            "    ", at, " = ",
+            sum ? Const(0) : absl::StrCat("T.min_value(\"", dtype_, "\")")),
         sum ? absl::StrCat(at, " = ", at, " + ", value)
             : absl::StrCat(at, " = T.max(", at, ", ", value, ")")});
 }
@@ -346,9 +345,9 @@ void Writer::TwoStores() {
                  absl::StrCat(x, "[vi, vj ", Chance(50) ? "* 2 + 1" : "+ 1",
                               "] = ", a, "[vi, vj + 1]")});
   }
-  Nest(Plane(), {absl::StrCat(x, "[vi, vj] = ", a, "[vi, vj]"),
-                 absl::StrCat(y, "[vi, vj] = ", x, "[vi, vj] + ", a,
-                              "[vi, vj]")});
+  Nest(Plane(),
+       {absl::StrCat(x, "[vi, vj] = ", a, "[vi, vj]"),
+        absl::StrCat(y, "[vi, vj] = ", x, "[vi, vj] + ", a, "[vi, vj]")});
 }
 
 void Writer::Conditional() {
@@ -367,8 +366,8 @@ void Writer::Conditional() {
 void Writer::Histogram() {
   const std::string y = Param("Y", absl::StrCat(m_), dtype_);
   const std::string at = absl::StrCat(
-      y, "[",
-      Param("H", absl::StrCat(Rows(), ", ", m_), "int32", m_), "[vi, vj]]");
+      y, "[", Param("H", absl::StrCat(Rows(), ", ", m_), "int32", m_),
+      "[vi, vj]]");
   const std::string type = Chance(70) ? "reduce" : "spatial";
   Nest({MakeAxis("vi", type, Rows()), MakeAxis("vj", type, absl::StrCat(m_))},
        {absl::StrCat(at, " = ", at, " + ", Const(2))});
@@ -380,10 +379,10 @@ void Writer::Scan() {
       MakeAxis("vi", "spatial", Rows()),
       MakeAxis("vj", Chance(60) ? "opaque" : "spatial", absl::StrCat(m_))};
   if (Chance(50)) {
-    return Nest(std::move(axes),
-                {absl::StrCat(x, "[vi, vj] = T.if_then_else(0 < vj, ", x,
-                              "[vi, vj - 1], ", Const(0), ") + ", a,
-                              "[vi, vj]")});
+    return Nest(
+        std::move(axes),
+        {absl::StrCat(x, "[vi, vj] = T.if_then_else(0 < vj, ", x,
+                      "[vi, vj - 1], ", Const(0), ") + ", a, "[vi, vj]")});
   }
   Nest(std::move(axes),
        {"if vj == 0:", absl::StrCat("    ", x, "[vi, 0] = ", a, "[vi, 0]"),
@@ -416,19 +415,19 @@ void Writer::Largest() {
         absl::StrCat("    ", value, " = T.min_value(\"", dtype_, "\")"),
         absl::StrCat("at: T.int32 = T.Select(", value, " >= ", a, ", ", index,
                      ", T.Cast(\"int32\", vj))"),
-        absl::StrCat("most: T.", dtype_, " = T.Select(", value, " >= ", a,
-                     ", ", value, ", ", a, ")"),
+        absl::StrCat("most: T.", dtype_, " = T.Select(", value, " >= ", a, ", ",
+                     value, ", ", a, ")"),
         absl::StrCat(index, " = at"), absl::StrCat(value, " = most")});
 }
 
 void Writer::AddNest() {
   using Kind = void (Writer::*)();
   static const std::vector<Kind> kinds = {
-      &Writer::Map,        &Writer::Map,         &Writer::Map,
-      &Writer::Part,       &Writer::Scatter,     &Writer::Repeated,
-      &Writer::Accumulate, &Writer::Reduce,      &Writer::Reduce,
-      &Writer::Product,    &Writer::TwoStores,   &Writer::Conditional,
-      &Writer::Histogram,  &Writer::Scan,        &Writer::Update,
+      &Writer::Map,        &Writer::Map,       &Writer::Map,
+      &Writer::Part,       &Writer::Scatter,   &Writer::Repeated,
+      &Writer::Accumulate, &Writer::Reduce,    &Writer::Reduce,
+      &Writer::Product,    &Writer::TwoStores, &Writer::Conditional,
+      &Writer::Histogram,  &Writer::Scan,      &Writer::Update,
       &Writer::Stencil,    &Writer::Largest};
   (this->*Pick(kinds))();
 }

@@ -45,8 +45,8 @@ TEST(RandomNestsTest, EveryKindOfAccessOccurs) {
   std::string all;
   for (uint64_t seed = 0; seed < 400; ++seed) all += RandomNests(seed).text;
   for (const char* part :
-       {"T.if_then_else", "T.where", "T.axis.opaque", "T.axis.reduce",
-        "T.init", "T.parallel", "T.vectorized", "T.unroll", "T.match_buffer",
+       {"T.if_then_else", "T.where", "T.axis.opaque", "T.axis.reduce", "T.init",
+        "T.parallel", "T.vectorized", "T.unroll", "T.match_buffer",
         "n = T.int64()", "\"int8\"", "\"float16\"", "\"uint8\"", "vj // 2",
         "else:", "T.Cast"}) {
     EXPECT_THAT(all, HasSubstr(part));

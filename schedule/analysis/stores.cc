@@ -23,7 +23,9 @@ namespace {
 
 using Point = std::vector<int64_t>;  // from the corner of the region
 
-bool SameIndex(const Expr& a, const Expr& b) { return a == b || SameExpr(a, b); }
+bool SameIndex(const Expr& a, const Expr& b) {
+  return a == b || SameExpr(a, b);
+}
 
 // The one store that most blocks consist of.
 bool StoresThePoint(const Stmt& s, const BufferRegion& written) {

@@ -71,6 +71,16 @@ absl::Status MatchStore(Target* target) {
                : absl::OkStatus();
 }
 
+// Whether iterators that do not choose the element run too.
+bool RepeatsStores(const PointAccess& access) {
+  const auto& iters = access.node().iters;
+  return std::any_of(iters.begin(), iters.end(), [&](const IterVar& iter) {
+    return !IsOne(iter.domain.extent) &&
+           std::none_of(access.iters.begin(), access.iters.end(),
+                        [&](const IterVar& v) { return v.var == iter.var; });
+  });
+}
+
 absl::StatusOr<Target> Prepare(const Function& f, BlockId block, LoopId loop) {
   Target target;
   KILN_ASSIGN_OR_RETURN(target.access,
@@ -80,7 +90,7 @@ absl::StatusOr<Target> Prepare(const Function& f, BlockId block, LoopId loop) {
     return Refusal(kName, absl::StrCat(Describe(target.block()),
                                        " is not complete: ", *reason));
   }
-  if (!IsInjective(target.access)) {
+  if (!IsInjective(target.access) || RepeatsStores(target.access)) {
     return Refusal(kName, absl::StrCat(Describe(target.block()),
                                        " may write an element twice"));
   }

@@ -88,6 +88,7 @@ TEST(DecomposePadding, RefusesOtherStores) {
   for (const char* store :
        {"P[vi, vj] = A[vi % 4, vj % 7]",
         "P[vi, vj] = T.if_then_else(vi < 4, A[vi % 4, 0], A[0, 0])",
+        "P[vi, 0] = T.if_then_else(vi < 4, A[vi % 4, 0], T.float32(0))",
         "P[vi // 2, vj] = T.if_then_else(vi < 4, A[vi % 4, 0], T.float32(0))",
         "P[vi, vj] = T.if_then_else(A[0, 0] < T.float32(1), A[1, 0], "
         "T.float32(0))"}) {

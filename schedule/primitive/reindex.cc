@@ -8,6 +8,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/stores.h"
 #include "kiln/schedule/primitive/point_access.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
@@ -186,6 +187,12 @@ absl::Status Check(const Function& f, const PointAccess& access, bool is_write,
                    absl::StrCat("several values of the iterators may "
                                 "write the same element of `",
                                 access.buffer->name, "`"));
+  }
+  if (is_write &&
+      !StoresAll(access.node(), {access.buffer, PointRegion(access.indices)})) {
+    return Refusal(primitive, absl::StrCat(Describe(access.node()),
+                                           " may leave `", access.buffer->name,
+                                           "` as it was; the copy would not"));
   }
   for (const IterVar& iter : access.iters) {
     if (!is_write || iter.type == IterType::kSpatial) continue;

@@ -385,5 +385,12 @@ TEST(ReindexCache, RefusesIteratorsThatDoNotIndexTheTensor) {
       ReindexCache(f, BlockNamed(f, "B"), 3, false, "shared", map).ok());
 }
 
+TEST(Reindex, RefusesAWriteThatLeavesElementsAsTheyWere) {
+  const Function f =
+      Elementwise("if vi < vj:\n                B[vi, vj] = A[vi, vj]");
+  EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, true),
+              StatusIs(kRefused, HasSubstr("may leave `B` as it was")));
+}
+
 }  // namespace
 }  // namespace kiln
