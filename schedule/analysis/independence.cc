@@ -7,6 +7,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/separation.h"
 
 namespace kiln {
 namespace {
@@ -88,6 +89,21 @@ Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
   return block.block().init ? std::nullopt : WhyNotAffine(block);
 }
 
+// Whether iterations of the loop stand for other elements each, whatever else
+// the block does to its own: updates in place, sums without an init.
+bool IsSeparated(const ForNode& loop, const ScopeBlock& block) {
+  bool moves = false;
+  for (size_t i = 0; i < block.realize->values.size(); ++i) {
+    if (!UsesVar(block.realize->values[i], loop.var)) continue;
+    moves = true;
+    if (block.block().iters[i].type != IterType::kSpatial ||
+        !SeparatesInstances(block.block(), i)) {
+      return false;
+    }
+  }
+  return moves && !WhyNotAffine(block);
+}
+
 }  // namespace
 
 bool LivesWithin(const BlockNode& scope, const Stmt& subtree,
@@ -123,6 +139,9 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
   const Scope local(scope, path.back());
   if (!local.only_loops_and_blocks) {
     return "it holds statements other than loops and blocks";
+  }
+  if (local.blocks.size() == 1 && IsSeparated(*path.loop(), local.blocks[0])) {
+    return std::nullopt;
   }
   for (size_t i = 0; i < local.blocks.size(); ++i) {
     const ScopeBlock& block = local.blocks[i];

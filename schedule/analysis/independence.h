@@ -16,7 +16,8 @@ struct IndependenceOptions {
 // The blocks below the loop are complete or reductions among themselves; the
 // loop moves only their spatial iterators, so that two iterations write
 // different elements, but for buffers that live within one iteration; and what
-// one block hands to another stays within the iteration.
+// one block hands to another stays within the iteration. A block alone may also
+// update elements, where those of two iterations differ (separation.h).
 Reason WhyNotIndependent(const Path& loop, IndependenceOptions options = {});
 
 // Whether what flows between the blocks of a subtree stays within one run of

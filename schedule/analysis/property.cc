@@ -9,6 +9,7 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/separation.h"
 
 namespace kiln {
 namespace {
@@ -96,6 +97,7 @@ Reason WhyNotComplete(const Scope& scope, int index) {
                           "`, which it writes");
     }
   }
+  if (Reason reason = WhyInstancesMeet(block)) return reason;
   return WhyNotOnlyWriter(scope, index);
 }
 
@@ -105,6 +107,7 @@ Reason WhyNotReduction(const Scope& scope, int index) {
   if (Reason reason = WhyNotIterTypes(block, true)) return reason;
   if (Reason reason = WhyNotOnlyWriter(scope, index)) return reason;
   if (Reason reason = WhyReduceIndexesWrites(block)) return reason;
+  if (Reason reason = WhyInstancesMeet(block)) return reason;
   return WhyNotAffine(scope.blocks[index]);
 }
 

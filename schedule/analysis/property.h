@@ -17,11 +17,13 @@ namespace kiln {
 using Reason = std::optional<std::string>;
 
 // Complete: all iterators are spatial, the block is the only one of the scope
-// that writes what it writes, and it reads none of that.
+// that writes what it writes, it reads none of that, and no two instances write
+// the same element (separation.h).
 Reason WhyNotComplete(const Scope& scope, int block);
 
 // Reduction: has an init; iterators are spatial or reduce; bindings affine;
-// the only writer; reduce iterators do not index what it writes.
+// the only writer; reduce iterators do not index what it writes, and instances
+// that differ in spatial ones write different elements.
 Reason WhyNotReduction(const Scope& scope, int block);
 
 // Complete or a reduction. Over Scope(block, subtree) this is the property

@@ -8,7 +8,9 @@
 #include "kiln/schedule/analysis/independence.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/separation.h"
 
 namespace kiln {
 namespace {
@@ -144,7 +146,66 @@ absl::Status CheckBlock(const BlockRealizeNode& realize,
   return absl::OkStatus();
 }
 
-absl::Status CheckBlocks(const Chain& chain, const Scope& local) {
+// Whether instances in different iterations of the loop may touch the same
+// element, so that their order counts. `reduces` tells whether that is only
+// because reduce iterators move.
+bool IsOrdered(const ForNode& loop, const BlockRealizeNode& realize,
+               bool* reduces) {
+  if (IsOne(loop.extent)) return false;
+  bool moves = false, ordered = false;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    if (!Moves(loop, realize.values[i])) continue;
+    moves = true;
+    const bool spatial = realize.block->iters[i].type == IterType::kSpatial;
+    if (spatial && SeparatesInstances(*realize.block, i)) continue;
+    ordered = true;
+    if (spatial) *reduces = false;
+  }
+  if (!moves) *reduces = false;
+  return ordered || !moves;
+}
+
+bool CombinesAtWill(const BlockNode& block) {
+  if (CombinesInAnyOrder(block)) return true;
+  if (!block.init) return false;
+  const absl::StatusOr<Reducer> reducer = MatchReducer(block);
+  return reducer.ok() && !reducer->keeps_first;
+}
+
+// Loops whose order counts keep it, unless they only say in which order values
+// are combined.
+absl::Status CheckOrder(const Chain& chain,
+                        const std::vector<const ForNode*>& order,
+                        const BlockRealizeNode& realize) {
+  bool reduces = true;
+  std::vector<const ForNode*> before, after;
+  for (const ForNode* loop : chain.loops) {
+    if (IsOrdered(*loop, realize, &reduces)) before.push_back(loop);
+  }
+  if (before.size() < 2) return absl::OkStatus();
+  for (const ForNode* loop : order) {
+    if (std::find(before.begin(), before.end(), loop) != before.end()) {
+      after.push_back(loop);
+    }
+  }
+  if (before == after || (reduces && CombinesAtWill(*realize.block))) {
+    return absl::OkStatus();
+  }
+  const auto changed =
+      std::mismatch(before.begin(), before.end(), after.begin());
+  return Refusal(
+      kName,
+      absl::StrCat("iterations of ", Describe(**changed.first), " and of ",
+                   Describe(**changed.second), " touch the same elements in ",
+                   Describe(*realize.block), ", so that their order counts"),
+      absl::StrCat("keep these two loops in their order, or mark the block "
+                   "with T.block_attr({\"",
+                   kDisjointWrites, "\": True}) if they do not"));
+}
+
+absl::Status CheckBlocks(const Chain& chain,
+                         const std::vector<const ForNode*>& order,
+                         const Scope& local) {
   if (!local.only_loops_and_blocks) {
     return Refusal(kName, absl::StrCat(Describe(*chain.loops[0]),
                                        " holds statements other than loops "
@@ -152,6 +213,7 @@ absl::Status CheckBlocks(const Chain& chain, const Scope& local) {
   }
   for (const ScopeBlock& block : local.blocks) {
     KILN_RETURN_IF_ERROR(CheckBlock(*block.realize, block.loops));
+    KILN_RETURN_IF_ERROR(CheckOrder(chain, order, *block.realize));
     if (!block.block().init) continue;
     KILN_RETURN_IF_ERROR(
         CheckReduction(*block.realize, block.loops, LoopsAbove(chain.path)));
@@ -200,7 +262,7 @@ absl::StatusOr<Function> Reorder(const Function& f,
   const std::vector<const ForNode*> order = NewOrder(chain, ids);
   KILN_RETURN_IF_ERROR(CheckDomains(order));
   const Scope local(*chain.path.scope()->block, chain.path.back());
-  KILN_RETURN_IF_ERROR(CheckBlocks(chain, local));
+  KILN_RETURN_IF_ERROR(CheckBlocks(chain, order, local));
   KILN_RETURN_IF_ERROR(CheckStarts(chain, local));
   Stmt body = chain.loops.back()->body;
   for (size_t i = order.size(); i-- > 0;) {
