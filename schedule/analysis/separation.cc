@@ -120,8 +120,7 @@ bool SeparateTogether(const BlockNode& block, const Var& var,
       .ok();
 }
 
-bool SeparatesIn(const BlockNode& block, const Var& var,
-                 const Buffer& buffer) {
+bool SeparatesIn(const BlockNode& block, const Var& var, const Buffer& buffer) {
   const Regions accesses = AccessesOf(block, buffer);
   for (size_t d = 0; d < buffer->shape.size(); ++d) {
     if (SeparatesAlong(block, var, accesses, d)) return true;
@@ -151,9 +150,9 @@ std::optional<ExprKind> CombinationOf(const StoreNode& store) {
   const bool is_left = is_old(op->a) && !loads_it(op->b);
   const bool is_right = is_old(op->b) && !loads_it(op->a);
   if (op->kind == ExprKind::kSub && is_left) return ExprKind::kAdd;
-  const bool commutes = op->kind == ExprKind::kAdd ||
-                        op->kind == ExprKind::kMul ||
-                        op->kind == ExprKind::kMin || op->kind == ExprKind::kMax;
+  const bool commutes =
+      op->kind == ExprKind::kAdd || op->kind == ExprKind::kMul ||
+      op->kind == ExprKind::kMin || op->kind == ExprKind::kMax;
   if (!commutes || (!is_left && !is_right)) return std::nullopt;
   return op->kind;
 }
@@ -178,11 +177,11 @@ std::optional<std::string> WhyInstancesMeet(const BlockNode& block) {
         SeparatesInstances(block, i)) {
       continue;
     }
-    return absl::StrCat(
-        "instances that differ in `", iter.var.name(), "` may touch the same ",
-        "element of what ", Describe(block),
-        " writes (if they do not, say so: T.block_attr({\"", kDisjointWrites,
-        "\": True}))");
+    return absl::StrCat("instances that differ in `", iter.var.name(),
+                        "` may touch the same ", "element of what ",
+                        Describe(block),
+                        " writes (if they do not, say so: T.block_attr({\"",
+                        kDisjointWrites, "\": True}))");
   }
   return std::nullopt;
 }
@@ -198,8 +197,8 @@ bool CombinesInAnyOrder(const BlockNode& block) {
         [&](const BufferRegion& r) { return r.buffer == store->buffer; });
     if (!is_written) return true;
     const auto kind = CombinationOf(*store);
-    combines = kind && kinds.emplace(store->buffer.get(), *kind).first->second ==
-                           *kind;
+    combines = kind &&
+               kinds.emplace(store->buffer.get(), *kind).first->second == *kind;
     return combines;
   });
   return combines;

@@ -21,7 +21,8 @@ def main(A: T.Buffer((4, 8), "int32"), S: T.Buffer((8,), "int32"), X: T.Buffer((
         with T.block("B"):
             vi, vj = T.axis.remap(")" +
                       types + R"(", [i, j])
-            )" + body + "\n");
+            )" + body +
+                      "\n");
 }
 
 // The iterators that separate, such as "vi vj".

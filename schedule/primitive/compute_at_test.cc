@@ -201,7 +201,7 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
 TEST(ReverseComputeAtTest, RefusesABlockOfWhichOnlyAPartRuns) {
   Function f = Parse(R"(
 @T.prim_func
-def main(A: T.Buffer((2, 3), "float32"), C: T.Buffer((2,), "float32")):
+def main(A: T.Buffer((2, 3), "float32"), C: T.Buffer((2, 3), "float32")):
     B = T.alloc_buffer((2, 3))
     for i, j in T.grid(2, 3):
         with T.block("B"):
@@ -211,7 +211,7 @@ def main(A: T.Buffer((2, 3), "float32"), C: T.Buffer((2,), "float32")):
         with T.block("C"):
             vi = T.axis.spatial(2, i)
             vj = T.axis.spatial(3, 1)
-            C[vi] = B[vi, vj]
+            C[vi, vj] = B[vi, vj]
 )");
   EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 1)),
               StatusIs(absl::StatusCode::kFailedPrecondition,

@@ -96,16 +96,35 @@ def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
   ExpectDependent(f, LoopsOf(f, "B")[0], "neither complete nor a reduction");
 }
 
-TEST(ForKind, ABlockThatReadsItsOutputWithoutInitIsNotIndependent) {
-  const Function f = ParseProgram(R"(
+// An 8 x 8 array of which block "B" stores `store`.
+Function InPlace(const std::string& store) {
+  return ParseProgram(R"(
 @T.prim_func
-def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-    for i in range(4):
+def main(A: T.Buffer((8, 8), "int32"), S: T.Buffer((8,), "int32"), B: T.Buffer((8, 8), "int32")):
+    for i, j in T.grid(8, 7):
         with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = B[vi] + A[vi]
-)");
-  ExpectDependent(f, LoopsOf(f, "B")[0], "it reads `B`, which it writes");
+            vi, vj = T.axis.remap("SS", [i, j])
+            )" + store +
+                      "\n");
+}
+
+TEST(ForKind, UpdatesOfElementsOfTheirOwnAreIndependent) {
+  const Function f = InPlace("B[vi, vj] = B[vi, vj] + A[vi, vj]");
+  for (LoopId loop : LoopsOf(f, "B")) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g, Parallel(f, loop));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+  }
+}
+
+TEST(ForKind, IterationsThatTouchWhatOthersWriteAreNotIndependent) {
+  for (const char* store :
+       {"B[vi, vj] = B[vi, vj + 1]", "B[vi, vj + 1] = B[vi, vj]",
+        "B[vi, S[vj]] = A[vi, vj]", "B[vi, vj // 2] = A[vi, vj]",
+        "B[vi, 0] = A[vi, vj]", "B[vi, vj] = B[vi, 7 - vj]"}) {
+    const Function f = InPlace(store);
+    ExpectDependent(f, LoopsOf(f, "B")[1], "B`");
+    KILN_EXPECT_OK(Parallel(f, LoopsOf(f, "B")[0]));
+  }
 }
 
 TEST(ForKind, IterationsThatWriteTheSameElementsAreNotIndependent) {
