@@ -150,8 +150,8 @@ absl::StatusOr<kiln::TuneState> Tune(const kiln::Module& module,
   KILN_ASSIGN_OR_RETURN(task.flop, kiln::EstimateFlops(f));
   task.peak_gflops = kiln::MeasurePeakGflops(*machine.pool, task.num_threads,
                                              kiln::DType::Float(32));
-  KILN_ASSIGN_OR_RETURN(task.data,
-                        kiln::MakeReferenceTask(f, *machine.builder));
+  KILN_ASSIGN_OR_RETURN(
+      task.data, kiln::MakeReferenceTask(f, *machine.builder, *machine.runner));
   KILN_ASSIGN_OR_RETURN(std::unique_ptr<kiln::Database> database,
                         kiln::Database::Open(database_path));
   kiln::Tuner tuner(machine.builder.get(), machine.runner.get(), database.get(),

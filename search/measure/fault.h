@@ -66,6 +66,13 @@ class FaultInjectingRunner : public Runner {
                                         const BuildResult& kernel,
                                         const MeasureOptions& options) override;
 
+  // Kernels that only run are left alone.
+  absl::StatusOr<RunResult> Run(const MeasureTask& task,
+                                const BuildResult& kernel,
+                                const MeasureOptions& options) override {
+    return runner_->Run(task, kernel, options);
+  }
+
   // Measures with this fault.
   absl::StatusOr<MeasureResult> MeasureFault(FaultKind kind,
                                              const MeasureTask& task,

@@ -2,8 +2,11 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -41,12 +44,16 @@ MeasureResult Failed(Verdict verdict, std::string reason) {
   return result;
 }
 
-std::optional<MeasureResult> ResultOf(const std::string& payload) {
+// `untimed`: no time is told.
+std::optional<MeasureResult> ResultOf(const std::string& payload,
+                                      bool untimed) {
   search::Response response;
   if (!response.ParseFromString(payload)) return std::nullopt;
   const std::optional<Verdict> verdict = ParseVerdict(response.verdict());
   if (!verdict) return std::nullopt;
-  if (*verdict == Verdict::kOk && !(response.min_ns() > 0)) return std::nullopt;
+  if (*verdict == Verdict::kOk && !untimed && !(response.min_ns() > 0)) {
+    return std::nullopt;
+  }
   MeasureResult result = Failed(*verdict, response.reason());
   result.min_ns = response.min_ns();
   result.median_ns = response.median_ns();
@@ -194,8 +201,8 @@ void FillPreparation(const BuiltPreparation& from, search::Preparation* to) {
 
 }  // namespace
 
-std::string LocalRunner::RequestFor(const BuildResult& kernel,
-                                    const MeasureOptions& options) const {
+search::Request LocalRunner::RequestFor(const BuildResult& kernel,
+                                        const MeasureOptions& options) const {
   search::Request request;
   request.set_version(kRunnerProtocolVersion);
   search::MeasureKernel& out = *request.mutable_measure();
@@ -215,7 +222,7 @@ std::string LocalRunner::RequestFor(const BuildResult& kernel,
   out.set_min_samples(options.min_samples);
   out.set_max_samples(options.max_samples);
   out.set_flush_cache(options.flush_cache);
-  return request.SerializeAsString();
+  return request;
 }
 
 absl::StatusOr<MeasureResult> LocalRunner::AfterSilence(
@@ -240,22 +247,77 @@ absl::StatusOr<MeasureResult> LocalRunner::AfterSilence(
 absl::StatusOr<MeasureResult> LocalRunner::Measure(
     const MeasureTask& task, const BuildResult& kernel,
     const MeasureOptions& options) {
+  return Ask(task, kernel, RequestFor(kernel, options), -1, options.deadline_s);
+}
+
+namespace {
+
+// The outputs of a task, cut out of the file that holds one after the other.
+absl::StatusOr<std::vector<std::string>> ReadOutputs(const MeasureTask& task,
+                                                     int fd) {
+  std::vector<std::string> outputs;
+  uint64_t at = 0;
+  for (uint64_t bytes : task.output_bytes()) {
+    std::string output(bytes, '\0');
+    for (uint64_t done = 0; done < bytes;) {
+      const ssize_t count = pread(fd, output.data() + done, bytes - done,
+                                  static_cast<off_t>(at + done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) {
+        return absl::InternalError("the outputs of a run cannot be read");
+      }
+      done += count;
+    }
+    at += bytes;
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+absl::StatusOr<RunResult> LocalRunner::Run(const MeasureTask& task,
+                                           const BuildResult& kernel,
+                                           const MeasureOptions& options) {
+  const OwnedFd file(memfd_create("kiln_run_outputs", MFD_CLOEXEC));
+  if (file.get() < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("memfd_create: ", std::strerror(errno)));
+  }
+  search::Request request = RequestFor(kernel, options);
+  request.mutable_measure()->set_run_once(true);
+  request.mutable_measure()->set_check(false);
+  KILN_ASSIGN_OR_RETURN(
+      MeasureResult result,
+      Ask(task, kernel, request, file.get(), options.deadline_s));
+  RunResult run = {result.verdict, std::move(result.reason), {}};
+  if (run.verdict == Verdict::kOk) {
+    KILN_ASSIGN_OR_RETURN(run.outputs, ReadOutputs(task, file.get()));
+  }
+  return run;
+}
+
+absl::StatusOr<MeasureResult> LocalRunner::Ask(const MeasureTask& task,
+                                               const BuildResult& kernel,
+                                               const search::Request& request,
+                                               int attached,
+                                               double deadline_s) {
   const auto start = std::chrono::steady_clock::now();
   if (absl::Status fits = task.CheckFits(kernel.signature); !fits.ok()) {
     return Failed(Verdict::kBuildError, std::string(fits.message()));
   }
   KILN_RETURN_IF_ERROR(Ready(task));
-  const double deadline_s =
-      options.deadline_s > 0 ? options.deadline_s : options_.deadline_s;
+  if (deadline_s <= 0) deadline_s = options_.deadline_s;
   const Deadline deadline = After(deadline_s);
-  absl::Status silence =
-      SendFrame(worker_.fd.get(), RequestFor(kernel, options), -1, deadline);
+  absl::Status silence = SendFrame(
+      worker_.fd.get(), request.SerializeAsString(), attached, deadline);
   absl::StatusOr<Frame> frame =
       silence.ok() ? ReceiveFrame(worker_.fd.get(), deadline) : silence;
   MeasureResult result;
   if (!frame.ok()) {
     KILN_ASSIGN_OR_RETURN(result, AfterSilence(frame.status(), deadline_s));
-  } else if (std::optional<MeasureResult> read = ResultOf(frame->payload)) {
+  } else if (std::optional<MeasureResult> read =
+                 ResultOf(frame->payload, request.measure().run_once())) {
     result = *std::move(read);
   } else {
     result = Failed(Verdict::kCrash, "the kernel overwrote the worker itself");

@@ -18,6 +18,7 @@
 #include "kiln/search/measure/channel.h"
 #include "kiln/search/measure/fork_server.h"
 #include "kiln/search/measure/runner.h"
+#include "kiln/search/measure/runner.pb.h"
 
 namespace kiln {
 
@@ -40,6 +41,10 @@ class LocalRunner : public Runner {
                                         const BuildResult& kernel,
                                         const MeasureOptions& options) override;
 
+  absl::StatusOr<RunResult> Run(const MeasureTask& task,
+                                const BuildResult& kernel,
+                                const MeasureOptions& options) override;
+
   // The worker that measures now or next; may be asked from any thread.
   pid_t worker_pid() const { return worker_pid_; }
   // Workers that were replaced so far.
@@ -55,8 +60,14 @@ class LocalRunner : public Runner {
   absl::Status LoadTask(const MeasureTask& task);
   // Ends the worker; the spare one takes its place. Returns the wait status.
   absl::StatusOr<int> Replace();
-  std::string RequestFor(const BuildResult& kernel,
-                         const MeasureOptions& options) const;
+  search::Request RequestFor(const BuildResult& kernel,
+                             const MeasureOptions& options) const;
+  // Has the worker do what is asked for, with the file `attached` unless that
+  // is negative.
+  absl::StatusOr<MeasureResult> Ask(const MeasureTask& task,
+                                    const BuildResult& kernel,
+                                    const search::Request& request,
+                                    int attached, double deadline_s);
   absl::StatusOr<MeasureResult> AfterSilence(const absl::Status& silence,
                                              double deadline_s);
 

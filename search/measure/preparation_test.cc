@@ -55,7 +55,8 @@ class PreparationTest : public ::testing::Test {
  protected:
   void SetUp() override {
     KILN_ASSERT_OK_AND_ASSIGN(runner_, LocalRunner::Create());
-    KILN_ASSERT_OK_AND_ASSIGN(task_, MakeReferenceTask(Original(), builder_));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        task_, MakeReferenceTask(Original(), builder_, *runner_));
   }
 
   MeasureResult Measure(const Function& f) {
@@ -87,7 +88,7 @@ TEST_F(PreparationTest, TheRestAloneIsTimed) {
 }
 
 TEST_F(PreparationTest, AReferenceWithMarksRunsAsAWhole) {
-  KILN_EXPECT_OK(MakeReferenceTask(Ahead("w[vj, vi]"), builder_));
+  KILN_EXPECT_OK(MakeReferenceTask(Ahead("w[vj, vi]"), builder_, *runner_));
 }
 
 TEST_F(PreparationTest, WhatCannotBeSplitIsABuildError) {

@@ -1,8 +1,10 @@
 #include "kiln/search/measure/reference_task.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,45 +20,42 @@
 #include "kiln/schedule/primitive/reorder.h"
 #include "kiln/search/measure/compare.h"
 #include "kiln/search/measure/trusted.h"
-#include "kiln/vm/library/kernel_host.h"
-#include "kiln/vm/library/object_loader.h"
 #include "kiln/vm/ndarray/ndarray.h"
-#include "kiln/vm/ndarray/random_fill.h"
-#include "kiln/vm/packed/loaded_kernel.h"
 
 namespace kiln {
 namespace {
 
-absl::Status CheckStatic(const KernelSignature& signature) {
-  if (signature.scalars.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "function ", signature.name, " depends on ", signature.scalars[0].name,
-      ", whose value is only known at the call; give constant shapes to tune "
-      "it"));
-}
+// Loop iterations that a check by the interpreter may take.
+constexpr int64_t kMaxInterpretedSteps = 20'000'000;
+// A run of the reference is given up after so long: far more than any needs.
+constexpr double kDeadlineS = 120;
+constexpr double kSecondsPerFlop = 1e-8;
 
-absl::StatusOr<std::vector<NDArray>> MakeInputs(
-    const KernelSignature& signature, uint64_t seed) {
-  std::vector<NDArray> arrays;
-  for (const KernelBuffer& buffer : signature.buffers) {
+// Contents as the interpreter takes them.
+absl::StatusOr<std::vector<Tensor>> TensorsOf(const KernelSignature& signature,
+                                              const CallContents& contents) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < signature.buffers.size(); ++i) {
+    const KernelBuffer& buffer = signature.buffers[i];
+    KILN_RETURN_IF_ERROR(BufferBytes(buffer, contents.scalars).status());
     std::vector<int64_t> shape;
-    for (const KernelDim& dim : buffer.shape) shape.push_back(dim.extent);
-    KILN_ASSIGN_OR_RETURN(NDArray array, NDArray::Zeros(shape, buffer.dtype));
-    if (!buffer.written) FillRandom(array, seed + arrays.size());
-    arrays.push_back(std::move(array));
+    for (const KernelDim& dim : buffer.shape) {
+      shape.push_back(dim.is_symbolic() ? contents.scalars[dim.scalar]
+                                        : dim.extent);
+    }
+    Tensor& tensor = tensors.emplace_back(buffer.dtype, std::move(shape));
+    std::fill(tensor.bytes.begin(), tensor.bytes.end(), 0xff);
+    if (!contents.buffers[i]) continue;
+    const NDArray& array = *contents.buffers[i];
+    std::copy_n(array.data_as<uint8_t>(), array.bytes(), tensor.bytes.data());
   }
-  return arrays;
+  return tensors;
 }
 
-absl::Status RunCompiled(const BuildResult& build,
-                         const std::vector<NDArray>& arrays) {
-  KILN_ASSIGN_OR_RETURN(auto object, LoadedObject::Load(build.object));
-  KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(build.symbol));
-  ThreadPool pool;
-  KernelHost host(&pool);
-  std::vector<void*> data;
-  for (const NDArray& array : arrays) data.push_back(array.data());
-  return KernelStatus(entry(host.abi(), data.data(), nullptr), build.symbol);
+// From the form of the kernel ABI.
+Argument ScalarArgument(const KernelScalar& scalar, int64_t value) {
+  if (!scalar.dtype.is_float()) return value;
+  return std::bit_cast<double>(value);
 }
 
 // How many terms a reduction of `f` adds up: the largest product of extents of
@@ -77,49 +76,62 @@ int64_t ReductionLength(const Function& f) {
   return longest;
 }
 
-Tolerance ToleranceOf(const Function& f, const NDArray& expected) {
-  const double magnitude = LargestMagnitude(expected.dtype(), expected.data(),
-                                            expected.num_elements());
-  return ToleranceFor(expected.dtype(), ReductionLength(f), magnitude);
-}
-
-std::vector<Tensor> CopyInputs(const KernelSignature& signature,
-                               const std::vector<NDArray>& arrays) {
-  std::vector<Tensor> tensors;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    const NDArray& array = arrays[i];
-    Tensor tensor(array.dtype(), {array.shape().begin(), array.shape().end()});
-    if (!signature.buffers[i].written) {
-      std::copy_n(array.data_as<uint8_t>(), array.bytes(), tensor.bytes.data());
+// What the interpreter leaves in the tensors of `f` that it writes, in order;
+// nullopt where it would take too long.
+absl::StatusOr<std::optional<std::vector<Tensor>>> Interpreted(
+    const Function& f, const KernelSignature& signature,
+    const CallContents& contents) {
+  KILN_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
+                        TensorsOf(signature, contents));
+  KILN_ASSIGN_OR_RETURN(const Interpreter interpreter, Interpreter::Create(f));
+  std::vector<Argument> arguments;
+  for (const KernelParam& param : signature.params) {
+    if (param.kind == KernelParam::Kind::kBuffer) {
+      arguments.push_back(&tensors[param.index]);
+    } else {
+      arguments.push_back(ScalarArgument(signature.scalars[param.index],
+                                         contents.scalars[param.index]));
     }
-    tensors.push_back(std::move(tensor));
   }
-  return tensors;
+  InterpOptions options;
+  options.max_steps = kMaxInterpretedSteps;
+  const absl::Status status = interpreter.Run(arguments, options);
+  if (absl::IsResourceExhausted(status)) return std::nullopt;
+  KILN_RETURN_IF_ERROR(status);
+  std::vector<Tensor> written;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (signature.buffers[i].written) written.push_back(std::move(tensors[i]));
+  }
+  return written;
 }
 
-// The interpreter's outputs have to agree with the compiled ones. It goes
-// first: it names what a program does outside of its buffers, where compiled
-// code would take this process along.
+// The interpreter's outputs have to agree with the compiled ones.
 absl::Status CheckAgainstInterpreter(const Function& f,
-                                     const BuildResult& build, uint64_t seed) {
-  const KernelSignature& signature = build.signature;
-  KILN_ASSIGN_OR_RETURN(std::vector<NDArray> compiled,
-                        MakeInputs(signature, seed));
-  std::vector<Tensor> tensors = CopyInputs(signature, compiled);
-  KILN_RETURN_IF_ERROR(Interpret(f, tensors));
-  KILN_RETURN_IF_ERROR(RunCompiled(build, compiled));
-  for (size_t i = 0; i < compiled.size(); ++i) {
-    if (!signature.buffers[i].written) continue;
-    const NDArray& array = compiled[i];
+                                     const BuildResult& build,
+                                     const CallContents& contents,
+                                     Runner& runner,
+                                     const TrustedOptions& options) {
+  KILN_ASSIGN_OR_RETURN(const auto interpreted,
+                        Interpreted(f, build.signature, contents));
+  if (!interpreted) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(const std::vector<std::string> compiled,
+                        RunTrusted(build, contents, runner, options));
+  size_t next = 0;
+  for (const KernelBuffer& buffer : build.signature.buffers) {
+    if (!buffer.written) continue;
+    const Tensor& tensor = (*interpreted)[next];
+    const std::string& bytes = compiled[next++];
+    const Tolerance tolerance = ToleranceFor(
+        tensor.dtype, options.reduction_length,
+        LargestMagnitude(tensor.dtype, tensor.bytes.data(), tensor.size()));
     std::optional<OutputMismatch> mismatch =
-        CompareElements(array.dtype(), array.data(), tensors[i].bytes.data(),
-                        array.num_elements(), ToleranceOf(f, array));
+        CompareElements(tensor.dtype, bytes.data(), tensor.bytes.data(),
+                        tensor.size(), tolerance);
     if (!mismatch) continue;
-    return absl::InternalError(
-        absl::StrCat("function ", f.name,
-                     " compiled without a schedule disagrees with its "
-                     "interpretation: ",
-                     ToString(*mismatch, signature.buffers[i].name)));
+    return absl::InternalError(absl::StrCat(
+        "function ", f.name,
+        " compiled without a schedule disagrees with its interpretation: ",
+        ToString(*mismatch, buffer.name)));
   }
   return absl::OkStatus();
 }
@@ -169,21 +181,29 @@ Function InCacheOrder(const Function& f) {
 }
 
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
-    const Function& f, Builder& builder, const ReferenceOptions& options) {
+    const Function& f, Builder& builder, Runner& runner,
+    const ReferenceOptions& options) {
   const double flop = EstimateFlops(f).value_or(0);
   KILN_ASSIGN_OR_RETURN(
       BuildResult build,
       builder.Build(WithoutPreparation(
           flop > options.max_plain_flop ? InCacheOrder(f) : f)));
-  KILN_RETURN_IF_ERROR(CheckStatic(build.signature));
-  if (flop <= options.max_interpreted_flop) {
-    KILN_RETURN_IF_ERROR(CheckAgainstInterpreter(f, build, options.seed));
+  CallContents contents;
+  if (options.contents) {
+    contents = WithoutOutputs(f, *options.contents);
+  } else {
+    KILN_ASSIGN_OR_RETURN(contents,
+                          DrawContents(f, build.signature, options.seed));
   }
   TrustedOptions trusted;
-  trusted.seed = options.seed;
   trusted.reduction_length = ReductionLength(f);
   trusted.num_threads = ThreadPool::NumAvailableCpus();
-  return MakeTrustedTask(build, {}, trusted);
+  trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
+  if (flop <= options.max_interpreted_flop) {
+    KILN_RETURN_IF_ERROR(
+        CheckAgainstInterpreter(f, build, contents, runner, trusted));
+  }
+  return MakeTrustedTask(build, contents, runner, trusted);
 }
 
 }  // namespace kiln

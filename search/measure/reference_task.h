@@ -4,16 +4,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/measure/builder.h"
+#include "kiln/search/measure/contents.h"
+#include "kiln/search/measure/runner.h"
 #include "kiln/search/measure/task_data.h"
 
 namespace kiln {
 
 struct ReferenceOptions {
+  // Of random contents; not used where `contents` are given.
   uint64_t seed = 0;
+  std::optional<CallContents> contents = std::nullopt;
   // Programs of at most this many floating-point operations are interpreted
   // too, and the compiled program has to agree.
   double max_interpreted_flop = 3e6;
@@ -27,12 +32,13 @@ struct ReferenceOptions {
 // in the order of `f`, so that results are the same to the last bit.
 Function InCacheOrder(const Function& f);
 
-// Fills the inputs of `f`, which no schedule has touched, with random values
-// and runs it: `f` compiled as it stands (large ones: in cache order) defines
-// the outputs. Refuses symbolic dimensions and scalar parameters, which have no
-// values here.
+// Draws contents for what `f`, which no schedule has touched, reads or updates,
+// and runs it in a worker: `f` compiled as it stands (large ones: in cache
+// order) defines the outputs. Refuses symbolic dimensions and scalar parameters
+// where no contents are given, which have no values then.
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
-    const Function& f, Builder& builder, const ReferenceOptions& options = {});
+    const Function& f, Builder& builder, Runner& runner,
+    const ReferenceOptions& options = {});
 
 }  // namespace kiln
 

@@ -9,6 +9,7 @@
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/search/measure/llvm_builder.h"
+#include "kiln/search/measure/local_runner.h"
 
 namespace kiln {
 namespace {
@@ -26,16 +27,19 @@ TEST(InCacheOrderTest, KeepsTheMeaning) {
 }
 
 TEST(ReferenceTaskTest, TakesSmallAndLargePrograms) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
   LlvmBuilder builder(HostTarget());
   for (double max_plain_flop : {0.0, 1e9}) {
     KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload("gmm:32,48,16"));
     ReferenceOptions options;
     options.max_plain_flop = max_plain_flop;
-    KILN_EXPECT_OK(MakeReferenceTask(module.functions[0], builder, options));
+    KILN_EXPECT_OK(
+        MakeReferenceTask(module.functions[0], builder, *runner, options));
   }
 }
 
 TEST(ReferenceTaskTest, RefusesSymbolicShapes) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
   LlvmBuilder builder(HostTarget());
   KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("test", R"(
 @T.prim_func
@@ -49,7 +53,7 @@ def main(a: T.handle, b: T.handle):
             B[vi] = A[vi]
 )"));
   EXPECT_THAT(
-      MakeReferenceTask(f, builder),
+      MakeReferenceTask(f, builder, *runner),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("depends on n")));
 }
 

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/builder.h"
@@ -53,9 +55,26 @@ struct MeasureResult {
   double seconds = 0;
 };
 
+// What one call came to.
+struct RunResult {
+  Verdict verdict = Verdict::kOk;
+  std::string reason;  // where the verdict is not ok
+  // What each written buffer of the signature holds after the call, in order.
+  std::vector<std::string> outputs;
+};
+
 class Runner {
  public:
   virtual ~Runner() = default;
+
+  // Calls the kernel once on what the task's buffers hold before a call, away
+  // from this process and between guard zones, and compares nothing. Whatever
+  // the kernel does is a verdict. Of the options, threads and deadline count.
+  // A runner that only measures refuses.
+  virtual absl::StatusOr<RunResult> Run(const MeasureTask&, const BuildResult&,
+                                        const MeasureOptions&) {
+    return absl::UnimplementedError("this runner only measures");
+  }
 
   // Measures one kernel. Whatever the kernel does is a verdict; an error
   // means that nothing can be measured here at all. One call at a time.

@@ -136,6 +136,7 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MeasureTask::Create(
     KILN_ASSIGN_OR_RETURN(const uint64_t bytes, BufferBytes(buffer, scalars));
     KILN_RETURN_IF_ERROR(AddBuffer(buffer, tensors[i], bytes, task->fd_, load));
     task->total_bytes_ += bytes;
+    if (buffer.written) task->output_bytes_.push_back(bytes);
   }
   for (int64_t scalar : scalars) load.add_scalars(scalar);
   if (ftruncate(task->fd_, static_cast<off_t>(load.memory_bytes())) != 0) {

@@ -18,8 +18,9 @@ namespace kiln {
 
 // Contents of one buffer of a signature. Bytes are copied.
 struct TaskTensor {
-  // Before the call. Required for a buffer that is only read; a written one
-  // may have none, and then starts as all ones (NaN for floats).
+  // Before each call. Required for a buffer that is only read; a written one
+  // may have none, and then starts as all ones (NaN for floats). One that has
+  // them is updated: it gets them back before every call.
   absl::Span<const char> initial;
   // After the call, by a trusted way. Empty where it is not to be compared.
   absl::Span<const char> expected;
@@ -46,6 +47,9 @@ class MeasureTask {
   // Bytes of all buffers together.
   uint64_t total_bytes() const { return total_bytes_; }
 
+  // Bytes of each written buffer, in order.
+  const std::vector<uint64_t>& output_bytes() const { return output_bytes_; }
+
   // The LoadTask request of runner.proto, without the memory, and the
   // descriptor of the memory.
   const std::string& request() const { return request_; }
@@ -62,6 +66,7 @@ class MeasureTask {
   int64_t id_ = 0;
   KernelSignature signature_;
   uint64_t total_bytes_ = 0;
+  std::vector<uint64_t> output_bytes_;
   std::string request_;
   int fd_ = -1;
 };

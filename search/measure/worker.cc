@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -36,6 +38,9 @@ namespace kiln {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Where a sample is one call, so many times more samples may be taken.
+constexpr int kMoreSingleCalls = 10;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -86,7 +91,7 @@ class Worker {
  private:
   search::Response Answer(const Frame& frame);
   MaybeFailure Load(const search::LoadTask& load, int fd);
-  MaybeFailure Measure(const search::MeasureKernel& request,
+  MaybeFailure Measure(const search::MeasureKernel& request, int fd,
                        search::Response& response);
   MaybeFailure CheckedRun(const search::MeasureKernel& request,
                           WorkerKernel& kernel, search::Response& response);
@@ -198,6 +203,10 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
     const auto prepared = kernel.PlainSpans();
     options.flush.insert(options.flush.end(), prepared.begin(), prepared.end());
   }
+  if (task_->UpdatesBuffers()) {
+    options.restore = [this] { task_->RestorePlain(); };
+    options.max_samples *= kMoreSingleCalls;
+  }
   const absl::StatusOr<TimeResult> time = MeasureTime(
       [&] {
         status = kernel.Call(host_->abi(), task_->scalars());
@@ -226,7 +235,29 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
   return std::nullopt;
 }
 
-MaybeFailure Worker::Measure(const search::MeasureKernel& request,
+// Hands over what a run left in the written buffers.
+MaybeFailure SendOutputs(std::string outputs, int fd,
+                         search::Response& response) {
+  if (fd < 0) {
+    response.set_outputs(std::move(outputs));
+    return std::nullopt;
+  }
+  for (size_t done = 0; done < outputs.size();) {
+    const ssize_t count =
+        pwrite(fd, outputs.data() + done, outputs.size() - done,
+               static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return Failure{
+          Verdict::kOutOfMemory,
+          absl::StrCat("no memory for the outputs: ", std::strerror(errno))};
+    }
+    done += count;
+  }
+  return std::nullopt;
+}
+
+MaybeFailure Worker::Measure(const search::MeasureKernel& request, int fd,
                              search::Response& response) {
   if (task_ == nullptr) {
     return Failure{Verdict::kRunError, "no task was loaded"};
@@ -243,6 +274,7 @@ MaybeFailure Worker::Measure(const search::MeasureKernel& request,
     MaybeFailure failure = CheckedRun(request, *kernel, response);
     if (failure) return failure;
   }
+  if (request.run_once()) return SendOutputs(task_->Outputs(), fd, response);
   return TimedRuns(request, *kernel, response);
 }
 
@@ -261,7 +293,7 @@ search::Response Worker::Answer(const Frame& frame) {
   } else if (request.has_load_task()) {
     failure = Load(request.load_task(), frame.fd.get());
   } else if (request.has_measure()) {
-    failure = Measure(request.measure(), response);
+    failure = Measure(request.measure(), frame.fd.get(), response);
   }
   const Verdict verdict = failure ? failure->verdict : Verdict::kOk;
   response.set_verdict(std::string(VerdictName(verdict)));

@@ -127,6 +127,30 @@ void WorkerTask::Prepare() {
   }
 }
 
+std::string WorkerTask::Outputs() const {
+  std::string outputs;
+  for (int i = 0; i < load_.buffers_size(); ++i) {
+    if (!load_.buffers(i).written()) continue;
+    outputs.append(static_cast<const char*>(guarded_data_[i]),
+                   load_.buffers(i).bytes());
+  }
+  return outputs;
+}
+
+bool WorkerTask::UpdatesBuffers() const {
+  return std::any_of(load_.buffers().begin(), load_.buffers().end(),
+                     [](const search::TaskBuffer& buffer) {
+                       return buffer.written() && buffer.has_initial();
+                     });
+}
+
+void WorkerTask::RestorePlain() {
+  for (int i = 0; i < load_.buffers_size(); ++i) {
+    const search::TaskBuffer& buffer = load_.buffers(i);
+    if (buffer.written() && buffer.has_initial()) Fill(buffer, plain_data_[i]);
+  }
+}
+
 std::optional<std::string> WorkerTask::CheckSlack() const {
   for (int i = 0; i < load_.buffers_size(); ++i) {
     if (!load_.buffers(i).written()) continue;
@@ -160,7 +184,6 @@ std::optional<std::string> WorkerTask::CompareOutputs(
 std::optional<std::string> WorkerTask::ComparePlainOutputs(
     int64_t max_elements) const {
   for (int i = 0; i < load_.buffers_size(); ++i) {
-    if (load_.buffers(i).has_initial()) continue;
     auto mismatch = CompareBuffer(i, plain_data_[i], max_elements);
     if (mismatch) return mismatch;
   }

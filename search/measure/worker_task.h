@@ -31,13 +31,19 @@ class WorkerTask {
 
   // Gives the written guarded buffers their initial contents.
   void Prepare();
+  // The contents of the written guarded buffers, one after the other.
+  std::string Outputs() const;
   // How the guarded buffers were left, if one was.
   std::optional<std::string> CheckSlack() const;
   // How the guarded outputs differ from the trusted ones, if they do.
   std::optional<std::string> CompareOutputs(int64_t max_elements) const;
-  // The same for the plain set, after any number of calls: of buffers that do
-  // not depend on what they held before.
+  // The same for the plain set, after any number of calls, each from what the
+  // buffers hold at first.
   std::optional<std::string> ComparePlainOutputs(int64_t max_elements) const;
+  // Whether a call depends on what written buffers hold before it.
+  bool UpdatesBuffers() const;
+  // Gives those of the plain set their initial contents back.
+  void RestorePlain();
 
   absl::Span<void* const> guarded_data() const { return guarded_data_; }
   absl::Span<const int64_t> scalars() const { return scalars_; }

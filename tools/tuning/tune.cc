@@ -92,9 +92,9 @@ absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
                           Prepare(job, request.target, request.guide,
                                   bench.machine, bench.pool.get()));
     one->task.peak_gflops = bench.peak_gflops;
-    one->task.make_data = [prepared = one.get(),
-                           builder = bench.builder.get()] {
-      return MakeReferenceTask(prepared->function(), *builder);
+    one->task.make_data = [prepared = one.get(), builder = bench.builder.get(),
+                           runner = bench.runner] {
+      return MakeReferenceTask(prepared->function(), *builder, *runner);
     };
     all.push_back(std::move(one));
   }

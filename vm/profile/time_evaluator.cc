@@ -71,8 +71,8 @@ class Evaluator {
       stopped_ = true;
       return absl::OkStatus();
     }
-    if (options_.flush.empty()) return Calibrate(last_us);
-    return absl::OkStatus();
+    const bool single = options_.restore || !options_.flush.empty();
+    return single ? absl::OkStatus() : Calibrate(last_us);
   }
 
   double Allowed() const { return kWarmupAllowance * options_.hopeless_us; }
@@ -108,7 +108,6 @@ class Evaluator {
   }
 
   absl::Status TakeSample() {
-    Flush(options_.flush);
     KILN_ASSIGN_OR_RETURN(const double per_call_us, Time(loop_));
     samples_.push_back(per_call_us);
     spent_us_ += per_call_us * static_cast<double>(loop_);
@@ -120,6 +119,8 @@ class Evaluator {
 
   // Microseconds per call, over `n` calls.
   absl::StatusOr<double> Time(int64_t n) {
+    if (options_.restore) options_.restore();
+    Flush(options_.flush);
     const Clock::time_point start = Clock::now();
     for (int64_t i = 0; i < n; ++i) KILN_RETURN_IF_ERROR(call_());
     calls_ += n;

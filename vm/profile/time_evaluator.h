@@ -45,6 +45,9 @@ struct TimeOptions {
   // Memory to be evicted from all caches before every sample. Samples are
   // single calls then.
   std::vector<absl::Span<const char>> flush;
+  // Called before every call, warm-up included, and not timed: brings back what
+  // a call changes. Samples are single calls then.
+  std::function<void()> restore;
 };
 
 // Times `call`. Its first error ends the measurement and is returned. A call

@@ -1,0 +1,77 @@
+#include "kiln/search/measure/contents.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/access/argument_use.h"
+#include "kiln/vm/ndarray/random_fill.h"
+
+namespace kiln {
+namespace {
+
+absl::Status CheckStatic(const KernelSignature& signature) {
+  if (signature.scalars.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "function ", signature.name, " depends on ", signature.scalars[0].name,
+      ", whose value is only known at the call; give constant shapes, or an "
+      "--input for each parameter"));
+}
+
+absl::StatusOr<NDArray> EmptyFor(const KernelBuffer& buffer) {
+  KILN_RETURN_IF_ERROR(BufferBytes(buffer, {}).status());
+  std::vector<int64_t> shape;
+  for (const KernelDim& dim : buffer.shape) shape.push_back(dim.extent);
+  return NDArray::Empty(std::move(shape), buffer.dtype);
+}
+
+// The uses of the tensor parameters alone, as a signature numbers them.
+std::vector<ArgumentUse> BufferUses(const Function& f) {
+  const std::vector<ArgumentUse> all = ArgumentUses(f);
+  std::vector<ArgumentUse> uses;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (f.params[i].buffer) uses.push_back(all[i]);
+  }
+  return uses;
+}
+
+}  // namespace
+
+absl::StatusOr<CallContents> DrawContents(const Function& f,
+                                          const KernelSignature& signature,
+                                          uint64_t seed) {
+  KILN_RETURN_IF_ERROR(CheckStatic(signature));
+  const std::vector<ArgumentUse> uses = BufferUses(f);
+  CallContents contents;
+  contents.buffers.resize(signature.buffers.size());
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == ArgumentUse::kWritten) continue;
+    KILN_ASSIGN_OR_RETURN(contents.buffers[i], EmptyFor(signature.buffers[i]));
+    FillRandom(*contents.buffers[i], seed + i);
+  }
+  return contents;
+}
+
+CallContents WithoutOutputs(const Function& f, CallContents contents) {
+  const std::vector<ArgumentUse> uses = BufferUses(f);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == ArgumentUse::kWritten) contents.buffers[i].reset();
+  }
+  return contents;
+}
+
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeRunTask(
+    const KernelSignature& signature, const CallContents& contents) {
+  std::vector<TaskTensor> tensors(contents.buffers.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!contents.buffers[i]) continue;
+    const NDArray& array = *contents.buffers[i];
+    tensors[i].initial = {static_cast<const char*>(array.data()),
+                          static_cast<size_t>(array.bytes())};
+  }
+  return MeasureTask::Create(signature, contents.scalars, tensors);
+}
+
+}  // namespace kiln
