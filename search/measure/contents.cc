@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/codegen/guard/input_ranges.h"
 #include "kiln/ir/access/argument_use.h"
 #include "kiln/vm/ndarray/random_fill.h"
 
@@ -39,17 +40,25 @@ std::vector<ArgumentUse> BufferUses(const Function& f) {
 
 }  // namespace
 
+void FillInRange(const NDArray& array, const std::optional<ValueRange>& range,
+                 uint64_t seed) {
+  if (!range) return FillRandom(array, seed);
+  FillSmallInts(array, range->low, range->high, seed);
+}
+
 absl::StatusOr<CallContents> DrawContents(const Function& f,
                                           const KernelSignature& signature,
                                           uint64_t seed) {
   KILN_RETURN_IF_ERROR(CheckStatic(signature));
   const std::vector<ArgumentUse> uses = BufferUses(f);
+  KILN_ASSIGN_OR_RETURN(const auto ranges, InputRanges(f));
   CallContents contents;
   contents.buffers.resize(signature.buffers.size());
   for (size_t i = 0; i < uses.size(); ++i) {
     if (uses[i] == ArgumentUse::kWritten) continue;
     KILN_ASSIGN_OR_RETURN(contents.buffers[i], EmptyFor(signature.buffers[i]));
-    FillRandom(*contents.buffers[i], seed + i);
+    // Without scalars, each parameter is a buffer.
+    FillInRange(*contents.buffers[i], ranges[i], seed + i);
   }
   return contents;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kiln/codegen/guard/input_ranges.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/vm/library/signature.h"
@@ -25,9 +26,14 @@ struct CallContents {
   std::vector<std::optional<NDArray>> buffers;
 };
 
+// Whole numbers of the range or, where there is none, FillRandom.
+void FillInRange(const NDArray& array, const std::optional<ValueRange>& range,
+                 uint64_t seed);
+
 // Random contents for every tensor that `f` reads or updates (see
-// ir/access/argument_use.h). Element i of the b-th buffer depends on seed + b
-// and i only. Refuses extents and parameters that only a call tells.
+// ir/access/argument_use.h); what becomes an index is drawn inside of what it
+// indexes (codegen/guard/input_ranges.h). Element i of the b-th buffer depends
+// on seed + b and i only. Refuses extents and parameters that only a call tells.
 absl::StatusOr<CallContents> DrawContents(const Function& f,
                                           const KernelSignature& signature,
                                           uint64_t seed);

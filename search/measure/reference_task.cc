@@ -18,6 +18,7 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/reorder.h"
+#include "kiln/search/measure/access_check.h"
 #include "kiln/search/measure/compare.h"
 #include "kiln/search/measure/trusted.h"
 #include "kiln/vm/ndarray/ndarray.h"
@@ -50,6 +51,16 @@ absl::StatusOr<std::vector<Tensor>> TensorsOf(const KernelSignature& signature,
     std::copy_n(array.data_as<uint8_t>(), array.bytes(), tensor.bytes.data());
   }
   return tensors;
+}
+
+absl::Status WithWayOut(const absl::Status& status,
+                        const ReferenceOptions& options) {
+  if (options.contents) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   "; this is with random inputs: where the program is meant to "
+                   "get others, give an --input for each tensor that it reads"));
 }
 
 // From the form of the kernel ABI.
@@ -199,6 +210,10 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
   trusted.reduction_length = ReductionLength(f);
   trusted.num_threads = ThreadPool::NumAvailableCpus();
   trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
+  const absl::Status inside =
+      CheckAccesses(f, contents, builder, runner, trusted.deadline_s);
+  if (absl::IsOutOfRange(inside)) return WithWayOut(inside, options);
+  KILN_RETURN_IF_ERROR(inside);
   if (flop <= options.max_interpreted_flop) {
     KILN_RETURN_IF_ERROR(
         CheckAgainstInterpreter(f, build, contents, runner, trusted));
