@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <optional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
@@ -11,25 +14,26 @@
 #include "absl/strings/str_format.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/schedule/trace/script.h"
+#include "kiln/search/database/verdict.h"
+#include "kiln/search/measure/access_check.h"
+#include "kiln/search/measure/contents.h"
+#include "kiln/search/measure/llvm_builder.h"
+#include "kiln/search/measure/local_runner.h"
+#include "kiln/tools/support/arguments.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
-#include "kiln/tools/support/split_kernel.h"
-#include "kiln/vm/library/kernel_fault.h"
-#include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/element.h"
 #include "kiln/vm/ndarray/npy.h"
-#include "kiln/vm/packed/loaded_kernel.h"
-#include "kiln/vm/profile/time_evaluator.h"
+#include "kiln/vm/packed/packed_function.h"
 
 ABSL_FLAG(std::string, module, "",
           "A file with the program: TVMScript, or a serialized module; - is "
@@ -59,6 +63,8 @@ ABSL_FLAG(double, atol, -1,
           "cancel have the errors of their terms.");
 ABSL_FLAG(bool, check, false,
           "Compares what was computed with the interpreter.");
+ABSL_FLAG(double, deadline, 600,
+          "Seconds after which a run of the function is given up.");
 ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
 
 namespace kiln {
@@ -72,7 +78,10 @@ constexpr char kUsage[] =
     "--input (repeated) goes by the order of the parameters: one for each, or "
     "one for each that is only read; it is @FILE.npy,\n"
     "random:2x3xf32, zeros:2x3xf32 or value:3. With none, random numbers are "
-    "read. --expect and --output (repeated) go by the parameters that are "
+    "read; those that become indices stay inside of what they index. The "
+    "function runs in a process of its own, and first of all with its accesses "
+    "checked where they depend on data. --expect and --output (repeated) go by "
+    "the parameters that are "
     "written.\n"
     "Exit status: 0; 1 for an error or a mismatch; 3 where a step of the trace "
     "is refused.";
@@ -230,25 +239,68 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
   return all;
 }
 
+// A verdict other than ok, as an error.
+absl::Status ToStatus(const std::string& function, Verdict verdict,
+                      const std::string& reason) {
+  if (verdict == Verdict::kOk) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      function, ": ", std::string(VerdictName(verdict)), ": ", reason));
+}
+
+// What a run stands on; workers are forked before there are threads.
+struct Bench {
+  std::unique_ptr<LocalRunner> runner;
+  std::unique_ptr<LlvmBuilder> builder;
+  MeasureOptions options;
+};
+
+absl::StatusOr<Bench> MakeBench(const Target& target) {
+  const double deadline_s = absl::GetFlag(FLAGS_deadline);
+  if (!(deadline_s > 0)) {
+    return absl::InvalidArgumentError("--deadline is a number of seconds");
+  }
+  Bench bench;
+  KILN_ASSIGN_OR_RETURN(bench.runner,
+                        LocalRunner::Create({.memory_limit_bytes = 0}));
+  bench.builder = std::make_unique<LlvmBuilder>(target);
+  bench.options.num_threads = target.num_cores;
+  bench.options.check = false;
+  bench.options.budget_ms = 200;
+  bench.options.max_samples = 200;
+  bench.options.deadline_s = deadline_s;
+  return bench;
+}
+
+// Calls the kernel away from this process; `args` then hold what it wrote.
+absl::Status RunOnce(const BuildResult& kernel, const MeasureTask& task,
+                     Bench& bench, const std::vector<PackedValue>& args) {
+  KILN_ASSIGN_OR_RETURN(const RunResult run,
+                        bench.runner->Run(task, kernel, bench.options));
+  KILN_RETURN_IF_ERROR(
+      ToStatus(kernel.signature.name, run.verdict, run.reason));
+  size_t next = 0;
+  for (const Output& output : Outputs(kernel.signature, args)) {
+    const std::string& bytes = run.outputs[next++];
+    std::copy(bytes.begin(), bytes.end(),
+              static_cast<char*>(output.array.data()));
+  }
+  return absl::OkStatus();
+}
+
 // Times what runs in every call.
-absl::Status PrintTime(const Function& f, const SplitKernel& whole,
-                       const KilnHost* host,
-                       const std::vector<PackedValue>& whole_args) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> args,
-                        whole.Prepare(host, whole_args));
-  const LoadedKernel& kernel = whole.main();
-  KILN_ASSIGN_OR_RETURN(BoundArguments bound, kernel.Bind(args));
-  TimeOptions options;
-  options.total_us = 200000;
-  KILN_ASSIGN_OR_RETURN(
-      TimeResult time,
-      MeasureTime([&] { return kernel.RunBound(host, bound); }, options));
+absl::Status PrintTime(const Function& f, const BuildResult& kernel,
+                       const MeasureTask& task, Bench& bench) {
+  KILN_ASSIGN_OR_RETURN(const MeasureResult time,
+                        bench.runner->Measure(task, kernel, bench.options));
+  KILN_RETURN_IF_ERROR(ToStatus(f.name, time.verdict, time.reason));
   std::printf("min %.2f us, median %.2f us, spread %.1f %%, %d samples",
-              time.min_us, time.median_us, 100 * time.spread, time.samples);
+              time.min_ns * 1e-3, time.median_ns * 1e-3,
+              100 * time.spread_ns / std::max(time.median_ns, 1e-3),
+              static_cast<int>(time.samples));
   const absl::StatusOr<double> flop = EstimateFlops(f);
-  if (flop.ok()) std::printf(", %.2f GFLOP/s", *flop / time.min_us * 1e-3);
+  if (flop.ok()) std::printf(", %.2f GFLOP/s", *flop / time.min_ns);
   std::printf("\n");
-  if (whole.has_preparation()) {
+  if (kernel.preparation) {
     std::printf(
         "(without the preparation of constant arguments, which runs once)\n");
   }
@@ -290,50 +342,51 @@ absl::StatusOr<bool> Judge(const KernelSignature& signature,
   return ok && agrees;
 }
 
-absl::StatusOr<int> RunFunction(const Function& original, const Function& f) {
-  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
-  KILN_ASSIGN_OR_RETURN(const SplitKernel kernel, SplitKernel::Load(f, target));
+absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
+                                Bench& bench) {
+  KILN_ASSIGN_OR_RETURN(const BuildResult kernel, bench.builder->Build(f));
+  const KernelSignature& signature = kernel.signature;
   KILN_ASSIGN_OR_RETURN(
       std::vector<PackedValue> args,
-      MakeArguments(kernel.signature(), inputs, absl::GetFlag(FLAGS_seed)));
-  KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> before, Copies(args));
-  ThreadPool pool(ThreadPool::OneForEachCpu(target.num_cores));
-  KernelHost host(&pool);
+      ArgumentsFor(original, signature, inputs, absl::GetFlag(FLAGS_seed)));
+  KILN_ASSIGN_OR_RETURN(CallContents contents, ToContents(signature, args));
+  KILN_RETURN_IF_ERROR(CheckAccesses(original, contents, *bench.builder,
+                                     *bench.runner, bench.options.deadline_s));
   std::vector<PackedValue> expected;
   if (absl::GetFlag(FLAGS_check)) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> before, Copies(args));
     KILN_ASSIGN_OR_RETURN(expected, Interpreted(original, before));
   }
-  {
-    const KernelFaultMessage message(original.name.c_str());
-    KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> main_args,
-                          kernel.Prepare(host.abi(), args));
-    KILN_RETURN_IF_ERROR(kernel.main().Call(host.abi(), main_args));
-  }
-  KILN_ASSIGN_OR_RETURN(const bool ok,
-                        Judge(kernel.signature(), expected, args));
+  KILN_ASSIGN_OR_RETURN(
+      const auto task,
+      MakeRunTask(signature, WithoutOutputs(original, std::move(contents))));
+  KILN_RETURN_IF_ERROR(RunOnce(kernel, *task, bench, args));
+  KILN_ASSIGN_OR_RETURN(const bool ok, Judge(signature, expected, args));
   if (absl::GetFlag(FLAGS_time)) {
-    KILN_RETURN_IF_ERROR(PrintTime(original, kernel, host.abi(), before));
+    KILN_RETURN_IF_ERROR(PrintTime(original, kernel, *task, bench));
   }
   return ok ? kExitOk : kExitError;
 }
 
-absl::StatusOr<int> RunByDefault(const Module& module, const Function& f) {
-  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
+absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
+                                 const Target& target, Bench& bench) {
   KILN_ASSIGN_OR_RETURN(const DefaultSchedule best,
                         DefaultScheduleFor(module, f.name, target));
-  return RunFunction(f, best.scheduled);
+  return RunFunction(f, best.scheduled, bench);
 }
 
 absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   KILN_ASSIGN_OR_RETURN(const Function* original,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));
+  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
+  KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(target));
   const std::string trace = absl::GetFlag(FLAGS_trace);
   KILN_ASSIGN_OR_RETURN(
       const bool by_default,
       WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule), trace));
-  if (by_default) return RunByDefault(module, *original);
-  if (trace.empty()) return RunFunction(*original, *original);
+  if (by_default) return RunByDefault(module, *original, target, bench);
+  if (trace.empty()) return RunFunction(*original, *original, bench);
   absl::StatusOr<Module> scheduled =
       ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
   if (IsRefusedStep(scheduled.status())) {
@@ -342,7 +395,7 @@ absl::StatusOr<int> Run() {
     return kExitRefused;
   }
   KILN_RETURN_IF_ERROR(scheduled.status());
-  return RunFunction(*original, *scheduled->Find(original->name));
+  return RunFunction(*original, *scheduled->Find(original->name), bench);
 }
 
 }  // namespace

@@ -109,12 +109,14 @@ ABSL_FLAG(bool, inject_faults, false,
 namespace kiln {
 namespace {
 
-std::vector<std::string> workloads;
+std::vector<std::string> workloads, inputs;
 
 constexpr char kUsage[] =
     "Finds the fastest schedule of tensor functions on this machine.\n"
     "  tune --workload gmm:1024,1024,1024 --trials 64\n"
     "  tune --module m.py --func mm_relu [--space space.py] --seed 7\n"
+    "  tune --module m.py --func gather --input @indices.npy --input "
+    "random:1000x64xf32\n"
     "  tune --module m.py --trials-per-task 64 --minutes 5\n"
     "  tune --suite ansor --work-dir suite\n"
     "  tune --replay-log suite/flight.jsonl\n"
@@ -123,7 +125,9 @@ constexpr char kUsage[] =
     "  tune --workload gmm --records gmm.json --apply-best --print-best cpp\n"
     "  tune --einsum \"C[i,j] += A[i,k] * B[k,j]\" --shape "
     "i=512,j=512,k=512\n"
-    "The same command again resumes and measures no program twice.";
+    "The same command again resumes and measures no program twice. --input "
+    "(repeated) is what run takes; without any, inputs are random, and those "
+    "that become indices stay inside of what they index.";
 
 JobFlags JobFlagValues() {
   JobFlags flags;
@@ -200,6 +204,7 @@ absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
       !records.empty()) {
     request.records = CallerPath(records);
   }
+  request.inputs = inputs;
   request.stop = Interrupted;
   request.inject_faults = absl::GetFlag(FLAGS_inject_faults);
   return request;
@@ -342,5 +347,6 @@ absl::StatusOr<int> Tune() {
 
 int main(int argc, char** argv) {
   kiln::workloads = kiln::TakeRepeatedFlag(&argc, argv, "workload");
+  kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
   return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Tune);
 }

@@ -94,8 +94,8 @@ Expr AccessTrial::Take(const Expr& e) {
   if (e.As<CallNode>()) return TakeCall(e);
   if (const auto* cast = e.As<CastNode>()) {
     const auto* load = cast->value.As<LoadNode>();
-    const bool whole = e.dtype().is_integral() && load &&
-                       load->dtype.is_float();
+    const bool whole =
+        e.dtype().is_integral() && load && load->dtype.is_float();
     if (whole) return TakeLoad(*load, e.dtype());
   }
   if (const auto* let = e.As<LetNode>()) {
@@ -105,8 +105,7 @@ Expr AccessTrial::Take(const Expr& e) {
     const auto& both = *e.As<BinaryNode>();
     const Expr first = Take(both.a);
     const bool is_and = e.kind() == ExprKind::kAnd;
-    return Binary(e.kind(), first,
-                  TakeIf(is_and ? first : Not(first), both.b));
+    return Binary(e.kind(), first, TakeIf(is_and ? first : Not(first), both.b));
   }
   return MapOperands(e, [this](const Expr& x) { return Take(x); });
 }
@@ -159,8 +158,8 @@ Expr AccessTrial::ValueOf(const LoadNode& load,
     return var;
   }
   const ConstBound bound = found->second;
-  analyzer_.Bind(var, Range{Int(bound.min, dtype),
-                            Int(bound.max - bound.min + 1, dtype)});
+  analyzer_.Bind(
+      var, Range{Int(bound.min, dtype), Int(bound.max - bound.min + 1, dtype)});
   return var;
 }
 

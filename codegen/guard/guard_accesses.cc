@@ -113,8 +113,8 @@ Stmt Guard::MapFor(const ForNode& loop) {
 Stmt Guard::MapStore(const StoreNode& store) {
   const Expr value = Safe(store.value);
   const std::vector<Expr> indices = SafeAll(store.indices);
-  const Expr inside = InBounds(store.buffer, indices, true,
-                               Load(store.buffer, store.indices));
+  const Expr inside =
+      InBounds(store.buffer, indices, true, Load(store.buffer, store.indices));
   const Stmt safe = MakeStore(store.buffer, value, indices);
   return inside ? MakeIf(inside, safe) : safe;
 }
@@ -188,8 +188,7 @@ Expr Guard::Safe(const Expr& e) {
     const auto& both = *e.As<BinaryNode>();
     const Expr first = Safe(both.a);
     const bool is_and = e.kind() == ExprKind::kAnd;
-    return Binary(e.kind(), first,
-                  SafeIf(is_and ? first : Not(first), both.b));
+    return Binary(e.kind(), first, SafeIf(is_and ? first : Not(first), both.b));
   }
   return MapOperands(e, [this](const Expr& x) { return Safe(x); });
 }
@@ -204,7 +203,8 @@ Expr Guard::InBounds(const Buffer& buffer, const std::vector<Expr>& indices,
     if (indices[d].dtype().lanes() == 1) {
       all = Both(all, Check(indices[d], extent, here));
     } else if (const auto* ramp = indices[d].As<RampNode>()) {
-      const Expr last = Add(ramp->base, Mul(ramp->stride, Int(ramp->lanes - 1)));
+      const Expr last =
+          Add(ramp->base, Mul(ramp->stride, Int(ramp->lanes - 1)));
       all = Both(all, Check(ramp->base, extent, here));
       all = Both(all, Check(last, extent, here));
     }
@@ -212,8 +212,7 @@ Expr Guard::InBounds(const Buffer& buffer, const std::vector<Expr>& indices,
   return all;
 }
 
-Expr Guard::Check(const Expr& index, const Expr& extent,
-                  GuardedAccess access) {
+Expr Guard::Check(const Expr& index, const Expr& extent, GuardedAccess access) {
   if (analyzer_.CanProveLessEqual(Int(0), index) &&
       analyzer_.CanProveLess(index, extent)) {
     return Expr();
@@ -221,12 +220,10 @@ Expr Guard::Check(const Expr& index, const Expr& extent,
   const Expr inside = And(LE(Int(0), index), LT(index, extent));
   accesses_.push_back(std::move(access));
   const auto number = static_cast<int64_t>(accesses_.size());
-  const Stmt tell =
-      MakeSeq({MakeStore(report_, index, {Int(1)}),
-               MakeStore(report_, extent, {Int(2)}),
-               MakeStore(report_, Int(number), {Int(0)})});
-  const Stmt tell_first =
-      MakeIf(EQ(Load(report_, {Int(0)}), Int(0)), tell);
+  const Stmt tell = MakeSeq({MakeStore(report_, index, {Int(1)}),
+                             MakeStore(report_, extent, {Int(2)}),
+                             MakeStore(report_, Int(number), {Int(0)})});
+  const Stmt tell_first = MakeIf(EQ(Load(report_, {Int(0)}), Int(0)), tell);
   checks_.push_back(MakeIf(Both(condition_, Not(inside)), tell_first));
   return inside;
 }
@@ -259,11 +256,11 @@ absl::Status ReadGuardReport(const GuardedFunction& guarded,
     return absl::InternalError("a guarded run left no report");
   }
   const GuardedAccess& access = guarded.accesses[report[0] - 1];
-  return absl::OutOfRangeError(absl::StrCat(
-      guarded.function.name, ": ", access.access, " is ",
-      access.is_store ? "written" : "read", " outside of buffer ",
-      access.buffer, ": index ", report[1], " in dimension ", access.dimension,
-      ", whose extent is ", report[2]));
+  return absl::OutOfRangeError(
+      absl::StrCat(guarded.function.name, ": ", access.access, " is ",
+                   access.is_store ? "written" : "read", " outside of buffer ",
+                   access.buffer, ": index ", report[1], " in dimension ",
+                   access.dimension, ", whose extent is ", report[2]));
 }
 
 }  // namespace kiln

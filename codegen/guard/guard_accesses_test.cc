@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/te/workloads.h"
 #include "kiln/ir/text/reader/reader.h"
 
 namespace kiln {
@@ -26,9 +29,7 @@ absl::StatusOr<std::optional<GuardedFunction>> Guarded(
 // Runs a function of idx: int32[4], E: float32[10, 3] and O: float32[4, 3]
 // whose accesses are guarded.
 absl::Status RunWith(const std::string& body, std::vector<int64_t> indices) {
-  KILN_ASSIGN_OR_RETURN(
-      const auto guarded,
-      Guarded(R"(
+  KILN_ASSIGN_OR_RETURN(const auto guarded, Guarded(R"(
 @T.prim_func
 def main(idx: T.Buffer((4,), "int32"), E: T.Buffer((10, 3), "float32"),
          O: T.Buffer((4, 3), "float32")):
@@ -40,8 +41,8 @@ def main(idx: T.Buffer((4,), "int32"), E: T.Buffer((10, 3), "float32"),
                               Tensor(DType::Int(64), {kGuardReportSize})};
   for (int i = 0; i < 4; ++i) args[0].SetInt(i, indices[i]);
   KILN_RETURN_IF_ERROR(Interpret(guarded->function, args));
-  return ReadGuardReport(*guarded, {args[3].GetInt(0), args[3].GetInt(1),
-                                    args[3].GetInt(2)});
+  return ReadGuardReport(
+      *guarded, {args[3].GetInt(0), args[3].GetInt(1), args[3].GetInt(2)});
 }
 
 constexpr char kEmbedding[] = R"(
@@ -58,9 +59,10 @@ TEST(GuardAccessesTest, WhatIsInBoundsRuns) {
 TEST(GuardAccessesTest, TheFirstViolationIsTold) {
   EXPECT_THAT(
       RunWith(kEmbedding, {0, 9, 10, -1}),
-      StatusIs(absl::StatusCode::kOutOfRange,
-               AllOf(HasSubstr("read outside of buffer E"),
-                     HasSubstr("index 10 in dimension 0, whose extent is 10"))));
+      StatusIs(
+          absl::StatusCode::kOutOfRange,
+          AllOf(HasSubstr("read outside of buffer E"),
+                HasSubstr("index 10 in dimension 0, whose extent is 10"))));
   EXPECT_THAT(RunWith(kEmbedding, {-7, 0, 0, 0}),
               StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("index -7")));
 }
@@ -130,6 +132,19 @@ def main(a: T.handle, b: T.handle):
             B[vi, vj] = A[vi, 7 - vj]
 )"));
   EXPECT_FALSE(guarded.has_value());
+}
+
+TEST(GuardAccessesTest, WorkloadsNeedNoGuard) {
+  for (const WorkloadInfo& workload : Workloads()) {
+    for (const std::vector<int64_t>& shape : workload.shapes) {
+      const std::string spec =
+          absl::StrCat(workload.name, ":", absl::StrJoin(shape, ","));
+      KILN_ASSERT_OK_AND_ASSIGN(const Module module, MakeWorkload(spec));
+      KILN_ASSERT_OK_AND_ASSIGN(const auto guarded,
+                                GuardAccesses(module.functions[0]));
+      EXPECT_FALSE(guarded) << spec << ": " << guarded->accesses[0].access;
+    }
+  }
 }
 
 TEST(GuardAccessesTest, ExtentsThatDisagreeAreFound) {

@@ -111,8 +111,8 @@ class Search {
       bounds_[buffer] = DefaultBound(buffer->dtype);
       if (feeders.count(buffer) == 0 || buffer->dtype.is_bool()) continue;
       const ConstBound type = BoundOf(buffer->dtype);
-      sought_.push_back({buffer, std::max(type.min, -limit),
-                         std::min(type.max, limit)});
+      sought_.push_back(
+          {buffer, std::max(type.min, -limit), std::min(type.max, limit)});
     }
   }
 

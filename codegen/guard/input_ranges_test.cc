@@ -25,10 +25,9 @@ def main()",
   if (!ranges.ok()) return "";
   std::string text;
   for (const std::optional<ValueRange>& range : *ranges) {
-    absl::StrAppend(&text, text.empty() ? "" : " ",
-                    range ? absl::StrCat("[", range->low, ", ", range->high,
-                                         "]")
-                          : "-");
+    absl::StrAppend(
+        &text, text.empty() ? "" : " ",
+        range ? absl::StrCat("[", range->low, ", ", range->high, "]") : "-");
   }
   return text;
 }
@@ -65,14 +64,16 @@ TEST(InputRangesTest, IndicesOfIndices) {
 }
 
 TEST(InputRangesTest, TwoThatAddUpShareTheRoom) {
-  EXPECT_EQ(Ranges(R"(a: T.Buffer((4,), "int32"), b: T.Buffer((4,), "int32"), E: T.Buffer((16,), "float32"), O: T.Buffer((4,), "float32"))",
-                   R"(
+  EXPECT_EQ(
+      Ranges(
+          R"(a: T.Buffer((4,), "int32"), b: T.Buffer((4,), "int32"), E: T.Buffer((16,), "float32"), O: T.Buffer((4,), "float32"))",
+          R"(
     for i in range(4):
         with T.block("O"):
             vi = T.axis.spatial(4, i)
             O[vi] = E[a[vi] + b[vi]]
 )"),
-            "[0, 8] [0, 7] - -");
+      "[0, 8] [0, 7] - -");
 }
 
 TEST(InputRangesTest, ThroughAnIntermediateBuffer) {
@@ -99,44 +100,50 @@ TEST(InputRangesTest, ScattersAndHistograms) {
             E[idx[vi], vj] = O[vi, vj]
 )"),
             "[0, 9] - -");
-  EXPECT_EQ(Ranges(R"(idx: T.Buffer((64,), "uint8"), H: T.Buffer((300,), "int32"))",
-                   R"(
+  EXPECT_EQ(
+      Ranges(R"(idx: T.Buffer((64,), "uint8"), H: T.Buffer((300,), "int32"))",
+             R"(
     for i in range(64):
         with T.block("H"):
             vi = T.axis.opaque(64, i)
             H[idx[vi]] = H[idx[vi]] + 1
 )"),
-            "- -");
-  EXPECT_EQ(Ranges(R"(idx: T.Buffer((64,), "uint8"), H: T.Buffer((5,), "int32"))",
-                   R"(
+      "- -");
+  EXPECT_EQ(
+      Ranges(R"(idx: T.Buffer((64,), "uint8"), H: T.Buffer((5,), "int32"))",
+             R"(
     for i in range(64):
         with T.block("H"):
             vi = T.axis.opaque(64, i)
             H[idx[vi]] = H[idx[vi]] + 1
 )"),
-            "[0, 4] -");
+      "[0, 4] -");
 }
 
 TEST(InputRangesTest, FloatsThatBecomeIndices) {
-  EXPECT_EQ(Ranges(R"(x: T.Buffer((4,), "float32"), E: T.Buffer((10,), "float32"), O: T.Buffer((4,), "float32"))",
-                   R"(
+  EXPECT_EQ(
+      Ranges(
+          R"(x: T.Buffer((4,), "float32"), E: T.Buffer((10,), "float32"), O: T.Buffer((4,), "float32"))",
+          R"(
     for i in range(4):
         with T.block("O"):
             vi = T.axis.spatial(4, i)
             O[vi] = E[T.Cast("int64", x[vi])]
 )"),
-            "[0, 9] - -");
+      "[0, 9] - -");
 }
 
 TEST(InputRangesTest, PageTables) {
-  EXPECT_EQ(Ranges(R"(page: T.Buffer((2, 4), "int32"), K: T.Buffer((96, 8), "float32"), O: T.Buffer((2, 64, 8), "float32"))",
-                   R"(
+  EXPECT_EQ(
+      Ranges(
+          R"(page: T.Buffer((2, 4), "int32"), K: T.Buffer((96, 8), "float32"), O: T.Buffer((2, 64, 8), "float32"))",
+          R"(
     for b, t, d in T.grid(2, 64, 8):
         with T.block("O"):
             vb, vt, vd = T.axis.remap("SSS", [b, t, d])
             O[vb, vt, vd] = K[page[vb, vt // 16] * 16 + vt % 16, vd]
 )"),
-            "[0, 5] - -");
+      "[0, 5] - -");
 }
 
 TEST(InputRangesTest, AnIndexThatNothingKeepsInsideHasNoRange) {

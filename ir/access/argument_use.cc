@@ -100,8 +100,8 @@ bool RunsOverDomains(const PlainNest& nest) {
     if (!driver || !used.insert(driver->var.get()).second) return false;
     const int64_t* extent = AsInt(driver->extent);
     const Range& domain = realize.block->iters[i].domain;
-    if (!extent || *extent < 1 || !IsZero(driver->min) ||
-        !IsZero(domain.min) || !IsConst(domain.extent, *extent)) {
+    if (!extent || *extent < 1 || !IsZero(driver->min) || !IsZero(domain.min) ||
+        !IsConst(domain.extent, *extent)) {
       return false;
     }
   }
@@ -148,8 +148,7 @@ bool IsWrittenFirst(const Function& f, const Buffer& buffer) {
   if (!IsOne(nest->realize->predicate) || !block.match_buffers.empty()) {
     return false;
   }
-  const Stmt first =
-      FirstToTouch(block.init ? block.init : block.body, buffer);
+  const Stmt first = FirstToTouch(block.init ? block.init : block.body, buffer);
   const auto* store = first.As<StoreNode>();
   if (!store || store->buffer != buffer) return false;
   if (Touches(store->value, buffer)) return false;

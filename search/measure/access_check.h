@@ -16,8 +16,7 @@ namespace kiln {
 // even of one that stays inside of the memory; kFailedPrecondition tells what
 // else became of the run, which ends after `deadline_s`.
 absl::Status CheckAccesses(const Function& f, const CallContents& contents,
-                           Builder& builder, Runner& runner,
-                           double deadline_s);
+                           Builder& builder, Runner& runner, double deadline_s);
 
 }  // namespace kiln
 

@@ -77,16 +77,16 @@ TEST_F(ArgumentProgramsTest, AnEmbedding) {
 }
 
 TEST_F(ArgumentProgramsTest, AnIndexPastTheLastRowIsToldByName) {
-  EXPECT_THAT(Reference(kTable, R"(
+  EXPECT_THAT(
+      Reference(kTable, R"(
     for i, j in T.grid(64, 16):
         with T.block("O"):
             vi, vj = T.axis.remap("SS", [i, j])
             O[vi, vj] = E[idx[vi] + 1000, vj] + E[idx[vi], vj]
 )"),
-              StatusIs(absl::StatusCode::kOutOfRange,
-                       AllOf(HasSubstr("buffer E"), HasSubstr("dimension 0"),
-                             HasSubstr("extent is 1000"),
-                             HasSubstr("--input"))));
+      StatusIs(absl::StatusCode::kOutOfRange,
+               AllOf(HasSubstr("buffer E"), HasSubstr("dimension 0"),
+                     HasSubstr("extent is 1000"), HasSubstr("--input"))));
 }
 
 TEST_F(ArgumentProgramsTest, GivenContentsAreUsed) {
@@ -167,8 +167,7 @@ constexpr char kRelu[] = R"(
 
 TEST_F(ArgumentProgramsTest, ReluInPlace) {
   ExpectMeasures(kLine, kRelu);
-  KILN_ASSERT_OK_AND_ASSIGN(const MeasureResult wrong,
-                            Measure(kLine, kRelu, R"(
+  KILN_ASSERT_OK_AND_ASSIGN(const MeasureResult wrong, Measure(kLine, kRelu, R"(
     for i in range(64):
         with T.block("X"):
             vi = T.axis.spatial(64, i)

@@ -33,7 +33,8 @@ void FillInRange(const NDArray& array, const std::optional<ValueRange>& range,
 // Random contents for every tensor that `f` reads or updates (see
 // ir/access/argument_use.h); what becomes an index is drawn inside of what it
 // indexes (codegen/guard/input_ranges.h). Element i of the b-th buffer depends
-// on seed + b and i only. Refuses extents and parameters that only a call tells.
+// on seed + b and i only. Refuses extents and parameters that only a call
+// tells.
 absl::StatusOr<CallContents> DrawContents(const Function& f,
                                           const KernelSignature& signature,
                                           uint64_t seed);

@@ -58,9 +58,10 @@ absl::Status WithWayOut(const absl::Status& status,
   if (options.contents) return status;
   return absl::Status(
       status.code(),
-      absl::StrCat(status.message(),
-                   "; this is with random inputs: where the program is meant to "
-                   "get others, give an --input for each tensor that it reads"));
+      absl::StrCat(
+          status.message(),
+          "; this is with random inputs: where the program is meant to "
+          "get others, give an --input for each tensor that it reads"));
 }
 
 // From the form of the kernel ABI.

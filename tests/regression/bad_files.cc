@@ -36,6 +36,39 @@ def main(a: T.handle, c: T.handle):
             C[vi] = A[vi]
 )py";
 
+// One column too far, where I holds zeros; what follows lies in the buffer.
+constexpr char kRow[] = R"py(from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((16, 16), "float32"), I: T.Buffer((16,), "int32"), C: T.Buffer((16, 16), "float32")):
+    for i, j in T.grid(15, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj + I[vi] + 1]
+)py";
+
+// No index is inside of both.
+constexpr char kNever[] = R"py(from tvm.script import tir as T
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), I: T.Buffer((16,), "int32"), C: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = A[I[vi]] + A[I[vi] + 16]
+)py";
+
+constexpr char kSymbolicPair[] = R"py(from tvm.script import tir as T
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    m = T.int64()
+    n = T.int64()
+    A = T.match_buffer(a, (m,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = A[vi]
+)py";
+
 class Writer {
  public:
   explicit Writer(std::string folder) : folder_(std::move(folder)) {}
@@ -117,6 +150,9 @@ void WritePrograms(const Writer& w) {
   w.Product("rank.py", "A[vi, vk]", "A[vi]");
   w.Product("dtype.py", "float32\")", "float33\")");
   w.Product("far.py", "C[vi, vj] = C", "C[vi + 100000000, vj] = C");
+  w.Write("row.py", kRow);
+  w.Write("never.py", kNever);
+  w.Write("symbolic_pair.py", kSymbolicPair);
   w.Product("deep.py", "T.float32(0)",
             Repeated("(", 20000) + "1.0" + Repeated(")", 20000));
   w.Product("bytes.py", "float32(0)", "fl\xff(0)");
@@ -168,6 +204,7 @@ void WriteSchedules(const Writer& w) {
 
 void WriteTensors(const Writer& w) {
   w.Npy("a.npy", "(16, 16)", "<f4", 1024);
+  w.Npy("i.npy", "(16,)", "<i4", 64);
   w.Npy("double.npy", "(16, 16)", "<f8", 2048);
   w.Npy("shape.npy", "(8, 16)", "<f4", 512);
   w.Npy("flat.npy", "(256,)", "<f4", 1024);

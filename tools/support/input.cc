@@ -126,25 +126,6 @@ bool IsOutput(const KernelSignature& signature, const KernelParam& param) {
          signature.buffers[param.index].written;
 }
 
-// Which parameters the inputs are for.
-absl::StatusOr<std::vector<size_t>> GivenParams(
-    const KernelSignature& signature, size_t count) {
-  std::vector<size_t> all, read;
-  for (size_t i = 0; i < signature.params.size(); ++i) {
-    all.push_back(i);
-    if (!IsOutput(signature, signature.params[i])) read.push_back(i);
-  }
-  if (count == all.size()) return all;
-  if (count == read.size()) return read;
-  return absl::InvalidArgumentError(
-      absl::StrCat(ToString(signature), " takes ", all.size(),
-                   " arguments, of which it "
-                   "only reads ",
-                   read.size(), "; ", count,
-                   " --input are given (with none at all, random numbers "
-                   "are read)"));
-}
-
 absl::StatusOr<std::vector<PackedValue>> RandomArguments(
     const KernelSignature& signature, uint64_t seed) {
   const Scalars unknown(signature.scalars.size());
@@ -165,6 +146,24 @@ absl::StatusOr<std::vector<PackedValue>> RandomArguments(
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<size_t>> GivenParams(
+    const KernelSignature& signature, size_t count) {
+  std::vector<size_t> all, read;
+  for (size_t i = 0; i < signature.params.size(); ++i) {
+    all.push_back(i);
+    if (!IsOutput(signature, signature.params[i])) read.push_back(i);
+  }
+  if (count == all.size()) return all;
+  if (count == read.size()) return read;
+  return absl::InvalidArgumentError(
+      absl::StrCat(ToString(signature), " takes ", all.size(),
+                   " arguments, of which it "
+                   "only reads ",
+                   read.size(), "; ", count,
+                   " --input are given (with none at all, random numbers "
+                   "are read)"));
+}
 
 absl::StatusOr<NDArray> ParseTensorType(const std::string& text) {
   std::vector<std::string> parts = absl::StrSplit(text, 'x');

@@ -24,6 +24,11 @@ absl::StatusOr<NDArray> ParseTensorType(const std::string& text);
 // The file that "@c.npy" names.
 absl::StatusOr<NDArray> ReadTensor(const std::string& text);
 
+// Which parameters `count` inputs are for, by position: all, or those that the
+// kernel only reads.
+absl::StatusOr<std::vector<size_t>> GivenParams(
+    const KernelSignature& signature, size_t count);
+
 // One argument for each parameter of `signature`, from `inputs` in the order
 // of the parameters: one for each, or one for each parameter that the kernel
 // only reads; those that it writes are then zeros, with symbolic extents from

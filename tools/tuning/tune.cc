@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
+#include "kiln/codegen/host/signature.h"
 #include "kiln/ir/type/dtype.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/record_file.h"
@@ -22,6 +23,7 @@
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/measurer.h"
 #include "kiln/search/task/scheduler.h"
+#include "kiln/tools/support/arguments.h"
 #include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
@@ -82,6 +84,19 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
   return bench;
 }
 
+// The trusted side of a task, on what the user gave or on random numbers.
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeData(
+    const Function& f, const std::vector<std::string>& inputs, Bench& bench) {
+  ReferenceOptions options;
+  if (!inputs.empty()) {
+    KILN_ASSIGN_OR_RETURN(const KernelSignature signature, MakeSignature(f));
+    KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> args,
+                          ArgumentsFor(f, signature, inputs, options.seed));
+    KILN_ASSIGN_OR_RETURN(options.contents, ToContents(signature, args));
+  }
+  return MakeReferenceTask(f, *bench.builder, *bench.runner, options);
+}
+
 using PreparedTasks = std::vector<std::unique_ptr<PreparedTask>>;
 
 absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
@@ -92,9 +107,8 @@ absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
                           Prepare(job, request.target, request.guide,
                                   bench.machine, bench.pool.get()));
     one->task.peak_gflops = bench.peak_gflops;
-    one->task.make_data = [prepared = one.get(), builder = bench.builder.get(),
-                           runner = bench.runner] {
-      return MakeReferenceTask(prepared->function(), *builder, *runner);
+    one->task.make_data = [prepared = one.get(), &request, &bench] {
+      return MakeData(prepared->function(), request.inputs, bench);
     };
     all.push_back(std::move(one));
   }
@@ -279,6 +293,10 @@ absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
 absl::StatusOr<std::vector<WorkDir>> OpenDirs(const TuneAllRequest& request) {
   if (request.jobs.empty()) {
     return absl::InvalidArgumentError("there is no function to tune");
+  }
+  if (!request.inputs.empty() && request.jobs.size() > 1) {
+    return absl::InvalidArgumentError(
+        "--input is for one function; choose it with --func");
   }
   std::vector<WorkDir> dirs;
   for (const TuneJob& job : request.jobs) {

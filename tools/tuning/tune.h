@@ -36,6 +36,9 @@ struct TuneAllRequest {
   // A file of JSON lines, whose records count as earlier trials, and which gets
   // those of this run; empty: none.
   std::string records;
+  // The arguments of the function, as `run` takes them (tools/support/input.h);
+  // none: random ones. For a single job.
+  std::vector<std::string> inputs;
   std::function<bool()> stop;
   // Replaces every second kernel by one that misbehaves, to show what happens.
   bool inject_faults = false;

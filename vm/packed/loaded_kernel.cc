@@ -84,6 +84,15 @@ absl::StatusOr<KernelArgument> Lower(const KernelSignature& signature,
 
 }  // namespace
 
+absl::StatusOr<BoundArguments> BindPacked(const KernelSignature& signature,
+                                          absl::Span<const PackedValue> args) {
+  std::vector<KernelArgument> lowered(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(lowered[i], Lower(signature, i, args[i]));
+  }
+  return BindArguments(signature, lowered);
+}
+
 absl::Status KernelStatus(int32_t status, const std::string& kernel) {
   if (status == KILN_KERNEL_OK) return absl::OkStatus();
   const std::string where = "kernel " + kernel + " ";
@@ -119,11 +128,7 @@ absl::StatusOr<LoadedKernel> LoadedKernel::Create(
 
 absl::StatusOr<BoundArguments> LoadedKernel::Bind(
     absl::Span<const PackedValue> args) const {
-  std::vector<KernelArgument> lowered(args.size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    KILN_ASSIGN_OR_RETURN(lowered[i], Lower(signature_, i, args[i]));
-  }
-  return BindArguments(signature_, lowered);
+  return BindPacked(signature_, args);
 }
 
 absl::Status LoadedKernel::RunBound(const KilnHost* host,

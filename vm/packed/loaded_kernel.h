@@ -13,6 +13,11 @@
 
 namespace kiln {
 
+// Checks `args`, one for each parameter of a well-formed signature. The error
+// names the parameter, what was expected and what came.
+absl::StatusOr<BoundArguments> BindPacked(const KernelSignature& signature,
+                                          absl::Span<const PackedValue> args);
+
 // Holds a kernel's entry point, its signature, and whatever keeps its code
 // loaded. A value; copies share the code.
 class LoadedKernel {
