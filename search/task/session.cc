@@ -244,6 +244,7 @@ absl::Status Session::MeasureBatch(const SearchBatch& batch, Lesson* lesson) {
         *event.mutable_result() = ToFlight(id_, record);
         status = parts_.Log(std::move(event));
         if (status.ok()) status = Commit(record);
+        KeepKernel(record, measured.kernel);
         lesson->Add(candidate, record);
         if (record.verdict == Verdict::kOk) {
           finalists_.Keep({record,
@@ -297,6 +298,8 @@ absl::Status Session::Finish() {
       KILN_RETURN_IF_ERROR(Revise(&finalists[i], results[i], is_best));
     }
     KILN_RETURN_IF_ERROR(FindBest());
+    state_.best_kernel.reset();
+    for (const Finalist& f : finalists) KeepKernel(f.record, &f.build);
   }
   return Abandon();
 }
@@ -325,6 +328,14 @@ absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result,
     record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
   }
   return parts_.database->ReviseTrial(record);
+}
+
+void Session::KeepKernel(const TuningRecord& record,
+                         const BuildResult* kernel) {
+  if (!state_.best || state_.best->program_hash != record.program_hash) return;
+  state_.best_kernel.reset();
+  if (!kernel || kernel->object.empty()) return;
+  state_.best_kernel = std::make_shared<const BuildResult>(*kernel);
 }
 
 // The best of all, earlier runs included.

@@ -101,6 +101,8 @@ class Session {
   absl::Status Revise(Finalist* finalist, const MeasureResult& result,
                       bool is_best);
   absl::Status FindBest();
+  // Of all, the kernel of the best is kept.
+  void KeepKernel(const TuningRecord& record, const BuildResult* kernel);
   absl::Status NameBest();
   absl::Status Prepare();
   bool Stopped() const;

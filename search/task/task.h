@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/search/database/database.h"
+#include "kiln/search/measure/builder.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/search/space/space.h"
 
@@ -41,6 +42,8 @@ struct TuneState {
   int64_t trials_in_vain = 0;  // in a row, since the best became better
   VerdictCounts counts = {};
   std::optional<TuningRecord> best;
+  // The code of the best as it was measured; null where an earlier run did.
+  std::shared_ptr<const BuildResult> best_kernel;
   double seconds = 0;        // since the start of the run
   double check_seconds = 0;  // of these, spent on comparing outputs
   bool exhausted = false;    // the space has no more programs

@@ -116,6 +116,8 @@ TEST_F(TunerTest, FindsTheFastestAndNeverAWrongOne) {
   ASSERT_TRUE(state.best.has_value());
   EXPECT_EQ(state.best->trace, "1");
   EXPECT_DOUBLE_EQ(state.best->latency_min_ns, 1001);
+  ASSERT_NE(state.best_kernel, nullptr);
+  EXPECT_EQ(state.best_kernel->object, "1");
 }
 
 TEST_F(TunerTest, MeasuresNoProgramTwiceWhenItGoesOn) {

@@ -153,7 +153,8 @@ constexpr BadInput kBadInputs[] = {
     {"Deadline", RUN "@a.npy|--input|@a.npy|--deadline|0",
      "--deadline is a number of seconds"},
     {"InputsOfTwoFunctions",
-     "tools/tune|--module|two.py|--work-dir|work|--input|@a.npy",
+     "tools/tune|--workload|gmm:4,4,4|--workload|sfm:4,4|--work-dir|work|"
+     "--input|@a.npy",
      "--input is for one function"},
     // Einsums and workloads.
     {"Einsum", "tools/run|--einsum|C[i,j] += A[i,k] *|--shape|i=1",

@@ -9,7 +9,7 @@ namespace kiln {
 
 absl::Status SaveBest(Module module, const Function& best,
                       const std::string& trace, const WorkDir& dir,
-                      Builder& builder) {
+                      const BuildResult* measured, Builder& builder) {
   Function* place = module.Find(best.name);
   if (!place) {
     return absl::NotFoundError(
@@ -19,11 +19,15 @@ absl::Status SaveBest(Module module, const Function& best,
   KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(module)));
   KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(module)));
   KILN_RETURN_IF_ERROR(dir.Write("trace.py", trace));
-  KILN_ASSIGN_OR_RETURN(const BuildResult build, builder.Build(best));
-  if (build.preparation) {
-    KILN_RETURN_IF_ERROR(dir.Write("prepare.o", build.preparation->object));
+  BuildResult built;
+  if (!measured) {
+    KILN_ASSIGN_OR_RETURN(built, builder.Build(best));
+    measured = &built;
   }
-  return dir.Write("kernel.o", build.object);
+  if (measured->preparation) {
+    KILN_RETURN_IF_ERROR(dir.Write("prepare.o", measured->preparation->object));
+  }
+  return dir.Write("kernel.o", measured->object);
 }
 
 }  // namespace kiln

@@ -14,10 +14,11 @@ namespace kiln {
 // Writes best.py and best.pb (the module with `best` in place of its function
 // of that name), trace.py and kernel.o. Where the function lays out constant
 // arguments ahead, prepare.o does that, and kernel.o is the rest; the
-// signatures of both are those of ir/transform/split_preparation.h.
+// signatures of both are those of ir/transform/split_preparation.h. The code is
+// `measured`, byte for byte; where that is null, it is built.
 absl::Status SaveBest(Module module, const Function& best,
                       const std::string& trace, const WorkDir& dir,
-                      Builder& builder);
+                      const BuildResult* measured, Builder& builder);
 
 }  // namespace kiln
 

@@ -265,7 +265,8 @@ absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
   while (&module.functions[index] != &task.function()) ++index;
   KILN_ASSIGN_OR_RETURN(tuned->best,
                         ReplayTrace(module, index, tuned->best_trace));
-  return SaveBest(module, tuned->best, tuned->best_trace, dir, *bench.builder);
+  return SaveBest(module, tuned->best, tuned->best_trace, dir,
+                  tuned->state.best_kernel.get(), *bench.builder);
 }
 
 // Writes what the run found for a task.
