@@ -21,6 +21,8 @@ struct BuiltPreparation {
   std::string symbol;
   std::vector<KernelBuffer> prepared;
   std::vector<int> args, kernel_args;  // positions in that list
+  // The scalars of each, as positions among those of the whole.
+  std::vector<int> scalars, kernel_scalars;
 };
 
 // A compiled kernel: a relocatable object that exports `symbol` with the

@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/search/measure/testing.h"
@@ -135,14 +136,12 @@ TEST(FaultTest, AKilledTunerLeavesNoProcessBehind) {
   }
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  usleep(100000);
-  EXPECT_GE(MeasuringProcesses().size(), running_before.size() + 3);
+  while (MeasuringProcesses().size() < running_before.size() + 3) {
+    std::this_thread::yield();
+  }
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
-  for (int i = 0; i < 100 && MeasuringProcesses() != running_before; ++i) {
-    usleep(20000);
-  }
-  EXPECT_EQ(MeasuringProcesses(), running_before);
+  while (MeasuringProcesses() != running_before) std::this_thread::yield();
   close(ready[0]);
   close(ready[1]);
 }
@@ -172,7 +171,7 @@ TEST(FaultTest, AKilledForkServerIsReplaced) {
   ASSERT_GT(server, 1);
   ASSERT_NE(server, getpid());
   kill(server, SIGKILL);
-  usleep(50000);
+  testing::WaitForEnd(server);
   KILN_ASSERT_OK_AND_ASSIGN(
       const MeasureResult result,
       runner->Measure(*task, TestKernel("good"), ShortOptions()));

@@ -14,16 +14,32 @@ namespace kiln {
 
 namespace {
 
+// Parts positions in the list of the parameters and what is prepared into those
+// of the buffers of that list and those of the scalars.
+void Part(const std::vector<int>& positions, const KernelSignature& whole,
+          std::vector<int>* buffers, std::vector<int>* scalars) {
+  const auto num_params = static_cast<int>(whole.params.size());
+  const auto num_buffers = static_cast<int>(whole.buffers.size());
+  for (int position : positions) {
+    if (position >= num_params) {
+      buffers->push_back(num_buffers + position - num_params);
+      continue;
+    }
+    const KernelParam& param = whole.params[position];
+    const bool is_buffer = param.kind == KernelParam::Kind::kBuffer;
+    (is_buffer ? buffers : scalars)->push_back(param.index);
+  }
+}
+
 absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
                                        const Target& target) {
   KILN_ASSIGN_OR_RETURN(SplitFunction split, SplitPreparation(scheduled));
   BuildResult result;
   KILN_ASSIGN_OR_RETURN(result.signature, MakeSignature(scheduled));
-  if (result.signature.buffers.size() != scheduled.params.size() ||
-      !result.signature.scalars.empty()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "function ", scheduled.name,
-        " has a preparation; it needs constant shapes and no scalars"));
+  if (!SymbolicDims(scheduled).empty()) {
+    return absl::UnimplementedError(
+        absl::StrCat("function ", scheduled.name,
+                     " has a preparation; it needs constant shapes"));
   }
   KILN_ASSIGN_OR_RETURN(CompiledKernel main, CompileKernel(split.main, target));
   KILN_ASSIGN_OR_RETURN(CompiledKernel ahead,
@@ -36,8 +52,10 @@ absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
   preparation.symbol = std::move(ahead.symbol);
   preparation.prepared.assign(ahead.signature.buffers.begin() + first,
                               ahead.signature.buffers.end());
-  preparation.args = std::move(split.prepare_args);
-  preparation.kernel_args = std::move(split.main_args);
+  Part(split.prepare_args, result.signature, &preparation.args,
+       &preparation.scalars);
+  Part(split.main_args, result.signature, &preparation.kernel_args,
+       &preparation.kernel_scalars);
   return result;
 }
 

@@ -197,6 +197,9 @@ void FillPreparation(const BuiltPreparation& from, search::Preparation* to) {
   to->mutable_args()->Add(from.args.begin(), from.args.end());
   to->mutable_kernel_args()->Add(from.kernel_args.begin(),
                                  from.kernel_args.end());
+  to->mutable_scalars()->Add(from.scalars.begin(), from.scalars.end());
+  to->mutable_kernel_scalars()->Add(from.kernel_scalars.begin(),
+                                    from.kernel_scalars.end());
 }
 
 }  // namespace

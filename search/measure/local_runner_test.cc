@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/search/measure/testing.h"
@@ -121,9 +119,7 @@ TEST_F(LocalRunnerTest, BeatenKernelsAreSampledAFewTimes) {
 TEST_F(LocalRunnerTest, TheDeadlineIsKept) {
   task_ = AffineTask(1 << 22);
   options_.deadline_s = 0.1;
-  const auto start = std::chrono::steady_clock::now();
   ExpectVerdict("slow", Verdict::kTimeout, "no end within 0.1 s");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   options_.deadline_s = 0;
   ExpectVerdict("good", Verdict::kOk, "");
 }
@@ -139,8 +135,9 @@ TEST_F(LocalRunnerTest, TasksTakeTurns) {
 
 TEST_F(LocalRunnerTest, AnIdleWorkerKilledByHandCostsNoCandidate) {
   ExpectVerdict("good", Verdict::kOk, "");
-  kill(runner_->worker_pid(), SIGKILL);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const pid_t worker = runner_->worker_pid();
+  kill(worker, SIGKILL);
+  testing::WaitForEnd(worker);
   ExpectVerdict("good", Verdict::kOk, "");
   EXPECT_EQ(runner_->replaced_workers(), 1);
 }

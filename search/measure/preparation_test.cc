@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/target/target.h"
@@ -13,6 +15,7 @@
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/measure/reference_task.h"
+#include "kiln/vm/ndarray/random_fill.h"
 
 namespace kiln {
 namespace {
@@ -89,6 +92,45 @@ TEST_F(PreparationTest, TheRestAloneIsTimed) {
 
 TEST_F(PreparationTest, AReferenceWithMarksRunsAsAWhole) {
   KILN_EXPECT_OK(MakeReferenceTask(Ahead("w[vj, vi]"), builder_, *runner_));
+}
+
+TEST_F(PreparationTest, ScalarsGoToThePartThatUsesThem) {
+  const std::string head = R"(
+@T.prim_func
+def main(beta: T.int32, x: T.Buffer((40,), "float32"), w: T.Buffer((40,), "float32"), alpha: T.float32):
+    T.func_attr({"layout_free_buffers": [2]})
+)";
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("m.py", head + R"(
+    for i in range(40):
+        with T.block("x"):
+            vi = T.axis.spatial(40, i)
+            x[vi] = x[vi] * alpha + w[39 - vi]
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, ParseFunction("m.py", head + R"(
+    t = T.alloc_buffer((40,))
+    for i in range(40):
+        with T.block("t"):
+            vi = T.axis.spatial(40, i)
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": True})
+            t[vi] = w[39 - vi]
+    for i in range(40):
+        with T.block("x"):
+            vi = T.axis.spatial(40, i)
+            x[vi] = x[vi] * alpha + t[vi]
+)"));
+  ReferenceOptions options;
+  CallContents& contents = options.contents.emplace();
+  contents.scalars = {7, std::bit_cast<int64_t>(0.5)};
+  for (uint64_t seed : {1, 2}) {
+    KILN_ASSERT_OK_AND_ASSIGN(NDArray array,
+                              NDArray::Zeros({40}, DType::Float(32)));
+    FillRandom(array, seed);
+    contents.buffers.emplace_back(std::move(array));
+  }
+  KILN_ASSERT_OK_AND_ASSIGN(task_,
+                            MakeReferenceTask(f, builder_, *runner_, options));
+  const MeasureResult result = Measure(g);
+  EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
 }
 
 TEST_F(PreparationTest, WhatCannotBeSplitIsABuildError) {

@@ -1,5 +1,8 @@
 #include "kiln/search/measure/testing.h"
 
+#include <fstream>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -53,6 +56,16 @@ std::shared_ptr<const MeasureTask> AffineTask(int64_t count) {
 
 BuildResult TestKernel(const std::string& name) {
   return {std::string(TestKernels()), "test_" + name, AffineSignature()};
+}
+
+void WaitForEnd(pid_t pid) {
+  while (true) {
+    std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    in >> number >> name >> state;
+    if (!in || state == "Z" || state == "X") return;
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace kiln::testing

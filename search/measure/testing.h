@@ -2,6 +2,8 @@
 #ifndef KILN_SEARCH_MEASURE_TESTING_H_
 #define KILN_SEARCH_MEASURE_TESTING_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +21,9 @@ std::shared_ptr<const MeasureTask> AffineTask(int64_t count);
 
 // The kernel test_<name> of test_kernels.c.
 BuildResult TestKernel(const std::string& name);
+
+// Waits until a process has ended, whether anybody has noticed that or not.
+void WaitForEnd(pid_t pid);
 
 }  // namespace kiln::testing
 

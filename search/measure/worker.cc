@@ -144,9 +144,10 @@ MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
   task_->Prepare();
   GuardedHost host(host_->abi());
   const auto before_call = Clock::now();
-  int32_t status = kernel.Prepare(host.abi(), task_->guarded_data(),
-                                  WorkerKernel::Memory::kGuarded);
-  if (status == 0) status = kernel.Call(host.abi(), task_->scalars());
+  int32_t status =
+      kernel.Prepare(host.abi(), task_->guarded_data(), task_->scalars(),
+                     WorkerKernel::Memory::kGuarded);
+  if (status == 0) status = kernel.Call(host.abi());
   const double call_seconds = SecondsSince(before_call);
   MaybeFailure failure = FailureOf(status);
   std::optional<std::string> violation = host.CheckWorkspaces();
@@ -194,8 +195,8 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
     return Failure{Verdict::kOutOfMemory, std::string(data.status().message())};
   }
   const MemoryLimit limit(request.memory_limit_bytes());
-  int32_t status =
-      kernel.Prepare(host_->abi(), *data, WorkerKernel::Memory::kPlain);
+  int32_t status = kernel.Prepare(host_->abi(), *data, task_->scalars(),
+                                  WorkerKernel::Memory::kPlain);
   if (MaybeFailure failure = FailureOf(status)) return failure;
   TimeOptions options = TimingOf(request);
   if (request.flush_cache()) {
@@ -209,7 +210,7 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
   }
   const absl::StatusOr<TimeResult> time = MeasureTime(
       [&] {
-        status = kernel.Call(host_->abi(), task_->scalars());
+        status = kernel.Call(host_->abi());
         return status == 0 ? absl::OkStatus() : absl::AbortedError("");
       },
       options);
@@ -263,7 +264,8 @@ MaybeFailure Worker::Measure(const search::MeasureKernel& request, int fd,
     return Failure{Verdict::kRunError, "no task was loaded"};
   }
   absl::StatusOr<WorkerKernel> kernel = WorkerKernel::Load(
-      request, static_cast<int>(task_->guarded_data().size()));
+      request, static_cast<int>(task_->guarded_data().size()),
+      static_cast<int>(task_->scalars().size()));
   if (!kernel.ok()) {
     return Failure{Verdict::kBuildError,
                    std::string(kernel.status().message())};

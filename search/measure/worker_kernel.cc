@@ -18,9 +18,9 @@ bool AllBelow(const Positions& positions, int limit) {
                      [&](int32_t at) { return at >= 0 && at < limit; });
 }
 
-std::vector<void*> Pick(const std::vector<void*>& from,
-                        const Positions& positions) {
-  std::vector<void*> picked;
+template <typename T>
+std::vector<T> Pick(const std::vector<T>& from, const Positions& positions) {
+  std::vector<T> picked;
   for (int32_t at : positions) picked.push_back(from[at]);
   return picked;
 }
@@ -28,23 +28,25 @@ std::vector<void*> Pick(const std::vector<void*>& from,
 }  // namespace
 
 absl::StatusOr<WorkerKernel> WorkerKernel::Load(
-    const search::MeasureKernel& request, int num_buffers) {
+    const search::MeasureKernel& request, int num_buffers, int num_scalars) {
   WorkerKernel kernel;
   KILN_ASSIGN_OR_RETURN(kernel.object_, LoadedObject::Load(request.object()));
   KILN_ASSIGN_OR_RETURN(kernel.entry_,
                         kernel.object_->Kernel(request.symbol()));
   if (request.has_preparation()) {
-    KILN_RETURN_IF_ERROR(
-        kernel.LoadPreparation(request.preparation(), num_buffers));
+    KILN_RETURN_IF_ERROR(kernel.LoadPreparation(request.preparation(),
+                                                num_buffers, num_scalars));
   }
   return kernel;
 }
 
 absl::Status WorkerKernel::LoadPreparation(
-    const search::Preparation& preparation, int num_buffers) {
+    const search::Preparation& preparation, int num_buffers, int num_scalars) {
   const int limit = num_buffers + preparation.prepared_size();
   if (!AllBelow(preparation.args(), limit) ||
-      !AllBelow(preparation.kernel_args(), limit)) {
+      !AllBelow(preparation.kernel_args(), limit) ||
+      !AllBelow(preparation.scalars(), num_scalars) ||
+      !AllBelow(preparation.kernel_scalars(), num_scalars)) {
     return absl::InvalidArgumentError(
         "the preparation names arguments that do not exist");
   }
@@ -71,8 +73,11 @@ void* WorkerKernel::Allocate(const search::Preparation::Buffer& buffer,
 }
 
 int32_t WorkerKernel::Prepare(const KilnHost* host,
-                              absl::Span<void* const> data, Memory memory) {
+                              absl::Span<void* const> data,
+                              absl::Span<const int64_t> scalars,
+                              Memory memory) {
   args_.assign(data.begin(), data.end());
+  scalars_.assign(scalars.begin(), scalars.end());
   if (prepare_ == nullptr) return KILN_KERNEL_OK;
   for (const search::Preparation::Buffer& buffer : preparation_.prepared()) {
     void* prepared = Allocate(buffer, memory);
@@ -82,7 +87,9 @@ int32_t WorkerKernel::Prepare(const KilnHost* host,
   }
   const std::vector<void*> args = Pick(args_, preparation_.args());
   args_ = Pick(args_, preparation_.kernel_args());
-  return prepare_(host, args.data(), nullptr);
+  const std::vector<int64_t> own = Pick(scalars_, preparation_.scalars());
+  scalars_ = Pick(scalars_, preparation_.kernel_scalars());
+  return prepare_(host, args.data(), own.data());
 }
 
 std::optional<std::string> WorkerKernel::CheckSlack() const {

@@ -20,19 +20,20 @@ namespace kiln {
 
 class WorkerKernel {
  public:
-  // Loads the objects of a request about a task with `num_buffers` buffers.
+  // Loads the objects of a request about a task with so many buffers and
+  // scalars.
   static absl::StatusOr<WorkerKernel> Load(const search::MeasureKernel& request,
-                                           int num_buffers);
+                                           int num_buffers, int num_scalars);
 
   // Runs what comes ahead of the kernel, if anything, on the task's buffers
   // `data`; what it prepares lies in memory of its own, between guard zones or
   // plain. Returns a status of kernel_abi.h.
   enum class Memory : uint8_t { kGuarded, kPlain };
   int32_t Prepare(const KilnHost* host, absl::Span<void* const> data,
-                  Memory memory);
+                  absl::Span<const int64_t> scalars, Memory memory);
   // Runs the kernel on what the last Prepare left.
-  int32_t Call(const KilnHost* host, absl::Span<const int64_t> scalars) const {
-    return entry_(host, args_.data(), scalars.data());
+  int32_t Call(const KilnHost* host) const {
+    return entry_(host, args_.data(), scalars_.data());
   }
 
   // How the guarded memory was left, as a sentence, if it was.
@@ -42,7 +43,7 @@ class WorkerKernel {
 
  private:
   absl::Status LoadPreparation(const search::Preparation& preparation,
-                               int num_buffers);
+                               int num_buffers, int num_scalars);
   // nullptr without memory.
   void* Allocate(const search::Preparation::Buffer& buffer, Memory memory);
 
@@ -53,6 +54,7 @@ class WorkerKernel {
   std::vector<GuardedBuffer> guarded_;
   std::vector<AlignedMemory> plain_;
   std::vector<void*> args_;
+  std::vector<int64_t> scalars_;
 };
 
 }  // namespace kiln

@@ -39,8 +39,8 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   outcome.best = best.scheduled;
   outcome.best_trace = best.record.trace;
   outcome.state.best = std::move(best.record);
-  KILN_RETURN_IF_ERROR(
-      SaveBest(job.module, outcome.best, outcome.best_trace, dir, nullptr, builder));
+  KILN_RETURN_IF_ERROR(SaveBest(job.module, outcome.best, outcome.best_trace,
+                                dir, nullptr, builder));
   return outcome;
 }
 
