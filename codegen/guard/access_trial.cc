@@ -16,6 +16,25 @@ bool IsUnbounded(ConstBound b) {
   return b.min == ConstBound::kNegInf || b.max == ConstBound::kPosInf;
 }
 
+// A scalar number that Take gives as an int64.
+bool IsWhole(DType dtype) {
+  return dtype.is_integral() && !dtype.is_bool() && dtype.lanes() == 1;
+}
+
+// What a value of the type may be; unbounded for 64 bits.
+ConstBound BoundOf(DType dtype) {
+  if (dtype.is_bool()) return {0, 1};
+  if (!IsWhole(dtype) || dtype.bits() > 32) return {};
+  const int64_t high = (int64_t{1} << (dtype.bits() - !dtype.is_uint())) - 1;
+  return {dtype.is_uint() ? 0 : -high - 1, high};
+}
+
+bool Contains(ConstBound outer, ConstBound inner) {
+  return inner.min >= outer.min && inner.max <= outer.max;
+}
+
+Expr Wide(const Expr& e) { return Cast(DType::Index(), e); }
+
 }  // namespace
 
 int AccessTrial::CountUnsafe(const ContentBounds& inputs) {
@@ -42,13 +61,19 @@ void AccessTrial::Pass() {
 
 void AccessTrial::Walk(const Stmt& s) {
   if (const auto* loop = s.As<ForNode>()) {
-    analyzer_.Bind(loop->var, Range{Take(loop->min), Take(loop->extent)});
+    const DType dtype = loop->var.dtype();
+    analyzer_.Bind(loop->var, Range{Cast(dtype, Take(loop->min)),
+                                    Cast(dtype, Take(loop->extent))});
     Walk(loop->body);
     return analyzer_.Unbind(loop->var);
   }
   if (const auto* let = s.As<LetStmtNode>()) {
     const Expr value = Take(let->value);
-    if (value.dtype().is_integral()) analyzer_.Bind(let->var, value);
+    if (value.dtype() == let->var.dtype()) {
+      analyzer_.Bind(let->var, value);
+    } else if (IsWhole(let->var.dtype())) {
+      BindTo(let->var, analyzer_.Bound(value));
+    }
     Walk(let->body);
     return analyzer_.Unbind(let->var);
   }
@@ -74,8 +99,9 @@ void AccessTrial::Store(const StoreNode& store) {
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(Take(index));
   Check(store.buffer, indices);
-  const bool counts = value.dtype().is_integral() && value.dtype().lanes() == 1;
-  Join(store.buffer, counts ? analyzer_.Bound(value) : ConstBound{});
+  const DType dtype = store.value.dtype();
+  Join(store.buffer,
+       IsWhole(dtype) ? analyzer_.Bound(Wide(value)) : BoundOf(dtype));
 }
 
 void AccessTrial::Join(const Buffer& buffer, ConstBound bound) {
@@ -88,26 +114,67 @@ void AccessTrial::Join(const Buffer& buffer, ConstBound bound) {
   known = grows && widens_ ? ConstBound{} : joined;
 }
 
-Expr AccessTrial::Take(const Expr& e) {
-  if (!e->has_loads) return e;
-  if (const auto* load = e.As<LoadNode>()) return TakeLoad(*load, e.dtype());
-  if (e.As<CallNode>()) return TakeCall(e);
-  if (const auto* cast = e.As<CastNode>()) {
-    const auto* load = cast->value.As<LoadNode>();
-    const bool whole =
-        e.dtype().is_integral() && load && load->dtype.is_float();
-    if (whole) return TakeLoad(*load, e.dtype());
-  }
-  if (const auto* let = e.As<LetNode>()) {
-    return Take(Substitute(let->body, let->var, let->value));
-  }
+void AccessTrial::BindTo(const Var& var, ConstBound bound) {
+  if (IsUnbounded(bound)) return;
+  analyzer_.Bind(var, Range{Int(bound.min, var.dtype()),
+                            Int(bound.max - bound.min + 1, var.dtype())});
+}
+
+Expr AccessTrial::Unknown(DType dtype) {
+  if (!IsWhole(dtype)) return Var("unknown", dtype);
+  const Var var("unknown");
+  BindTo(var, BoundOf(dtype));
+  return var;
+}
+
+Expr AccessTrial::Fit(const Expr& value, DType dtype) {
+  const bool fits =
+      dtype.bits() > 32 || Contains(BoundOf(dtype), analyzer_.Bound(value));
+  return fits ? value : Unknown(dtype);
+}
+
+Expr AccessTrial::TakeUnknown(const Expr& e) {
+  ForEachOperand(e, [this](const Expr& x) { Take(x); });
+  return Unknown(e.dtype());
+}
+
+Expr AccessTrial::TakeCast(const Expr& e) {
+  const Expr& value = e.As<CastNode>()->value;
+  if (!IsWhole(e.dtype())) return TakeUnknown(e);
+  const auto* load = value.As<LoadNode>();
+  if (load && load->dtype.is_float()) return TakeLoad(*load, e.dtype());
+  if (!IsWhole(value.dtype())) return TakeUnknown(e);
+  return Fit(Wide(Take(value)), e.dtype());
+}
+
+Expr AccessTrial::TakeBinary(const Expr& e) {
+  const auto& both = *e.As<BinaryNode>();
   if (e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr) {
-    const auto& both = *e.As<BinaryNode>();
     const Expr first = Take(both.a);
     const bool is_and = e.kind() == ExprKind::kAnd;
     return Binary(e.kind(), first, TakeIf(is_and ? first : Not(first), both.b));
   }
-  return MapOperands(e, [this](const Expr& x) { return Take(x); });
+  if (!IsWhole(both.a.dtype())) return TakeUnknown(e);
+  const Expr a = Wide(Take(both.a));
+  const Expr value = Binary(e.kind(), a, Wide(Take(both.b)));
+  return value.dtype().is_bool() ? value : Fit(value, e.dtype());
+}
+
+Expr AccessTrial::Take(const Expr& e) {
+  if (!e->has_loads) return e;
+  if (const auto* load = e.As<LoadNode>()) return TakeLoad(*load, e.dtype());
+  if (e.As<CallNode>()) return TakeCall(e);
+  if (e.As<CastNode>()) return TakeCast(e);
+  if (e.As<BinaryNode>()) return TakeBinary(e);
+  if (const auto* let = e.As<LetNode>()) {
+    return Take(Substitute(let->body, let->var, let->value));
+  }
+  if (const auto* negation = e.As<NotNode>()) return Not(Take(negation->value));
+  const auto* select = e.As<SelectNode>();
+  if (!select || !IsWhole(e.dtype())) return TakeUnknown(e);
+  const Expr condition = Take(select->condition);
+  const Expr yes = Wide(Take(select->true_value));
+  return Select(condition, yes, Wide(Take(select->false_value)));
 }
 
 Expr AccessTrial::TakeIf(const Expr& condition, const Expr& e) {
@@ -118,13 +185,13 @@ Expr AccessTrial::TakeIf(const Expr& condition, const Expr& e) {
 Expr AccessTrial::TakeCall(const Expr& e) {
   const auto& call = *e.As<CallNode>();
   if (call.op == Intrinsic::kAddressOf) return e;
-  if (call.op != Intrinsic::kIfThenElse) {
-    return MapOperands(e, [this](const Expr& x) { return Take(x); });
-  }
+  if (call.op == Intrinsic::kLikely) return Take(call.args[0]);
+  if (call.op != Intrinsic::kIfThenElse) return TakeUnknown(e);
   const Expr condition = Take(call.args[0]);
   const Expr yes = TakeIf(condition, call.args[1]);
   const Expr no = TakeIf(Not(condition), call.args[2]);
-  return Call(e.dtype(), call.op, {condition, yes, no});
+  if (!IsWhole(e.dtype())) return Unknown(e.dtype());
+  return Call(DType::Index(), call.op, {condition, Wide(yes), Wide(no)});
 }
 
 Expr AccessTrial::TakeLoad(const LoadNode& load, DType dtype) {
@@ -150,16 +217,14 @@ Expr AccessTrial::ValueOf(const LoadNode& load,
   for (const auto& [known, var] : values_) {
     if (SameExpr(known, key)) return var;
   }
-  const Var var("value", dtype);
+  const Var var("value", IsWhole(dtype) ? DType::Index() : dtype);
   values_.emplace_back(key, var);
+  if (!IsWhole(dtype)) return var;
   const auto found = contents_.find(load.buffer.get());
-  if (found == contents_.end() || IsUnbounded(found->second) ||
-      !dtype.is_integral() || dtype.lanes() > 1) {
-    return var;
-  }
-  const ConstBound bound = found->second;
-  analyzer_.Bind(
-      var, Range{Int(bound.min, dtype), Int(bound.max - bound.min + 1, dtype)});
+  const ConstBound type = BoundOf(dtype);
+  BindTo(var, found != contents_.end() && Contains(type, found->second)
+                  ? found->second
+                  : type);
   return var;
 }
 

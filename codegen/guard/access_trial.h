@@ -32,9 +32,17 @@ class AccessTrial {
   void Walk(const Stmt& s);
   void WalkIf(const IfNode& node);
   void Store(const StoreNode& store);
-  // Looks at the accesses in `e`, and gives it with variables in place of
-  // loads.
+  // Looks at the accesses in `e`, and gives its value with variables in place
+  // of loads. Whole numbers that come from memory are computed in 64 bits:
+  // where a narrower type might wrap, the value is any of the type.
   Expr Take(const Expr& e);
+  Expr TakeBinary(const Expr& e);
+  Expr TakeCast(const Expr& e);
+  // Of what is beyond this.
+  Expr TakeUnknown(const Expr& e);
+  Expr Unknown(DType dtype);
+  Expr Fit(const Expr& value, DType dtype);
+  void BindTo(const Var& var, ConstBound bound);
   Expr TakeCall(const Expr& e);
   Expr TakeLoad(const LoadNode& load, DType dtype);
   Expr TakeIf(const Expr& condition, const Expr& e);

@@ -17,6 +17,8 @@ namespace {
 
 // Where no extent is larger, ranges end here.
 constexpr int64_t kLeastLimit = 1 << 16;
+// So far from where they start, where some accesses are not known to be safe.
+constexpr int64_t kNear = 7;
 
 using Buffers = std::set<const BufferNode*>;
 
@@ -120,6 +122,7 @@ class Search {
   bool Run() {
     unsafe_ = trial_.CountUnsafe(bounds_);
     if (sought_.empty() || unsafe_ == 0 || !FindStart()) return false;
+    if (unsafe_ > 0) StayNear();
     Grow(+1);
     Grow(-1);
     return true;
@@ -158,6 +161,15 @@ class Search {
     }
     if (unsafe_ < before) bounds_ = std::move(best);
     return unsafe_ < before;
+  }
+
+  // What is not known to be safe is likelier to be so with small numbers.
+  void StayNear() {
+    for (Sought& one : sought_) {
+      const int64_t start = bounds_[one.buffer].min;
+      one.lowest = std::max(one.lowest, start - kNear);
+      one.highest = std::min(one.highest, start + kNear);
+    }
   }
 
   // Moves the ends of all ranges, upwards or downwards.

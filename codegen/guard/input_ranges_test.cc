@@ -146,6 +146,26 @@ TEST(InputRangesTest, PageTables) {
       "[0, 5] - -");
 }
 
+TEST(InputRangesTest, NarrowTypesDoNotWrap) {
+  const auto ranges = [](const char* dtype, const char* index) {
+    return Ranges(
+        absl::StrCat(
+            R"(a: T.Buffer((64,), "int16"), b: T.Buffer((32,), ")", dtype,
+            R"("), E: T.Buffer((1000,), "float16"), O: T.Buffer((64,), "float16"))"),
+        absl::StrCat(R"(
+    for i in range(64):
+        with T.block("O"):
+            vi = T.axis.spatial(64, i)
+            O[vi] = E[)",
+                     index, "]\n"));
+  };
+  EXPECT_EQ(ranges("uint8", "b[a[vi]] * 4 + 3"), "[0, 31] [0, 255] - -");
+  EXPECT_EQ(ranges("int8", "b[a[vi]] * 4 + 3"), "[0, 31] [0, 31] - -");
+  EXPECT_EQ(ranges("int64", "b[a[vi]] * 4 + 3"), "[0, 31] [0, 249] - -");
+  EXPECT_EQ(ranges("int16", "T.Select(b[a[vi]] < 900, b[a[vi]] + 1, 0)"),
+            "[0, 31] [-1, 998] - -");
+}
+
 TEST(InputRangesTest, AnIndexThatNothingKeepsInsideHasNoRange) {
   EXPECT_EQ(LookUp("idx[vi] + 1000"), "- - -");
 }
