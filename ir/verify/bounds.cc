@@ -1,0 +1,180 @@
+#include "kiln/ir/verify/bounds.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/verify/site_walk.h"
+
+namespace kiln {
+namespace {
+
+using verify_internal::Access;
+using verify_internal::Describe;
+using verify_internal::Ends;
+using verify_internal::EndsOf;
+using verify_internal::Outcome;
+using verify_internal::SiteWalk;
+using verify_internal::Trial;
+
+std::string AccessText(const Access& access) {
+  return PrintExpr(Load(access.buffer, access.indices));
+}
+
+std::string Where(const Trial& trial) {
+  return trial.instance.empty()
+             ? ""
+             : absl::StrCat(" where ", Describe(trial.instance));
+}
+
+class BoundsWalk : public SiteWalk {
+ public:
+  explicit BoundsWalk(const Function& f) : SiteWalk(f) {}
+
+ protected:
+  // Whether 0 <= first and last < extent.
+  Trial Within(const Ends& ends, const Expr& extent) {
+    Trial low = AtMost(Int(0), ends.first);
+    if (low.outcome == Outcome::kNotAlways) return low;
+    Trial high = AtMost(Add(ends.last, Int(1)), extent);
+    const bool both = low.outcome == high.outcome;
+    return both || high.outcome == Outcome::kNotAlways ? high : Trial();
+  }
+};
+
+class UnprovenWalk : public BoundsWalk {
+ public:
+  explicit UnprovenWalk(const Function& f) : BoundsWalk(f) {}
+
+  std::vector<UnprovenAccess> Run() {
+    Walk();
+    return std::move(found_);
+  }
+
+ private:
+  void OnAccess(const Access& access) override {
+    for (size_t d = 0; d < access.indices.size(); ++d) {
+      const auto ends = EndsOf(access.indices[d]);
+      const bool within =
+          ends && Within(*ends, access.buffer->shape[d]).outcome ==
+                      Outcome::kAlways;
+      if (within) continue;
+      found_.push_back({access.buffer, access.indices, static_cast<int>(d),
+                        access.is_store, Path()});
+    }
+  }
+
+  std::vector<UnprovenAccess> found_;
+};
+
+class RefusingWalk : public BoundsWalk {
+ public:
+  explicit RefusingWalk(const Function& f) : BoundsWalk(f) {}
+
+  absl::Status Run() {
+    Walk();
+    return std::move(status_);
+  }
+
+ private:
+  void Refuse(const std::string& what) {
+    if (!status_.ok()) return;
+    status_ = absl::InvalidArgumentError(absl::StrCat(Path(), ": ", what));
+  }
+
+  // "index 1 runs from 0 to 64, and the extent of that dimension of `B` is 64;
+  // outside of it where j = 64".
+  std::string Outside(size_t dimension, const Ends& ends, const Trial& trial,
+                      const Buffer& buffer) {
+    const Expr& extent = buffer->shape[dimension];
+    const std::string range = RangeOf(ends.last);
+    return absl::StrCat(
+        "index ", dimension, range.empty() ? "" : absl::StrCat(" ", range),
+        ", and the extent of that dimension of `", buffer->name, "` is ",
+        PrintExpr(extent), trial.instance.empty() ? "" : "; outside of it",
+        Where(trial));
+  }
+
+  void OnAccess(const Access& access) override {
+    for (size_t d = 0; d < access.indices.size() && status_.ok(); ++d) {
+      const auto ends = EndsOf(access.indices[d]);
+      if (!ends) continue;
+      const Trial trial = Within(*ends, access.buffer->shape[d]);
+      if (trial.outcome != Outcome::kNotAlways) continue;
+      Refuse(absl::StrCat(
+          access.is_store ? "the store to " : "the load of ",
+          AccessText(access), " is out of bounds: ",
+          Outside(d, *ends, trial, access.buffer),
+          ". Make the loop shorter, or guard the access with `if` or "
+          "T.if_then_else"));
+    }
+  }
+
+  void OnLoop(const ForNode& loop) override {
+    CheckExtent(loop.extent, "the loop");
+  }
+
+  // Fewer than none in each instance is no program; a loop may come out empty
+  // in some.
+  void CheckExtent(const Expr& extent, const std::string& what) {
+    if (!Proves(extent, Int(-1))) return;
+    Refuse(absl::StrCat(what, " has the negative extent ", PrintExpr(extent),
+                        "; extents are 0 or more"));
+  }
+
+  void OnRealize(const BlockRealizeNode& realize) override {
+    const BlockNode& block = *realize.block;
+    for (size_t i = 0; i < block.iters.size() && status_.ok(); ++i) {
+      CheckBinding(block.iters[i], realize.values[i]);
+    }
+  }
+
+  void CheckBinding(const IterVar& iter, const Expr& value) {
+    CheckExtent(iter.domain.extent,
+                absl::StrCat("the domain of iterator ", iter.var.name()));
+    const Expr end = Add(iter.domain.min, iter.domain.extent);
+    Trial trial = AtMost(iter.domain.min, value);
+    if (trial.outcome != Outcome::kNotAlways) {
+      trial = AtMost(Add(value, Int(1)), end);
+    }
+    if (trial.outcome != Outcome::kNotAlways) return;
+    Refuse(absl::StrCat(
+        "iterator ", iter.var.name(), " is bound to ", PrintExpr(value),
+        ", which leaves its domain [", PrintExpr(iter.domain.min), ", ",
+        PrintExpr(end), ")", Where(trial),
+        ". Give the iterator the extent that its loops have, or say with "
+        "T.where which iterations the block leaves out"));
+  }
+
+  void OnEnter(const BlockNode& block) override {
+    for (const MatchBufferRegion& match : block.match_buffers) {
+      CheckMatch(match);
+    }
+  }
+
+  void CheckMatch(const MatchBufferRegion& match) {
+    const BufferRegion& source = match.source;
+    for (size_t d = 0; d < source.region.size() && status_.ok(); ++d) {
+      const Range& range = source.region[d];
+      const Expr last = Sub(Add(range.min, range.extent), Int(1));
+      const Ends ends{range.min, last};
+      const Trial trial = Within(ends, source.buffer->shape[d]);
+      if (trial.outcome != Outcome::kNotAlways) continue;
+      Refuse(absl::StrCat("`", match.buffer->name, "` matches ",
+                          PrintRegion(source), ", which is out of bounds: ",
+                          Outside(d, ends, trial, source.buffer)));
+    }
+  }
+
+  absl::Status status_;
+};
+
+}  // namespace
+
+std::vector<UnprovenAccess> UnprovenAccesses(const Function& f) {
+  return UnprovenWalk(f).Run();
+}
+
+absl::Status CheckBounds(const Function& f) { return RefusingWalk(f).Run(); }
+
+}  // namespace kiln
