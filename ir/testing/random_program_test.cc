@@ -22,9 +22,8 @@ using ::testing::HasSubstr;
 TEST(RandomProgramTest, ProgramsAreWellFormedAndRunInsideTheirBuffers) {
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     Function f = RandomProgram(seed);
-    ASSERT_TRUE(VerifyFunction(f, {.check_regions = true}).ok())
-        << "seed " << seed << ": "
-        << VerifyFunction(f, {.check_regions = true});
+    ASSERT_TRUE(VerifyFunction(f).ok())
+        << "seed " << seed << ": " << VerifyFunction(f);
     std::vector<Tensor> args = RandomInputs(f, seed);
     absl::Status status = Interpret(f, args);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status;

@@ -56,8 +56,8 @@ class UnprovenWalk : public BoundsWalk {
     for (size_t d = 0; d < access.indices.size(); ++d) {
       const auto ends = EndsOf(access.indices[d]);
       const bool within =
-          ends && Within(*ends, access.buffer->shape[d]).outcome ==
-                      Outcome::kAlways;
+          ends &&
+          Within(*ends, access.buffer->shape[d]).outcome == Outcome::kAlways;
       if (within) continue;
       found_.push_back({access.buffer, access.indices, static_cast<int>(d),
                         access.is_store, Path()});
@@ -103,8 +103,8 @@ class RefusingWalk : public BoundsWalk {
       if (trial.outcome != Outcome::kNotAlways) continue;
       Refuse(absl::StrCat(
           access.is_store ? "the store to " : "the load of ",
-          AccessText(access), " is out of bounds: ",
-          Outside(d, *ends, trial, access.buffer),
+          AccessText(access),
+          " is out of bounds: ", Outside(d, *ends, trial, access.buffer),
           ". Make the loop shorter, or guard the access with `if` or "
           "T.if_then_else"));
     }

@@ -159,8 +159,8 @@ TEST(BoundsTest, UnprovenAccessesAreThoseThatDataOrArgumentsDecide) {
 }
 
 TEST(BoundsTest, AnUnprovenAccessTellsItsPlace) {
-  const auto found = UnprovenAccesses(
-      Body("    for i in range(64): M[i, X[i]] = A[i]\n"));
+  const auto found =
+      UnprovenAccesses(Body("    for i in range(64): M[i, X[i]] = A[i]\n"));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].dimension, 1);
   EXPECT_TRUE(found[0].is_store);
@@ -169,9 +169,9 @@ TEST(BoundsTest, AnUnprovenAccessTellsItsPlace) {
 }
 
 TEST(BoundsTest, WorkloadsAreProved) {
-  for (const char* spec : {"gmm:64,64,64", "c2d:14,14,16,32,3,1,1",
-                           "dil:14,14,16,32,3,1,1,2",
-                           "t2d:4,4,16,8,4,2,1", "sfm:16,16"}) {
+  for (const char* spec :
+       {"gmm:64,64,64", "c2d:14,14,16,32,3,1,1", "dil:14,14,16,32,3,1,1,2",
+        "t2d:4,4,16,8,4,2,1", "sfm:16,16"}) {
     const absl::StatusOr<Module> module = MakeWorkload(spec);
     ASSERT_TRUE(module.ok()) << module.status();
     KILN_EXPECT_OK(CheckBounds(module->functions[0]));

@@ -7,7 +7,8 @@ using Result = std::optional<int64_t>;
 
 // The value, if it needs no wrapping in `dtype`.
 Result Fitting(int64_t value, DType dtype) {
-  if (dtype.is_bool()) return value == 0 || value == 1 ? Result(value) : Result();
+  if (dtype.is_bool())
+    return value == 0 || value == 1 ? Result(value) : Result();
   if (dtype.bits() == 64) {
     return dtype.is_int() || value >= 0 ? Result(value) : Result();
   }

@@ -131,7 +131,8 @@ namespace {
 VarMap ValuesOf(const Steps& steps) {
   VarMap values;
   for (const Step& step : steps) {
-    if (step.kind != Step::Kind::kValue || step.value.contents().loads) continue;
+    if (step.kind != Step::Kind::kValue || step.value.contents().loads)
+      continue;
     values[step.var.get()] = Substitute(step.value, values);
   }
   return values;
@@ -307,9 +308,16 @@ void SiteWalk::WalkGuarded(const Expr& condition, const Expr& e) {
   Walk(e);
 }
 
-void SiteWalk::WalkAddress(const Expr& e, bool reads, bool writes) {
-  if (e.As<VarNode>()) return OnAddress(e, reads, writes);
-  ForEachOperand(e, [&](const Expr& x) { WalkAddress(x, reads, writes); });
+// tvm_access_ptr(type, data, offset, extent, mask): 1 reads, 2 writes.
+void SiteWalk::WalkAccessPtr(const CallNode& call) {
+  Walk(call.args[2]);
+  Walk(call.args[3]);
+  const int64_t* mask = AsInt(call.args[4]);
+  const AddressUse use = !mask || *mask < 1 || *mask > 3 ? AddressUse::kAny
+                         : *mask == 1                    ? AddressUse::kReads
+                         : *mask == 2                    ? AddressUse::kWrites
+                                                         : AddressUse::kBoth;
+  for (const Var& var : FreeVars(call.args[1])) OnAddress(var, use);
 }
 
 void SiteWalk::WalkCall(const CallNode& call) {
@@ -318,18 +326,12 @@ void SiteWalk::WalkCall(const CallNode& call) {
     WalkGuarded(call.args[0], call.args[1]);
     return WalkGuarded(Not(call.args[0]), call.args[2]);
   }
-  if (call.op == Intrinsic::kAccessPtr) {
-    const int64_t* mask = AsInt(call.args[4]);
-    Walk(call.args[2]);
-    Walk(call.args[3]);
-    return WalkAddress(call.args[1], !mask || (*mask & 1), !mask || (*mask & 2));
-  }
-  const auto* load = call.op == Intrinsic::kAddressOf
-                         ? call.args[0].As<LoadNode>()
-                         : nullptr;
+  if (call.op == Intrinsic::kAccessPtr) return WalkAccessPtr(call);
+  const auto* load =
+      call.op == Intrinsic::kAddressOf ? call.args[0].As<LoadNode>() : nullptr;
   if (load) {
     for (const Expr& index : load->indices) Walk(index);
-    return OnAddress(call.args[0], true, true);
+    return OnAddress(call.args[0], AddressUse::kAny);
   }
   for (const Expr& arg : call.args) Walk(arg);
 }
@@ -337,7 +339,7 @@ void SiteWalk::WalkCall(const CallNode& call) {
 void SiteWalk::Walk(const Expr& e) {
   if (const auto* call = e.As<CallNode>()) return WalkCall(*call);
   if (e.As<VarNode>()) {
-    if (e.dtype().is_handle()) OnAddress(e, true, true);
+    if (e.dtype().is_handle()) OnAddress(e, AddressUse::kAny);
     return;
   }
   if (const auto* let = e.As<LetNode>()) {

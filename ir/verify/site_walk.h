@@ -3,6 +3,7 @@
 #ifndef KILN_IR_VERIFY_SITE_WALK_H_
 #define KILN_IR_VERIFY_SITE_WALK_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct Ends {
   Expr first, last;
 };
 
+// What code that is handed an address says that it does there.
+enum class AddressUse : uint8_t { kAny, kReads, kWrites, kBoth };
+
 class SiteWalk {
  public:
   virtual ~SiteWalk() = default;
@@ -39,7 +43,7 @@ class SiteWalk {
   virtual void OnAccess(const Access& access) {}
   // The address of an element (a load) or of a buffer (its variable), handed to
   // code that no one can look into.
-  virtual void OnAddress(const Expr& of, bool reads, bool writes) {}
+  virtual void OnAddress(const Expr& of, AddressUse use) {}
   virtual void OnLoop(const ForNode& loop) {}
   virtual void OnDeclare(const AllocateNode& node) {}
   // Where the bindings and the predicate of a block are known, but not yet its
@@ -74,7 +78,7 @@ class SiteWalk {
   void Walk(const Expr& e);
   void WalkGuarded(const Expr& condition, const Expr& e);
   void WalkCall(const CallNode& call);
-  void WalkAddress(const Expr& e, bool reads, bool writes);
+  void WalkAccessPtr(const CallNode& call);
   // The same over the loops alone, with iterators as their values.
   bool ProvesByValues(const Expr& low, const Expr& high);
 

@@ -9,7 +9,9 @@
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/verify/bounds.h"
 #include "kiln/ir/verify/place.h"
+#include "kiln/ir/verify/regions.h"
 
 namespace kiln {
 namespace {
@@ -42,7 +44,6 @@ class Verifier {
   void CheckBlock(const BlockNode& block);
   void CheckRegion(const BufferRegion& region, const char* what);
   void CheckMatch(const MatchBufferRegion& match);
-  void CheckCovered(const BlockNode& block);
   void CheckStore(const StoreNode& store);
   void CheckIf(const IfNode& node);
   void CheckLet(const LetStmtNode& let);
@@ -192,7 +193,10 @@ absl::Status Verifier::Run() {
   Check(function_.body);
   CheckNumerics();
   CheckLayoutFree();
-  return place_.status();
+  if (!place_.ok()) return place_.status();
+  KILN_RETURN_IF_ERROR(CheckBounds(function_));
+  return is_blocks() ? verify_internal::CheckRegions(function_)
+                     : absl::OkStatus();
 }
 
 void Verifier::Check(const Stmt& s) {
@@ -313,7 +317,6 @@ void Verifier::CheckBlock(const BlockNode& block) {
   }
   for (const auto& region : block.reads) CheckRegion(region, "a read region");
   for (const auto& region : block.writes) CheckRegion(region, "a write region");
-  if (options_.check_regions && place_.ok()) CheckCovered(block);
   if (block.init) Check(block.init);
   Check(block.body);
   for (const IterVar& iter : block.iters) Forget(iter.var);
@@ -354,45 +357,6 @@ void Verifier::CheckMatch(const MatchBufferRegion& match) {
                              " has more dimensions than the region of ",
                              match.source.buffer->name, " that it matches"));
   }
-}
-
-// Whether each buffer that the block uses by itself is among its regions.
-void Verifier::CheckCovered(const BlockNode& block) {
-  std::unordered_set<const BufferNode*> reads, writes;
-  for (const auto& region : block.reads) reads.insert(region.buffer.get());
-  for (const auto& region : block.writes) writes.insert(region.buffer.get());
-  for (const Buffer& own : block.alloc_buffers) {
-    reads.insert(own.get());
-    writes.insert(own.get());
-  }
-  for (const auto& match : block.match_buffers) {
-    const BufferNode* source = match.source.buffer.get();
-    if (reads.count(source)) reads.insert(match.buffer.get());
-    if (writes.count(source)) writes.insert(match.buffer.get());
-  }
-  const bool is_root = block.id == function_.root().id;
-  auto check = [&](const Stmt& s) {
-    if (s.kind() == StmtKind::kBlockRealize || is_root) return false;
-    ForEachExpr(s, [&](const Expr& use) {
-      Visit(use, [&](const Expr& e) {
-        const auto* load = e.As<LoadNode>();
-        const BufferNode* buffer = load ? load->buffer.get() : nullptr;
-        if (buffer && !reads.count(buffer) && !writes.count(buffer)) {
-          place_.Fail(absl::StrCat("the block reads buffer ", buffer->name,
-                                   ", which is not among its reads"));
-        }
-        return true;
-      });
-    });
-    const auto* store = s.As<StoreNode>();
-    if (store && !writes.count(store->buffer.get())) {
-      place_.Fail(absl::StrCat("the block writes buffer ", store->buffer->name,
-                               ", which is not among its writes"));
-    }
-    return true;
-  };
-  if (block.init) Visit(block.init, check);
-  Visit(block.body, check);
 }
 
 void Verifier::CheckStore(const StoreNode& store) {

@@ -6,6 +6,31 @@
 // for each dimension, and only the last may be a vector; conditions are bool;
 // thread tags are known; the bytes of a buffer fit an int64.
 //
+// Also at both levels: no instance that is known to be reached has an index
+// outside of its buffer, or an iterator outside of its domain (bounds.h). What
+// data or the extents of a call decide passes here; UnprovenAccesses lists it.
+//
+// Of regions: what a block, without its inner blocks, loads is held by one of
+// its reads, what it and its init store by one of its writes, and what inner
+// blocks state likewise. (A block with an init may leave out of its reads what
+// is among its writes.) Held means proved, for all instances in which the
+// conditions around the access hold: steps that move blocks rely on it. So
+//
+// - a region may be wider than the accesses, and reach beyond the buffer;
+// - an index that comes from data is held by the whole of its dimension, or by
+//   bounds that follow from its form, such as X[i] % 8;
+// - a load that stands in a stated region itself, as X[i] in A[X[i], 0:8], is
+//   read as said, if nothing in the function writes that buffer;
+// - what can be neither proved nor disproved is refused, unless the region is
+//   listed in explicit_read_region or explicit_write_region, which say that it
+//   was told by hand;
+// - an access through a match_buffer counts for its source, and one through a
+//   declared view for all of the buffer whose storage it shares;
+// - code that is handed an address is held to the names of buffers: what it
+//   touches is what the block states.
+//
+// The root block is held to nothing.
+//
 // Of blocks: the body is the realization of a root block; every loop variable,
 // iterator and allocation is defined once in the function; ids are unique,
 // positive and below next_id; each iterator has one binding; regions have the
@@ -33,9 +58,6 @@ VerifyLevel LevelOf(const Function& f);
 
 struct VerifyOptions {
   VerifyLevel level = VerifyLevel::kBlocks;
-  // Whether a block has to name every buffer that it loads from or stores to
-  // among its reads or writes.
-  bool check_regions = false;
 };
 
 absl::Status VerifyFunction(const Function& f, VerifyOptions options = {});

@@ -21,7 +21,7 @@ const DType kF32 = DType::Float(32);
 TEST(VerifyTest, EveryNamedWorkloadIsWellFormed) {
   for (const WorkloadInfo& info : Workloads()) {
     KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload(info.name));
-    KILN_EXPECT_OK(VerifyModule(module, {.check_regions = true}));
+    KILN_EXPECT_OK(VerifyModule(module));
   }
 }
 
@@ -42,7 +42,7 @@ def main(a: T.handle, b: T.handle):
             for j in range(16):
                 B[vi, j] = V[j]
 )"));
-  KILN_EXPECT_OK(VerifyModule(module, {.check_regions = true}));
+  KILN_EXPECT_OK(VerifyModule(module));
 }
 
 // One loop over one block that stores into A; `edit` spoils it.
@@ -152,12 +152,13 @@ TEST(VerifyTest, EachFaultIsNamedWithItsPlace) {
   }
 }
 
-TEST(VerifyTest, RegionsMustNameWhatTheBlockUsesOnRequest) {
-  auto edit = [](Parts& p) { p.block.writes.clear(); };
-  KILN_EXPECT_OK(Spoiled(edit));
-  EXPECT_THAT(Spoiled(edit, {.check_regions = true}),
+TEST(VerifyTest, RegionsAndBoundsAreHeld) {
+  EXPECT_THAT(Spoiled([](Parts& p) { p.block.writes.clear(); }),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("writes buffer A")));
+                       HasSubstr("the block writes A[vi]")));
+  EXPECT_THAT(Spoiled([](Parts& p) { p.loop.extent = Int(9); }),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("leaves its domain [0, 8) where i = 8")));
 }
 
 TEST(VerifyTest, ALoweredFunctionHasNoBlocksAndMayRepeatLoops) {

@@ -68,7 +68,7 @@ TEST(Strassen, SevenProductsOfHalves) {
   EXPECT_THAT(Extents(g, "B_sums"), ElementsAre(7, 2, 2, 6));
   EXPECT_THAT(Extents(g, "C_join"), ElementsAre(2, 2, 4, 2, 6));
   EXPECT_EQ(BlockNamed(g, "C"), BlockNamed(f, "C"));
-  KILN_EXPECT_OK(VerifyFunction(g, {.check_regions = true}));
+  KILN_EXPECT_OK(VerifyFunction(g));
   KILN_EXPECT_OK(CheckSameResults(f, g, 1));
 }
 
@@ -238,7 +238,7 @@ def main(A: T.Buffer((8, 4), "int32"), B: T.Buffer((4, 12), "int32"),
   for (const char* name : {"A_sums", "A_sums_1", "B_sums", "B_sums_1"}) {
     EXPECT_EQ(BlocksNamed(h, name).size(), 1u) << name;
   }
-  KILN_EXPECT_OK(VerifyFunction(h, {.check_regions = true}));
+  KILN_EXPECT_OK(VerifyFunction(h));
   KILN_EXPECT_OK(CheckSameResults(f, h, 7));
 }
 

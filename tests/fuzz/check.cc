@@ -192,8 +192,7 @@ absl::Status CheckCompiled(const Case& c, const Trace& trace, LoopOrder order,
                            Checked* checked) {
   KILN_ASSIGN_OR_RETURN(const State state, Scheduled(c, trace));
   const Function& f = *state.functions[0];
-  KILN_RETURN_IF_ERROR(
-      In("verify", VerifyFunction(f, {.check_regions = true})));
+  KILN_RETURN_IF_ERROR(In("verify", VerifyFunction(f)));
   *checked = Checked::kNotForCpu;
   if (NotForCpu(f.body) || HasCompoundExtent(f)) return absl::OkStatus();
   *checked = Checked::kCompiled;
