@@ -129,6 +129,15 @@ CompareOptions TolerancesFor(const NDArray& expected) {
   return options;
 }
 
+absl::Status CheckTolerance(const char* flag, double value) {
+  // -1 stands for the default.
+  if (value == -1 || (std::isfinite(value) && value >= 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", flag, " ", value, " has to be a number from 0 on, such as 1e-5"));
+}
+
 struct Output {
   std::string name;
   NDArray array;
@@ -376,6 +385,8 @@ absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
 }
 
 absl::StatusOr<int> Run() {
+  KILN_RETURN_IF_ERROR(CheckTolerance("rtol", absl::GetFlag(FLAGS_rtol)));
+  KILN_RETURN_IF_ERROR(CheckTolerance("atol", absl::GetFlag(FLAGS_atol)));
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   KILN_ASSIGN_OR_RETURN(const Function* original,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));

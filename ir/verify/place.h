@@ -29,6 +29,8 @@ class Place {
   // Variables and buffers in scope.
   std::unordered_set<const VarNode*> vars;
   std::unordered_set<const BufferNode*> buffers;
+  // The loops around a block that its body does not see.
+  std::unordered_set<const VarNode*> hidden;
   // Addresses of the buffers in scope.
   std::unordered_set<const VarNode*> data;
 

@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/site_walk.h"
 
 namespace kiln::verify_internal {
@@ -249,15 +249,16 @@ void RegionWalk::CheckTouched(const Touched& touched, Direction direction) {
   if (frame.own.count(touched.buffer.get())) return;
   const auto view = view_of_.find(touched.buffer.get());
   if (view != view_of_.end()) {
-    return CheckTouched({view->second, BoxOf(FullRegion(view->second).region),
-                         touched.text},
-                        direction);
+    return CheckTouched(
+        {view->second, BoxOf(FullRegion(view->second).region), touched.text},
+        direction);
   }
   const auto match = frame.matched.find(touched.buffer.get());
   if (match != frame.matched.end()) {
     return CheckTouched(InSource(touched, *match->second), direction);
   }
-  const auto why = WhyNot(RegionsOf(*frame.block, direction), touched, direction);
+  const auto why =
+      WhyNot(RegionsOf(*frame.block, direction), touched, direction);
   if (!why) return;
   // The block begins with the init, which writes what is read afterwards.
   const bool updates = direction == Direction::kRead && frame.block->init &&
@@ -316,10 +317,10 @@ void RegionWalk::CheckNamed(const Buffer& buffer, AddressUse use) {
       (writes || !wants_write)) {
     return;
   }
-  const char* list = use == AddressUse::kAny  ? "neither its T.reads nor its "
-                                                "T.writes name"
-                     : wants_read && !reads ? "its T.reads leave out"
-                                            : "its T.writes leave out";
+  const char* list = use == AddressUse::kAny ? "neither its T.reads nor its "
+                                               "T.writes name"
+                     : wants_read && !reads  ? "its T.reads leave out"
+                                             : "its T.writes leave out";
   Fail(absl::StrCat("the block hands out the address of `", buffer->name,
                     "`, which ", list,
                     ". State the region that the code behind the address "

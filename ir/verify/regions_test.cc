@@ -71,8 +71,7 @@ TEST(RegionsTest, ElementsAreHeld) {
       {"T.reads(A[vi, 0:8])",
        "B[vi, vj] = T.if_then_else(vj < 8, A[vi, vj], T.float32(0))", nullptr},
       {"T.reads(A[vi, 0:8])",
-       "B[vi, vj] = T.if_then_else(vj <= 8, A[vi, vj], T.float32(0))",
-       "j = 8"},
+       "B[vi, vj] = T.if_then_else(vj <= 8, A[vi, vj], T.float32(0))", "j = 8"},
       // Data: the whole of the dimension, or a bound.
       {"T.reads(X[vj], A[vi, 0:64])", "B[vi, vj] = A[vi, X[vj]]", nullptr},
       {"T.reads(X[vj], A[vi, 0:32])", "B[vi, vj] = A[vi, X[vj]]",

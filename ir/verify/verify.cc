@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -42,6 +43,8 @@ class Verifier {
   void CheckThreadTag(const ForNode& loop);
   void CheckRealize(const BlockRealizeNode& realize);
   void CheckBlock(const BlockNode& block);
+  // What stands inside of a block, where its iterators are defined.
+  void CheckInside(const BlockNode& block);
   void CheckRegion(const BufferRegion& region, const char* what);
   void CheckMatch(const MatchBufferRegion& match);
   void CheckStore(const StoreNode& store);
@@ -60,6 +63,9 @@ class Verifier {
   const Function& function_;
   const VerifyOptions options_;
   Place place_;
+  // The loops in scope that are not bound to threads, those that a block hides
+  // left out.
+  std::unordered_set<const VarNode*> loops_;
   std::set<int64_t> ids_;
   // All definitions so far, in scope or not.
   std::unordered_set<const void*> defined_;
@@ -253,7 +259,10 @@ void Verifier::CheckFor(const ForNode& loop) {
   }
   CheckThreadTag(loop);
   Define(loop.var);
+  const bool is_thread = loop.for_kind == ForKind::kThreadBinding;
+  if (!is_thread) loops_.insert(loop.var.get());
   Check(loop.body);
+  loops_.erase(loop.var.get());
   Forget(loop.var);
   place_.Leave();
 }
@@ -301,6 +310,24 @@ void Verifier::CheckBlock(const BlockNode& block) {
                                "; it must be int64"));
     }
   }
+  // A block without iterators is no instance of anything: it stands for what
+  // is in it.
+  std::unordered_set<const VarNode*> hidden;
+  if (!block.iters.empty()) hidden = std::exchange(loops_, {});
+  for (const VarNode* loop : hidden) {
+    place_.vars.erase(loop);
+    place_.hidden.insert(loop);
+  }
+  CheckInside(block);
+  for (const VarNode* loop : hidden) {
+    place_.hidden.erase(loop);
+    place_.vars.insert(loop);
+  }
+  loops_.merge(hidden);
+  for (const IterVar& iter : block.iters) Forget(iter.var);
+}
+
+void Verifier::CheckInside(const BlockNode& block) {
   for (const Buffer& buffer : block.alloc_buffers) {
     CheckBuffer(buffer, place_);
     if (place_.ok()) Define(buffer);
@@ -319,7 +346,6 @@ void Verifier::CheckBlock(const BlockNode& block) {
   for (const auto& region : block.writes) CheckRegion(region, "a write region");
   if (block.init) Check(block.init);
   Check(block.body);
-  for (const IterVar& iter : block.iters) Forget(iter.var);
   for (const Var& var : opened) Forget(var);
   for (const Buffer& buffer : block.alloc_buffers) Forget(buffer);
   for (const auto& match : block.match_buffers) Forget(match.buffer);

@@ -33,10 +33,12 @@
 //
 // Of blocks: the body is the realization of a root block; every loop variable,
 // iterator and allocation is defined once in the function; ids are unique,
-// positive and below next_id; each iterator has one binding; regions have the
-// rank of their buffer; the attribute layout_free_buffers lists tensor
-// parameters that are not written (stores through a match_buffer apart); the
-// attribute numerics is "termwise" or "normwise".
+// positive and below next_id; each iterator has one binding; the body of a
+// block with iterators does not use the loops around it, those bound to threads
+// apart; regions have the rank of their buffer; the attribute
+// layout_free_buffers lists tensor parameters that are not written (stores
+// through a match_buffer apart); the attribute numerics is "termwise" or
+// "normwise".
 //
 // Of lowered functions: there are no blocks. Copies of a loop (from unrolling
 // or partition) may define a variable again, though not inside its own scope.

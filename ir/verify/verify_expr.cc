@@ -104,6 +104,13 @@ void CheckCall(const CallNode& node, Place& place) {
 
 void CheckVar(const VarNode& node, Place& place) {
   if (place.vars.count(&node) || place.data.count(&node)) return;
+  if (place.hidden.count(&node)) {
+    return place.Fail(absl::StrCat(
+        "the loop variable ", node.name,
+        " of a loop around the block is used inside; the body of a block uses "
+        "its own iterators: bind one, vi = T.axis.spatial(extent, ",
+        node.name, ")"));
+  }
   place.Fail(
       absl::StrCat("variable ", node.name, " is used where it is not defined"));
 }

@@ -32,7 +32,11 @@ class Runner {
   // Runs statements until one returns; gives what that returns.
   absl::StatusOr<Arg> Run(const std::vector<py::Stmt>& body) {
     for (const py::Stmt& s : body) {
-      if (s.kind == py::StmtKind::kReturn) return Returned(s);
+      if (s.kind == py::StmtKind::kReturn) {
+        if (&s == &body.back()) return Returned(s);
+        return source_.Error((&s)[1].begin,
+                             "what stands after `return` never runs");
+      }
       KILN_RETURN_IF_ERROR(RunStmt(s));
     }
     return Arg();
@@ -68,7 +72,13 @@ class Runner {
         return absl::OkStatus();
       case py::StmtKind::kExpr:
         if (s.value->kind == py::ExprKind::kString) return absl::OkStatus();
-        return Eval(*s.value).status();
+        if (s.value->kind == py::ExprKind::kCall) {
+          return Eval(*s.value).status();
+        }
+        return source_.Error(s.begin,
+                             "this computes a value and drops it; a step is a "
+                             "call of `" +
+                                 schedule_name_ + "`");
       case py::StmtKind::kAssign:
         return Assign(s);
       case py::StmtKind::kClass:
@@ -116,6 +126,11 @@ class Runner {
 
   absl::Status Store(const py::Expr& target, const Arg& value) {
     if (target.kind == py::ExprKind::kName) {
+      if (target.text == schedule_name_) {
+        return source_.Error(target.begin, "`" + target.text +
+                                               "` is the schedule here and "
+                                               "cannot be something else");
+      }
       names_[target.text] = value;
       return absl::OkStatus();
     }
@@ -430,6 +445,18 @@ class Runner {
   int depth_ = 0;
 };
 
+// Whether the statement may be a step. Anything but plain values, comments and
+// private functions may; Run says what is wrong with it.
+bool HasCall(const py::Stmt& s) {
+  if (s.kind == py::StmtKind::kImport || s.kind == py::StmtKind::kPass ||
+      IsPrivateFunction(s)) {
+    return false;
+  }
+  const bool has_value =
+      s.kind == py::StmtKind::kAssign || s.kind == py::StmtKind::kExpr;
+  return !has_value || s.value->kind == py::ExprKind::kCall;
+}
+
 absl::StatusOr<const py::Stmt*> FindFunction(const py::Source& source,
                                              const std::vector<py::Stmt>& file,
                                              std::string_view name) {
@@ -461,16 +488,23 @@ absl::Status RunScript(const py::Source& source, Schedule* schedule,
   KILN_ASSIGN_OR_RETURN(const py::Stmt* function,
                         FindFunction(source, file, name));
   Runner runner(source, schedule);
-  if (file.empty()) {
-    return source.Error({},
-                        "there is no schedule here: a function of a schedule, "
-                        "def f(sch):, or calls of sch");
+  if (!function) {
+    if (std::none_of(file.begin(), file.end(), HasCall)) {
+      return source.Error({},
+                          "there is no schedule here: a function of a "
+                          "schedule, def f(sch):, or calls of sch");
+    }
+    return runner.Run(file).status();
   }
-  if (!function) return runner.Run(file).status();
   if (function->parameters.empty()) {
     return source.Error(function->begin,
                         "a schedule function takes the schedule as its "
                         "parameter");
+  }
+  if (function->parameters.size() > 1) {
+    return source.Error(function->parameters[1].begin,
+                        "a schedule function takes the schedule alone; write "
+                        "other values into it");
   }
   runner.ReadFile(file);
   runner.NameSchedule(function->parameters[0].name);

@@ -1,6 +1,7 @@
 #include "kiln/ir/text/python/literal.h"
 
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -214,6 +215,13 @@ absl::StatusOr<double> FloatValue(const Source& source, const Expr& expr) {
     if (!absl::SimpleAtod(digits, &value)) {
       return source.Error(literal->begin,
                           absl::StrCat("`", literal->text, "` is no number"));
+    }
+    if (std::isinf(value)) {
+      return source.Error(
+          literal->begin,
+          absl::StrCat("`", literal->text,
+                       "` is too large for a float64; write "
+                       "T.float64(\"inf\") where infinity is meant"));
     }
   }
   return negative ? -value : value;

@@ -1,7 +1,9 @@
 // The statement half of the parser.
 #include "kiln/ir/text/python/parser.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -447,6 +449,17 @@ absl::Status StmtParser::Body(std::string_view owner, int line,
   return absl::OkStatus();
 }
 
+// The first token from which on the text has another shape with tabs of 8
+// columns than with tabs of 4.
+absl::StatusOr<std::optional<Position>> WhereTabsMatter(const Source& source) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Token> narrow, Scan(source, 4));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Token> wide, Scan(source, 8));
+  for (size_t i = 0; i < std::min(narrow.size(), wide.size()); ++i) {
+    if (narrow[i].kind != wide[i].kind) return narrow[i].begin;
+  }
+  return std::optional<Position>();
+}
+
 absl::StatusOr<std::vector<Stmt>> ParseWithTabs(const Source& source,
                                                 int tab_width) {
   KILN_ASSIGN_OR_RETURN(std::vector<Token> tokens, Scan(source, tab_width));
@@ -457,14 +470,19 @@ absl::StatusOr<std::vector<Stmt>> ParseWithTabs(const Source& source,
 }  // namespace
 
 // Text that indents by tabs here and by spaces there has been seen on a screen
-// with tabs of four or eight; the first that makes sense is taken.
+// with tabs of four or eight; the one that makes sense is taken.
 absl::StatusOr<std::vector<Stmt>> ParseFile(const Source& source) {
   absl::StatusOr<std::vector<Stmt>> parsed = ParseWithTabs(source, 4);
-  if (parsed.ok() || source.text().find('\t') == std::string::npos) {
-    return parsed;
-  }
+  if (source.text().find('\t') == std::string::npos) return parsed;
   absl::StatusOr<std::vector<Stmt>> wide = ParseWithTabs(source, 8);
-  return wide.ok() ? std::move(wide) : std::move(parsed);
+  if (!wide.ok()) return parsed;
+  if (!parsed.ok()) return wide;
+  KILN_ASSIGN_OR_RETURN(const auto matters, WhereTabsMatter(source));
+  if (!matters) return parsed;
+  return source.Error(*matters,
+                      "tabs and spaces mix in the indentation, and this line "
+                      "belongs to one block with tabs of 4 columns and to "
+                      "another with tabs of 8; indent by spaces alone");
 }
 
 absl::StatusOr<Expr> ParseExpression(const Source& source) {

@@ -101,6 +101,8 @@ absl::StatusOr<BlockFrame*> StmtReader::InBlock(const py::Expr& at,
 absl::Status StmtReader::Init(const py::Stmt& s, size_t index) {
   KILN_ASSIGN_OR_RETURN(BlockFrame * frame,
                         InBlock(s.values[index], "T.init()"));
+  KILN_RETURN_IF_ERROR(
+      py::Arguments::Bind(context_.source, s.values[index], {}).status());
   if (frame->fields.init) {
     return context_.Error(s.begin, "this block has an init already");
   }
@@ -164,6 +166,12 @@ absl::Status StmtReader::AddIter(const py::Expr& name, Range domain,
   KILN_ASSIGN_OR_RETURN(std::string text, SimpleName(name));
   Var var(text);
   BlockFrame& frame = context_.blocks.back();
+  for (const IterVar& other : frame.fields.iters) {
+    if (other.var.name() != text) continue;
+    return context_.Error(name.begin,
+                          absl::StrCat("this block has an iterator `", text,
+                                       "` already; name each axis once"));
+  }
   frame.fields.iters.push_back({var, std::move(domain), type});
   frame.values.push_back(std::move(value));
   context_.scope.Bind(text, Value{var, false, true});
@@ -263,6 +271,11 @@ absl::Status StmtReader::BlockStatement(const py::Expr& call,
   if (name == "reads" || name == "writes") {
     KILN_ASSIGN_OR_RETURN(BlockFrame * frame, InBlock(call, "T." + name));
     const bool reads = name == "reads";
+    if (reads ? frame->has_reads : frame->has_writes) {
+      return context_.Error(call.begin,
+                            absl::StrCat("this block has T.", name,
+                                         " already; list all regions in one"));
+    }
     (reads ? frame->has_reads : frame->has_writes) = true;
     return Regions(call, reads ? frame->fields.reads : frame->fields.writes);
   }

@@ -121,6 +121,12 @@ absl::Status FunctionReader::Scalar(const py::Parameter& parameter) {
                                        "` needs a type: ", parameter.name,
                                        ": T.Buffer((128, 128), \"float32\")"));
   }
+  if (parameter.default_value) {
+    return context_.Error(parameter.begin,
+                          absl::StrCat("the parameter `", parameter.name,
+                                       "` has a default value; a tensor "
+                                       "function is given every argument"));
+  }
   if (!names_.insert(parameter.name).second) {
     return context_.Error(parameter.begin, "two parameters have this name");
   }

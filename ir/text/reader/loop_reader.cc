@@ -64,12 +64,26 @@ absl::StatusOr<py::Arguments> StmtReader::LoopArguments(const py::Expr& call,
                                                         bool plain,
                                                         bool binds) {
   const py::Source& source = context_.source;
-  if (plain) return py::Arguments::Bind(source, call, {"start", "stop"});
+  if (plain) {
+    return py::Arguments::Bind(source, call, {"start", "stop", "step"});
+  }
   if (binds) {
     return py::Arguments::Bind(source, call,
                                {"start", "stop", "thread", "annotations"});
   }
-  return py::Arguments::Bind(source, call, {"start", "stop", "annotations"});
+  return py::Arguments::Bind(source, call,
+                             {"start", "stop", "annotations", "step"});
+}
+
+absl::Status StmtReader::CheckStep(const py::Arguments& args) {
+  const py::Expr* step = args.GetUnlessNone("step");
+  if (!step) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(const Expr value, exprs_.Index(*step));
+  if (IsOne(value)) return absl::OkStatus();
+  return context_.Error(
+      step->begin,
+      "the loops of a program step by 1; write `for i in range(n)` for n "
+      "rounds, and start + i * step where the variable stands");
 }
 
 absl::StatusOr<StmtReader::LoopSpec> StmtReader::OneLoop(
@@ -87,6 +101,7 @@ absl::StatusOr<StmtReader::LoopSpec> StmtReader::OneLoop(
   spec.kind = row->kind;
   const bool binds = spec.kind == ForKind::kThreadBinding;
   KILN_ASSIGN_OR_RETURN(auto args, LoopArguments(call, name == "range", binds));
+  KILN_RETURN_IF_ERROR(CheckStep(args));
   KILN_ASSIGN_OR_RETURN(const py::Expr* first, args.Require("start"));
   const py::Expr* second = args.GetUnlessNone("stop");
   const py::Expr* thread = args.Get("thread");
@@ -134,6 +149,14 @@ absl::StatusOr<std::vector<const py::Expr*>> StmtReader::LoopNames(
   for (const py::Expr* name : names) {
     if (name->kind != py::ExprKind::kName) {
       return context_.Error(name->begin, "a loop variable is a name");
+    }
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (names[i]->text != names[j]->text) continue;
+      return context_.Error(
+          names[i]->begin,
+          absl::StrCat("two of these loops are called `", names[i]->text, "`"));
     }
   }
   if (names.size() != count) {

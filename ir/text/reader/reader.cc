@@ -66,6 +66,21 @@ bool IsDimension(const py::Expr& value) {
          (value.items.size() == 1 && (name == "int64" || name == "int32"));
 }
 
+// What a module can neither hold nor take note of. Calls of the I dialect are
+// about the graph level.
+bool MeansNothing(const py::Stmt& s) {
+  using Kind = py::StmtKind;
+  if (s.kind != Kind::kExpr) {
+    return s.kind != Kind::kAssign && s.kind != Kind::kAnnotate &&
+           s.kind != Kind::kPass && s.kind != Kind::kImport;
+  }
+  if (s.value->kind == py::ExprKind::kCall) {
+    return py::DottedName(s.value->items[0]).rfind("I.", 0) != 0;
+  }
+  return s.value->kind != py::ExprKind::kString &&
+         s.value->kind != py::ExprKind::kEllipsis;
+}
+
 class ModuleReader {
  public:
   explicit ModuleReader(const py::Source& source) : source_(source) {}
@@ -153,6 +168,12 @@ absl::Status ModuleReader::Member(const py::Stmt& s) {
   if (s.kind == py::StmtKind::kExpr && s.value->kind == py::ExprKind::kCall) {
     const std::string name = DecoratorName(*s.value);
     if (name == "module_attrs") return ModuleAttrs(*s.value);
+  }
+  if (MeansNothing(s)) {
+    return source_.Error(s.begin,
+                         "this means nothing in a module, which nobody runs; a "
+                         "module holds functions, constants and "
+                         "I.module_attrs({...})");
   }
   Constant(s);
   return absl::OkStatus();

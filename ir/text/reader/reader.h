@@ -8,9 +8,16 @@
 // T.writes (these are then inferred). The text may be a module class, bare
 // functions, or a script that holds either among other things.
 //
+// Nobody runs the script around a program: of it, constants are known. Inside
+// of a module and a function everything has a meaning or is refused.
+//
 // Loop variables, block iterators, extents and indices are int64, whatever
 // width the text gives them. A number without a type takes the type of what
-// it meets; alone it is an int64 or a float32.
+// it meets; alone it is an int64 or a float32. Operands of two types meet as
+// TVM brings them together (int8 + float32 is float32), but a store converts
+// only what loses nothing: no int32 goes into an int8 buffer, and no float into
+// an integer one, without T.Cast. Indentation by tabs and spaces is read with
+// tabs of 4 or of 8 columns, and refused where both make sense and differ.
 //
 // Errors are InvalidArgument, with the place, the reason and a way out.
 #ifndef KILN_IR_TEXT_READER_READER_H_

@@ -1,6 +1,7 @@
 // Statements but for loops and `with`, which have files of their own.
 #include "kiln/ir/text/reader/stmt_reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -111,6 +112,40 @@ absl::StatusOr<std::string> StmtReader::SimpleName(const py::Expr& target) {
   return context_.Error(target.begin, "one name is needed on the left here");
 }
 
+// A variable may be defined again from here on, and a block may view what it
+// calls by the name; loops, iterators and tensors keep theirs.
+absl::Status StmtReader::CheckFree(const py::Expr& target,
+                                   const py::Expr& value) {
+  if (target.kind != py::ExprKind::kName) return absl::OkStatus();
+  const bool call = value.kind == py::ExprKind::kCall;
+  if (call && TensorName(value.items[0]) == "match_buffer") {
+    return absl::OkStatus();
+  }
+  const Binding* binding = context_.scope.Find(target.text);
+  const Value* bound = binding ? std::get_if<Value>(binding) : nullptr;
+  const auto* var = bound ? bound->expr.As<VarNode>() : nullptr;
+  const auto is_iterator = [&](const BlockFrame& frame) {
+    return std::any_of(
+        frame.fields.iters.begin(), frame.fields.iters.end(),
+        [&](const IterVar& iter) { return iter.var.get() == var; });
+  };
+  const bool iterator = var && std::any_of(context_.blocks.begin(),
+                                           context_.blocks.end(), is_iterator);
+  const bool loop = var && context_.loops.count(var);
+  const bool buffer = binding && std::holds_alternative<Buffer>(*binding);
+  if (!iterator && !loop && !buffer && target.text != "T") {
+    return absl::OkStatus();
+  }
+  return context_.Error(
+      target.begin,
+      absl::StrCat("`", target.text, "` is ",
+                   iterator ? "an iterator of a block"
+                   : loop   ? "the variable of a loop"
+                   : buffer ? "a tensor"
+                            : "the dialect",
+                   " here and cannot be something else; use another name"));
+}
+
 absl::Status StmtReader::Assign(const py::Stmt& s, const py::Expr& target,
                                 const py::Expr& value, Items& out) {
   const bool call = value.kind == py::ExprKind::kCall;
@@ -123,6 +158,7 @@ absl::Status StmtReader::Assign(const py::Stmt& s, const py::Expr& target,
     }
     return Axis(names, value, callee.substr(5));
   }
+  KILN_RETURN_IF_ERROR(CheckFree(target, value));
   if (target.kind == py::ExprKind::kSubscript) {
     const Binding* binding = context_.scope.Find(target.items[0].text);
     const Buffer* buffer = binding ? std::get_if<Buffer>(binding) : nullptr;

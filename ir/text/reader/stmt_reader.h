@@ -66,6 +66,7 @@ class StmtReader {
   absl::StatusOr<std::vector<LoopSpec>> Loops(const py::Expr& iterable);
   absl::StatusOr<py::Arguments> LoopArguments(const py::Expr& call, bool plain,
                                               bool binds);
+  absl::Status CheckStep(const py::Arguments& args);
   absl::StatusOr<LoopSpec> OneLoop(const py::Expr& call,
                                    const std::string& name);
   absl::StatusOr<std::vector<LoopSpec>> Grid(const py::Expr& call);
@@ -97,6 +98,8 @@ class StmtReader {
                                       const std::string& what);
 
   absl::StatusOr<std::string> SimpleName(const py::Expr& target);
+  // Refuses to give another meaning to what a name stands for here.
+  absl::Status CheckFree(const py::Expr& target, const py::Expr& value);
   Stmt Fold(Items items);
 
   Context& context_;

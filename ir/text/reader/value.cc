@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
 
 namespace kiln::script {
 namespace {
@@ -29,6 +30,23 @@ bool Fits(int64_t value, DType dtype) {
   return value >= -limit && value < limit;
 }
 
+// Whether the number, if it is one, rounds to a finite one of the float type.
+bool Fits(double value, DType dtype) {
+  if (!std::isfinite(value) || dtype.bits() == 64) return true;
+  // The largest finite value and half of its last place.
+  const double end = dtype == DType::BFloat16() ? 0x1.ffp127
+                     : dtype.bits() == 16       ? 0x1.ffep15
+                                                : 0x1.ffffffp127;
+  return std::abs(value) < end;
+}
+
+absl::StatusOr<Expr> FloatAs(double value, DType dtype) {
+  if (Fits(value, dtype)) return Float(value, dtype);
+  return Wrong(absl::StrCat("the number ", value, " does not fit ",
+                            dtype.ToString(), "; write T.", dtype.ToString(),
+                            "(\"inf\") where infinity is meant"));
+}
+
 absl::StatusOr<Expr> WeakAs(const Expr& weak, DType dtype) {
   const DType element = dtype.Element();
   Expr constant;
@@ -38,7 +56,7 @@ absl::StatusOr<Expr> WeakAs(const Expr& weak, DType dtype) {
                                 "; write T.Cast(\"", dtype.ToString(),
                                 "\", ...) where rounding is meant"));
     }
-    constant = Float(real->value, element);
+    KILN_ASSIGN_OR_RETURN(constant, FloatAs(real->value, element));
   } else {
     const int64_t value = *AsInt(weak);
     if (!element.is_float() && !element.is_integral()) {
@@ -48,8 +66,11 @@ absl::StatusOr<Expr> WeakAs(const Expr& weak, DType dtype) {
       return Wrong(absl::StrCat("the integer ", value, " does not fit ",
                                 dtype.ToString()));
     }
-    constant = element.is_float() ? Float(static_cast<double>(value), element)
-                                  : Int(value, element);
+    constant = Int(value, element.is_float() ? DType::Index() : element);
+    if (element.is_float()) {
+      KILN_ASSIGN_OR_RETURN(constant,
+                            FloatAs(static_cast<double>(value), element));
+    }
   }
   return Broadcast(constant, dtype.lanes());
 }
@@ -57,6 +78,23 @@ absl::StatusOr<Expr> WeakAs(const Expr& weak, DType dtype) {
 bool IsNumber(DType dtype) { return dtype.is_float() || dtype.is_integral(); }
 
 bool IsPlainInt(DType dtype) { return dtype.is_int() || dtype.is_uint(); }
+
+// Whether every value of an integer type has a place in the other.
+bool Holds(DType dtype, DType from) {
+  if (dtype.is_uint()) return from.is_uint() && from.bits() <= dtype.bits();
+  return from.bits() + (from.is_uint() ? 1 : 0) <= dtype.bits();
+}
+
+// Indices are int64 here whatever the text says, int32 in most. What is made of
+// them, and not loaded with 64 bits, may be an int32.
+bool MayBeInt32(const Expr& e) {
+  bool loads_wide = false;
+  Visit(e, [&](const Expr& x) {
+    loads_wide = loads_wide || (x.As<LoadNode>() && x.dtype().bits() > 32);
+    return !x.As<LoadNode>();
+  });
+  return e.dtype().Element() == DType::Index() && !loads_wide;
+}
 
 // The element type that both operands convert to.
 std::optional<DType> CommonElement(DType a, DType b) {
@@ -283,7 +321,11 @@ absl::StatusOr<Expr> ConvertTo(const Value& value, DType dtype) {
   if (from.Element() == dtype.Element() && from.is_scalar()) {
     return Broadcast(value.expr, dtype.lanes());
   }
-  if (IsPlainInt(from) && IsPlainInt(dtype) && from.lanes() == dtype.lanes()) {
+  const bool converts =
+      IsPlainInt(from) && IsPlainInt(dtype) &&
+      (Holds(dtype, from) ||
+       (dtype.Element() == DType::Int(32) && MayBeInt32(value.expr)));
+  if (converts && from.lanes() == dtype.lanes()) {
     return Cast(dtype, value.expr);
   }
   return Wrong(absl::StrCat("this is ", from.ToString(), " where ",

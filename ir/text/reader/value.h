@@ -32,7 +32,8 @@ enum class Mixing { kWiden, kNarrow };
 // An `ok` with a null expression does not happen.
 
 // `value` as an expression of `dtype`: a weak one becomes a constant of that
-// type; integers of any width convert to any other; nothing else does.
+// type, if it fits; an integer converts to a type that holds all of its
+// values, and what is made of indices to int32; nothing else does.
 absl::StatusOr<Expr> ConvertTo(const Value& value, DType dtype);
 
 // Whether what comes of both is made of index variables alone.
@@ -43,8 +44,10 @@ inline bool BothIndex(const Value& a, const Value& b) {
 // A weak value gets its own type: int64, float32.
 Expr Settle(const Value& value);
 
-// Both operands in one type: a weak one takes the type of the other, the
-// narrower integer or float widens, an integer becomes a float.
+// Both operands in one type, as TVM brings them together: a weak one takes the
+// type of the other, the narrower integer or float widens, and an integer of
+// any width becomes a float of the type beside it (int8 and float32 give
+// float32, int32 and float16 float16).
 absl::StatusOr<std::pair<Expr, Expr>> Unify(const Value& a, const Value& b,
                                             Mixing mixing = Mixing::kWiden);
 
