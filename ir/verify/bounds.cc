@@ -1,5 +1,7 @@
 #include "kiln/ir/verify/bounds.h"
 
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,11 +29,56 @@ std::string Where(const Trial& trial) {
              : absl::StrCat(" where ", Describe(trial.instance));
 }
 
+// Where the last element of the buffer ends in its storage, in bytes.
+Expr EndOf(const BufferNode& buffer) {
+  Expr last = buffer.elem_offset ? buffer.elem_offset : Int(0);
+  Expr stride = Int(1);
+  for (size_t d = buffer.shape.size(); d-- > 0;) {
+    if (!buffer.strides.empty()) stride = buffer.strides[d];
+    last = Add(last, Mul(Sub(buffer.shape[d], Int(1)), stride));
+    stride = Mul(stride, buffer.shape[d]);
+  }
+  return Mul(Add(last, Int(1)), Int(buffer.dtype.bytes()));
+}
+
 class BoundsWalk : public SiteWalk {
  public:
-  explicit BoundsWalk(const Function& f) : SiteWalk(f) {}
+  explicit BoundsWalk(const Function& f) : SiteWalk(f) {
+    for (const Param& param : f.params) {
+      if (param.buffer) AddStorage(param.buffer);
+    }
+  }
 
  protected:
+  // A view over storage, and how it came out that it ends where that does or
+  // before.
+  virtual void OnView(const Buffer& view, const Buffer& owner,
+                      const Trial& trial) {}
+  // How it came out that a dimension of a matched region is in bounds.
+  virtual void OnMatch(const MatchBufferRegion& match, size_t dimension,
+                       const Ends& ends, const Trial& trial) {}
+
+  void OnDeclare(const AllocateNode& node) override {
+    const auto owner =
+        node.is_view ? storage_.find(node.buffer->data.get()) : storage_.end();
+    if (owner == storage_.end()) return AddStorage(node.buffer);
+    OnView(node.buffer, owner->second,
+           AtMost(EndOf(*node.buffer), EndOf(*owner->second)));
+  }
+
+  void OnEnter(const BlockNode& block) override {
+    for (const Buffer& buffer : block.alloc_buffers) AddStorage(buffer);
+    for (const MatchBufferRegion& match : block.match_buffers) {
+      const BufferRegion& source = match.source;
+      for (size_t d = 0; d < source.region.size(); ++d) {
+        const Range& range = source.region[d];
+        const Expr last = Sub(Add(range.min, range.extent), Int(1));
+        const Ends ends{range.min, last};
+        OnMatch(match, d, ends, Within(ends, source.buffer->shape[d]));
+      }
+    }
+  }
+
   // Whether 0 <= first and last < extent.
   Trial Within(const Ends& ends, const Expr& extent) {
     Trial low = AtMost(Int(0), ends.first);
@@ -40,6 +87,14 @@ class BoundsWalk : public SiteWalk {
     const bool both = low.outcome == high.outcome;
     return both || high.outcome == Outcome::kNotAlways ? high : Trial();
   }
+
+ private:
+  void AddStorage(const Buffer& buffer) {
+    if (buffer->data) storage_.emplace(buffer->data.get(), buffer);
+  }
+
+  // The buffers that have storage of their own, by its address.
+  std::unordered_map<const VarNode*, Buffer> storage_;
 };
 
 class UnprovenWalk : public BoundsWalk {
@@ -56,7 +111,7 @@ class UnprovenWalk : public BoundsWalk {
     for (size_t d = 0; d < access.indices.size(); ++d) {
       const auto ends = EndsOf(access.indices[d]);
       const bool within =
-          ends &&
+          ends && !loose_.count(access.buffer.get()) &&
           Within(*ends, access.buffer->shape[d]).outcome == Outcome::kAlways;
       if (within) continue;
       found_.push_back({access.buffer, access.indices, static_cast<int>(d),
@@ -64,7 +119,23 @@ class UnprovenWalk : public BoundsWalk {
     }
   }
 
+  void OnView(const Buffer& view, const Buffer& owner,
+              const Trial& trial) override {
+    const bool whole = !loose_.count(owner.get());
+    if (trial.outcome != Outcome::kAlways || !whole) loose_.insert(view.get());
+  }
+
+  void OnMatch(const MatchBufferRegion& match, size_t, const Ends&,
+               const Trial& trial) override {
+    const bool whole = !loose_.count(match.source.buffer.get());
+    if (trial.outcome != Outcome::kAlways || !whole) {
+      loose_.insert(match.buffer.get());
+    }
+  }
+
   std::vector<UnprovenAccess> found_;
+  // Views that are not known to be within their storage.
+  std::unordered_set<const BufferNode*> loose_;
 };
 
 class RefusingWalk : public BoundsWalk {
@@ -146,24 +217,21 @@ class RefusingWalk : public BoundsWalk {
         "T.where which iterations the block leaves out"));
   }
 
-  void OnEnter(const BlockNode& block) override {
-    for (const MatchBufferRegion& match : block.match_buffers) {
-      CheckMatch(match);
-    }
+  void OnMatch(const MatchBufferRegion& match, size_t dimension,
+               const Ends& ends, const Trial& trial) override {
+    if (trial.outcome != Outcome::kNotAlways) return;
+    Refuse(absl::StrCat("`", match.buffer->name, "` matches ",
+                        PrintRegion(match.source), ", which is out of bounds: ",
+                        Outside(dimension, ends, trial, match.source.buffer)));
   }
 
-  void CheckMatch(const MatchBufferRegion& match) {
-    const BufferRegion& source = match.source;
-    for (size_t d = 0; d < source.region.size() && status_.ok(); ++d) {
-      const Range& range = source.region[d];
-      const Expr last = Sub(Add(range.min, range.extent), Int(1));
-      const Ends ends{range.min, last};
-      const Trial trial = Within(ends, source.buffer->shape[d]);
-      if (trial.outcome != Outcome::kNotAlways) continue;
-      Refuse(absl::StrCat("`", match.buffer->name, "` matches ",
-                          PrintRegion(source), ", which is out of bounds: ",
-                          Outside(d, ends, trial, source.buffer)));
-    }
+  void OnView(const Buffer& view, const Buffer& owner,
+              const Trial& trial) override {
+    if (trial.outcome != Outcome::kNotAlways) return;
+    Refuse(absl::StrCat("`", view->name, "` views the storage of `",
+                        owner->name, "` and reaches ", -trial.slack,
+                        " bytes beyond its end", Where(trial),
+                        "; check its shape, strides and offset"));
   }
 
   absl::Status status_;

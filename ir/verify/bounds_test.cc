@@ -104,6 +104,24 @@ constexpr Case kCases[] = {
      "            C = T.match_buffer(B[vi * 8:vi * 8 + 9], (9,), \"float32\")\n"
      "            C[0] = A[vi]\n",
      "`C` matches B[vi * 8:vi * 8 + 9]"},
+    // Views over storage.
+    {"    V = T.decl_buffer((128,), \"float32\", data=A.data)\n"
+     "    for i in range(64): B[i] = V[i]\n",
+     "`V` views the storage of `A` and reaches 256 bytes beyond its end"},
+    {"    V = T.decl_buffer((32, 2), \"float32\", data=A.data, strides=(1, "
+     "32))\n"
+     "    for i in range(32): B[i] = V[i, 1]\n",
+     nullptr},
+    {"    V = T.decl_buffer((32, 2), \"float32\", data=A.data, strides=(2, "
+     "2))\n"
+     "    for i in range(32): B[i] = V[i, 1]\n",
+     "beyond its end"},
+    {"    V = T.decl_buffer((32,), \"float32\", data=A.data, elem_offset=33)\n"
+     "    for i in range(32): B[i] = V[i]\n",
+     "reaches 4 bytes beyond"},
+    {"    V = T.decl_buffer((128,), \"float16\", data=A.data)\n"
+     "    for i in range(64): B[i] = A[i]\n",
+     nullptr},
     // What a dead branch does is no fault.
     {"    for i in range(0): B[i + 64] = A[0]\n", nullptr},
 };
@@ -144,6 +162,9 @@ TEST(BoundsTest, UnprovenAccessesAreThoseThatDataOrArgumentsDecide) {
       {"    for i in range(T.min(n, 64)): B[i] = A[i]\n", {}},
       {"    for i in range(64): B[i] = A[T.min(T.max(X[i], 0), 63)]\n", {}},
       {"    for i in range(64): B[i] = A[X[i] % 64]\n", {}},
+      {"    V = T.decl_buffer((n,), \"float32\", data=A.data)\n"
+       "    for i in range(n): V[i] = T.float32(1)\n",
+       {"V"}},
       {"    for i in range(8):\n        with T.block(\"B\"):\n"
        "            vi = T.axis.spatial(64, X[i])\n"
        "            B[vi] = A[i]\n",

@@ -69,6 +69,118 @@ def main(a: T.handle, c: T.handle):
             C[vi] = A[vi]
 )py";
 
+// Bodies of main(A, B) over 64 float32 each, one for each file.
+struct BadBody {
+  std::string_view name, body;
+};
+constexpr BadBody kBadBodies[] = {
+    {"lying_region.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            T.reads(A[vi])
+            B[vi] = A[63 - vi])"},
+    {"past_end.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = A[vi + 64])"},
+    {"past_buffer.py", R"(
+    for i in range(128):
+        with T.block("B"):
+            vi = T.axis.spatial(128, i)
+            B[vi] = A[0])"},
+    {"flat_past_end.py", R"(
+    for i in range(64):
+        if A[i] > T.float32(0):
+            B[i] = A[i]
+        B[i] = T.if_then_else(i < 63, A[i + 2], T.float32(0)))"},
+    {"view_past_end.py", R"(
+    V = T.decl_buffer((65,), "float32", data=A.data)
+    for i in range(64):
+        B[i] = V[i])"},
+    {"negative_grid.py", R"(
+    for i, j in T.grid(-4, 64):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vj] = A[vj])"},
+    {"domain.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(32, i)
+            B[vi] = A[vi])"},
+    {"axis_twice.py", R"(
+    for i, j in T.grid(64, 64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            vi = T.axis.spatial(64, j)
+            B[vi] = A[vi])"},
+    {"grid_twice.py", R"(
+    for i, i in T.grid(64, 64):
+        B[i] = A[i])"},
+    {"outer_loop.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = A[i])"},
+    {"large_float.py", R"(
+    for i in range(64):
+        B[i] = A[i] + 1e400)"},
+    {"large_float32.py", R"(
+    for i in range(64):
+        B[i] = A[i] + 1e39)"},
+    {"narrow.py", R"(
+    C = T.decl_buffer((64,), "int8")
+    for i in range(64):
+        C[i] = T.Cast("int32", A[i]))"},
+    {"no_cast.py", R"(
+    C = T.decl_buffer((64,), "int32")
+    for i in range(64):
+        C[i] = A[i])"},
+    {"reads_twice.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            T.reads(A[vi])
+            T.reads(A[vi])
+            B[vi] = A[vi])"},
+    {"init_value.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            with T.init(3):
+                B[vi] = T.float32(0)
+            B[vi] = A[vi])"},
+    {"assigned_loop.py", R"(
+    for i in range(64):
+        i = i + 1
+        B[i] = A[i])"},
+    {"assigned_iterator.py", R"(
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            vi = 3
+            B[vi] = A[vi])"},
+    {"assigned_tensor.py", R"(
+    A = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        B[i] = A[i])"},
+    {"step.py", R"(
+    for i in range(0, 64, 2):
+        B[i] = A[i])"},
+    {"return.py", R"(
+    return
+    for i in range(64):
+        B[i] = A[i])"},
+    {"print_inside.py", R"(
+    for i in range(64):
+        print(i)
+        B[i] = A[i])"},
+    {"two_tabs.py",
+     "\n    for i in range(2):\n        for j in range(32):\n"
+     "            B[j] = A[j]\n\tB[i] = A[i]"},
+};
+
 class Writer {
  public:
   explicit Writer(std::string folder) : folder_(std::move(folder)) {}
@@ -88,6 +200,14 @@ class Writer {
                const std::string& to) const {
     Write(name,
           absl::StrCat(kHeader, absl::StrReplaceAll(kProduct, {{from, to}})));
+  }
+
+  void Body(const BadBody& bad) const {
+    Write(bad.name,
+          absl::StrCat(kHeader,
+                       "@T.prim_func\ndef main(A: T.Buffer((64,), "
+                       "\"float32\"), B: T.Buffer((64,), \"float32\")):",
+                       std::string(bad.body), "\n"));
   }
 
   // A schedule whose last line is `line`.
@@ -153,6 +273,10 @@ void WritePrograms(const Writer& w) {
   w.Write("row.py", kRow);
   w.Write("never.py", kNever);
   w.Write("symbolic_pair.py", kSymbolicPair);
+=======
+  // Only the data says that this is out of bounds.
+  w.Product("far.py", "C[vi, vj] = C",
+            "C[vi + 100000000 + T.Cast(\"int64\", A[vi, vk]), vj] = C");
   w.Product("deep.py", "T.float32(0)",
             Repeated("(", 20000) + "1.0" + Repeated(")", 20000));
   w.Product("bytes.py", "float32(0)", "fl\xff(0)");
@@ -168,6 +292,9 @@ void WritePrograms(const Writer& w) {
   w.Write("junk.pb", Repeated(std::string_view("\x80\x01\xff\0\x07", 5), 500));
   w.Write("version.pb", std::string_view("\x08\0\x10\0\x18\x63", 6));
   WriteTwoFunctions(w);
+  for (const BadBody& bad : kBadBodies) w.Body(bad);
+  w.Write("module_call.py",
+          absl::StrCat(kHeader, "@I.ir_module\nclass M:\n    os.system(1)\n"));
 }
 
 void WriteSchedules(const Writer& w) {
@@ -197,6 +324,12 @@ void WriteSchedules(const Writer& w) {
   w.Schedule("refuses.py", "sch.compute_inline(c)");
   w.Schedule("bind.py", "sch.bind(i, \"threadIdx.x\")");
   w.Schedule("nested.py", "sch.parallel(i)\n    sch.parallel(j)");
+  w.Schedule("dropped.py", "i");
+  w.Schedule("assigned.py", "sch = 3");
+  w.Schedule("returned.py", "return sch\n    sch.unroll(i)");
+  w.Schedule("void.py", "x = sch.reorder(j, i)\n    sch.unroll(x)");
+  w.Write("values.py", "tile = 8\n");
+  w.Write("parameters.py", "def f(sch, tile):\n    pass\n");
   w.Schedule("weights.py",
              "x = sch.sample_categorical([1, 2], [0.5])\n"
              "    sch.split(i, [x, None])");

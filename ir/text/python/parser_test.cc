@@ -203,6 +203,13 @@ TEST(ParserTest, TabsAndSpacesMixAsTheyLookOnAScreen) {
   EXPECT_EQ(MustParse("if a:\n    if b:\n\tc\n    d\n").size(), 1u);
 }
 
+TEST(ParserTest, IndentationThatTabsDecideIsRefused) {
+  const Source source("t.py", "if a:\n    if b:\n        c\n\td\n");
+  EXPECT_THAT(ParseFile(source),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("t.py:4:2: tabs and spaces mix")));
+}
+
 struct BadText {
   std::string text, place, message;
 };
@@ -345,7 +352,15 @@ TEST(LiteralTest, FloatsRoundToNearest) {
   EXPECT_EQ(FloatOf("-1e-5"), -1e-5);
   EXPECT_EQ(FloatOf("1_0.5"), 10.5);
   EXPECT_EQ(FloatOf("99999999999999999999999"), 1e23);
-  EXPECT_TRUE(std::isinf(FloatOf("1e999")));
+}
+
+TEST(LiteralTest, FloatsThatAreTooLargeAreRefused) {
+  const Source source("t.py", "1e999");
+  const absl::StatusOr<Expr> literal = ParseExpression(source);
+  ASSERT_TRUE(literal.ok()) << literal.status();
+  EXPECT_THAT(FloatValue(source, *literal),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("too large for a float64")));
 }
 
 }  // namespace

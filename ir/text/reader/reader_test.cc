@@ -323,7 +323,7 @@ TEST(ReaderTest, RefusesWithThePlaceAndAWayOut) {
       {"for i, j in T.grid(4):\n    pass", ":3:9:", "2 names for 1 loop"},
       {"for i in T.thread_binding(4):\n    pass", ":3:14:", "thread="},
       {"for i in T.serial(4, step=2):\n    pass",
-       ":3:26:", "has no parameter `step`"},
+       ":3:31:", "the loops of a program step by 1"},
       {"C = T.alloc_buffer((4000000000, 4000000000))",
        ":3:24:", "more bytes than an int64"},
       {"C = T.alloc_buffer((4, -1))", ":3:24:", "negative extent"},
