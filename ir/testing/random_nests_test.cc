@@ -20,8 +20,7 @@ using ::testing::HasSubstr;
 TEST(RandomNestsTest, ProgramsAreWellFormedAndRunInsideTheirBuffers) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     NestProgram program = RandomNests(seed);
-    ASSERT_EQ(VerifyFunction(program.function, {.check_regions = true}),
-              absl::OkStatus())
+    ASSERT_EQ(VerifyFunction(program.function), absl::OkStatus())
         << "seed " << seed << "\n"
         << program.text;
     ASSERT_EQ(Interpret(program.function, program.inputs), absl::OkStatus())

@@ -214,9 +214,7 @@ absl::Status CheckDefault(const Case& c, uint64_t seed, LoopOrder order) {
   const std::string what =
       absl::StrCat("default schedule", schedule.trace.empty() ? "" : " of\n",
                    schedule.trace);
-  KILN_RETURN_IF_ERROR(
-      In(what.c_str(),
-         VerifyFunction(schedule.scheduled, {.check_regions = true})));
+  KILN_RETURN_IF_ERROR(In(what.c_str(), VerifyFunction(schedule.scheduled)));
   std::vector<Tensor> args = c.inputs;
   KILN_RETURN_IF_ERROR(
       In(what.c_str(), RunCompiled(schedule.scheduled, order, &args)));
