@@ -16,20 +16,22 @@ Function WithDimsAsParams(Function f) {
   return f;
 }
 
-absl::StatusOr<Function> LowerForTarget(const Function& f,
-                                        const Target& target) {
+absl::StatusOr<Function> LowerForTarget(const Function& f, const Target& target,
+                                        Effort effort) {
   LowerOptions options;
+  options.only_required = effort == Effort::kPlain;
   options.unit.bytes = target.vector_bits / 8;
   options.unit.registers = target.vector_bits == 512 ? 32 : 16;
   return Lower(WithDimsAsParams(f), options);
 }
 
 absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,
-                                             const Target& target) {
+                                             const Target& target,
+                                             Effort effort) {
   CompiledKernel kernel;
   kernel.symbol = absl::StrCat("kiln_", f.name);
   KILN_ASSIGN_OR_RETURN(kernel.signature, MakeSignature(f));
-  KILN_ASSIGN_OR_RETURN(Function lowered, LowerForTarget(f, target));
+  KILN_ASSIGN_OR_RETURN(Function lowered, LowerForTarget(f, target, effort));
   KILN_ASSIGN_OR_RETURN(kernel.object,
                         CompileToObject(lowered, kernel.symbol, target));
   return kernel;

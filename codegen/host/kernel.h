@@ -24,14 +24,22 @@ struct CompiledKernel {
 // told; this keeps it as the signature has it.
 Function WithDimsAsParams(Function f);
 
+// How much is done to make a kernel fast.
+enum class Effort {
+  kFull,
+  // Only the passes of lowering that others rely on.
+  kPlain,
+};
+
 // Lowers `f` for the vector registers of `target`, its dimensions as above.
-absl::StatusOr<Function> LowerForTarget(const Function& f,
-                                        const Target& target);
+absl::StatusOr<Function> LowerForTarget(const Function& f, const Target& target,
+                                        Effort effort = Effort::kFull);
 
 // Lowers and compiles `f`. The error names the function, the stage and the
 // reason.
 absl::StatusOr<CompiledKernel> CompileKernel(const Function& f,
-                                             const Target& target);
+                                             const Target& target,
+                                             Effort effort = Effort::kFull);
 
 }  // namespace kiln
 

@@ -38,26 +38,36 @@ absl::StatusOr<Function> WithUnit(Function f, const LowerOptions& options) {
 }
 
 // The pipeline, from top to bottom.
+constexpr bool kOptional = false;
 constexpr LowerPass kPasses[] = {
-    {"check_loops", Plain<CheckLoops>},          // refuse what a CPU cannot run
-    {"lower_init", Plain<LowerInit>},            // block init → if
-    {"place_buffers", Plain<PlaceBuffers>},      // allocate close to the uses
-    {"remove_blocks", Plain<RemoveBlocks>},      // blocks → their bodies
-    {"compact_buffers", Plain<CompactBuffers>},  // only what is touched
+    {"check_loops", Plain<CheckLoops>},      // refuse what a CPU cannot run
+    {"lower_init", Plain<LowerInit>},        // block init → if
+    {"place_buffers", Plain<PlaceBuffers>},  // allocate close to the uses
+    {"remove_blocks", Plain<RemoveBlocks>},  // blocks → their bodies
+    // Only what is touched.
+    {"compact_buffers", Plain<CompactBuffers>, kOptional},
     {"flatten_buffers", Plain<FlattenBuffers>},  // one dimension, one index
-    {"simplify_indices", Plain<SimplifyIndices>},     // while bodies are single
-    {"distribute_loops", WithUnit<DistributeLoops>},  // to fill registers
-    {"skip_zeros", Plain<SkipZeros>},                 // additions of padding
-    {"hoist_conditions", Plain<HoistConditions>},
-    {"trim_loops", Plain<TrimLoops>},             // sums over padding
-    {"partition_loops", Plain<PartitionLoops>},   // interior and border apart
-    {"trim_phases", Plain<TrimPhases>},           // sums over inserted zeros
-    {"tile_registers", WithUnit<TileRegisters>},  // where there are none
-    {"choose_vectors", Plain<ChooseVectors>},     // likewise
-    {"vectorize_loops", Plain<VectorizeLoops>},   // vectorized loops → vectors
-    {"plan_storage", Plain<PlanStorage>},         // stack, workspaces, sharing
+    // While bodies are single.
+    {"simplify_indices", Plain<SimplifyIndices>, kOptional},
+    // To fill registers.
+    {"distribute_loops", WithUnit<DistributeLoops>, kOptional},
+    // Additions of padding.
+    {"skip_zeros", Plain<SkipZeros>, kOptional},
+    {"hoist_conditions", Plain<HoistConditions>, kOptional},
+    // Sums over padding.
+    {"trim_loops", Plain<TrimLoops>, kOptional},
+    // Interior and border apart.
+    {"partition_loops", Plain<PartitionLoops>, kOptional},
+    // Sums over inserted zeros.
+    {"trim_phases", Plain<TrimPhases>, kOptional},
+    // Where there are none.
+    {"tile_registers", WithUnit<TileRegisters>, kOptional},
+    {"choose_vectors", Plain<ChooseVectors>, kOptional},  // likewise
+    {"vectorize_loops", Plain<VectorizeLoops>},  // vectorized loops → vectors
+    {"plan_storage", Plain<PlanStorage>},        // stack, workspaces, sharing
     {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded
-    {"order_terms", Plain<OrderTerms>},    // as an operand is read
+    // As an operand is read.
+    {"order_terms", Plain<OrderTerms>, kOptional},
     {"verify_lowered", Plain<VerifyLowered>},
 };
 
@@ -91,6 +101,7 @@ absl::StatusOr<Function> Lower(const Function& f, const LowerOptions& options) {
   }
   Function current = f;
   for (const LowerPass& pass : kPasses) {
+    if (options.only_required && !pass.required) continue;
     const double start = options.observe ? Now() : 0;
     absl::StatusOr<Function> next = pass.run(std::move(current), options);
     if (!next.ok()) return Annotate(pass, next.status());

@@ -16,6 +16,9 @@ namespace kiln {
 struct LowerOptions {
   // What to fill with vectors.
   lower::VectorUnit unit;
+  // Leaves out the passes that only make programs faster: for a kernel that
+  // others are compared with, so that few passes are trusted.
+  bool only_required = false;
   // The pass to end with; empty: the last. An unknown name is an error.
   std::string stop_after;
   // Called with the name, the result and the duration of each pass: to time
@@ -29,6 +32,8 @@ struct LowerOptions {
 struct LowerPass {
   std::string_view name;
   absl::StatusOr<Function> (*run)(Function, const LowerOptions&);
+  // Whether what follows relies on it.
+  bool required = true;
 };
 
 // All passes, in order.

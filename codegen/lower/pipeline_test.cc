@@ -131,6 +131,24 @@ TEST(LowerTest, TheObserverSeesEveryPassInOrder) {
   EXPECT_EQ(names.front(), LowerPasses().front().name);
 }
 
+TEST(LowerTest, OnlyRequiredPassesLeaveTheLoopsOfTheProgram) {
+  std::vector<std::string> names;
+  LowerOptions options;
+  options.only_required = true;
+  options.observe = [&](std::string_view pass, const Function&, double) {
+    names.push_back(std::string(pass));
+  };
+  const Function f = PaddedConv(9, 21, 3, 1, 2, 1);
+  KILN_ASSERT_OK_AND_ASSIGN(Function lowered, Lower(f, options));
+  for (const std::string& name : names) {
+    EXPECT_NE(name, "partition_loops");
+    EXPECT_NE(name, "choose_vectors");
+  }
+  EXPECT_LE(StmtsOfKind(lowered.body, StmtKind::kFor).size(),
+            StmtsOfKind(f.body, StmtKind::kFor).size());
+  KILN_EXPECT_OK(CompareMeaning(f, lowered, 3));
+}
+
 TEST(LowerTest, AnUnknownPassToStopAfterIsAnError) {
   LowerOptions options;
   options.stop_after = "no_such_pass";

@@ -65,11 +65,9 @@ class RandomKinds {
   std::mt19937_64 random_;
 };
 
-absl::Status CheckOne(uint64_t seed) {
-  RandomProgramOptions options;
-  options.max_work = 1 << 10;
-  const Function f = RandomKinds(seed).Apply(RandomProgram(seed, options));
-  absl::StatusOr<Function> lowered = Lower(f);
+absl::Status CheckLowered(const Function& f, const LowerOptions& options,
+                          uint64_t seed) {
+  absl::StatusOr<Function> lowered = Lower(f, options);
   if (!lowered.ok()) return lowered.status();
   std::vector<Tensor> expected = RandomInputs(f, seed);
   std::vector<Tensor> actual = expected;
@@ -86,6 +84,13 @@ absl::Status CheckOne(uint64_t seed) {
   return absl::OkStatus();
 }
 
+absl::Status CheckOne(uint64_t seed, const LowerOptions& lower = {}) {
+  RandomProgramOptions options;
+  options.max_work = 1 << 10;
+  return CheckLowered(RandomKinds(seed).Apply(RandomProgram(seed, options)),
+                      lower, seed);
+}
+
 TEST(RandomLowerTest, ProgramsKeepTheirMeaningToTheLastBit) {
   const char* given = getenv("KILN_SEED");
   const uint64_t first =
@@ -95,6 +100,15 @@ TEST(RandomLowerTest, ProgramsKeepTheirMeaningToTheLastBit) {
   for (int round = 0; round < rounds; ++round) {
     const absl::Status status = CheckOne(first + round);
     EXPECT_TRUE(status.ok()) << status << ", KILN_SEED=" << first + round;
+  }
+}
+
+TEST(RandomLowerTest, SoTheyDoWithoutThePassesThatAreNotRequired) {
+  const uint64_t first = std::random_device{}();
+  for (int round = 0; round < 100; ++round) {
+    const absl::Status status =
+        CheckOne(first + round, {.only_required = true});
+    EXPECT_TRUE(status.ok()) << status << ", seed " << first + round;
   }
 }
 

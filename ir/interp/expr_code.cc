@@ -278,6 +278,7 @@ class LoadCode : public ExprCode {
     if (!at) return nullptr;
     if (lanes_ > 1) at += lane % lanes_ * element_.bytes();
     if (IsWritten(view, at, element_.bytes())) return at;
+    if (frame.source && frame.source->Provide(frame, slot_, indices)) return at;
     frame.Fail(place_, absl::StatusCode::kFailedPrecondition,
                absl::StrCat(FormatAccess(name_, indices, indices_.size()),
                             " is read but was never written"));

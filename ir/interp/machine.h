@@ -53,6 +53,16 @@ struct Place {
 };
 
 class ThreadGroup;
+struct Frame;
+
+// Writes elements when they are asked for: see element_nest.h.
+class ElementSource {
+ public:
+  virtual ~ElementSource() = default;
+  // Whether the element of the view in `slot`, which nothing has written yet,
+  // has a value now.
+  virtual bool Provide(Frame& frame, int slot, const int64_t* indices) = 0;
+};
 
 // What all threads of a run share.
 struct Run {
@@ -64,7 +74,8 @@ struct Run {
 // What one thread sees.
 struct Frame {
   Run* run = nullptr;
-  ThreadGroup* group = nullptr;  // the block of GPU threads, if in one
+  ThreadGroup* group = nullptr;     // the block of GPU threads, if in one
+  ElementSource* source = nullptr;  // of what is read but not yet written
   bool failed = false;
   absl::Status status;
   std::vector<Value> slots;
