@@ -42,6 +42,11 @@ class Builder {
   // ir/transform/split_preparation.h). Called from several threads at a time.
   virtual absl::StatusOr<BuildResult> Build(const Function& scheduled) = 0;
 
+  // The same by as few steps as can be, for outputs to compare others with.
+  virtual absl::StatusOr<BuildResult> BuildPlain(const Function& f) {
+    return Build(f);
+  }
+
   // What goes into a record's compiler_version.
   virtual std::string CompilerVersion() const = 0;
 };

@@ -69,6 +69,13 @@ absl::StatusOr<BuildResult> LlvmBuilder::Build(const Function& scheduled) {
                      std::move(kernel.signature)};
 }
 
+absl::StatusOr<BuildResult> LlvmBuilder::BuildPlain(const Function& f) {
+  KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
+                        CompileKernel(f, target_, Effort::kPlain));
+  return BuildResult{std::move(kernel.object), std::move(kernel.symbol),
+                     std::move(kernel.signature)};
+}
+
 std::string LlvmBuilder::CompilerVersion() const {
   return absl::StrCat("llvm ", kiln::CompilerVersion());
 }

@@ -16,6 +16,8 @@ class LlvmBuilder : public Builder {
   explicit LlvmBuilder(Target target) : target_(std::move(target)) {}
 
   absl::StatusOr<BuildResult> Build(const Function& scheduled) override;
+  // Without the passes of lowering that are not required.
+  absl::StatusOr<BuildResult> BuildPlain(const Function& f) override;
   // "llvm " and its release.
   std::string CompilerVersion() const override;
 

@@ -146,19 +146,32 @@ absl::StatusOr<int> LocalRunner::Replace() {
   return status;
 }
 
-absl::Status LocalRunner::LoadTask(const MeasureTask& task) {
+absl::Status LocalRunner::SendTask(const MeasureTask& task, bool is_second) {
   const Deadline deadline = After(kLoadDeadlineS);
+  std::string payload = task.request();
+  if (is_second) {
+    search::Request request;
+    request.ParseFromString(payload);
+    request.mutable_load_task()->set_is_second(true);
+    payload = request.SerializeAsString();
+  }
   KILN_RETURN_IF_ERROR(
-      SendFrame(worker_.fd.get(), task.request(), task.fd(), deadline));
+      SendFrame(worker_.fd.get(), payload, task.fd(), deadline));
   KILN_ASSIGN_OR_RETURN(const Frame frame,
                         ReceiveFrame(worker_.fd.get(), deadline));
   search::Response response;
   if (!response.ParseFromString(frame.payload)) {
     return absl::UnavailableError("the worker talks nonsense");
   }
-  if (response.verdict() != VerdictName(Verdict::kOk)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a worker cannot hold the task: ", response.reason()));
+  if (response.verdict() == VerdictName(Verdict::kOk)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a worker cannot hold the task: ", response.reason()));
+}
+
+absl::Status LocalRunner::LoadTask(const MeasureTask& task) {
+  KILN_RETURN_IF_ERROR(SendTask(task, /*is_second=*/false));
+  if (task.second() != nullptr) {
+    KILN_RETURN_IF_ERROR(SendTask(*task.second(), /*is_second=*/true));
   }
   loaded_task_ = task.id();
   return absl::OkStatus();

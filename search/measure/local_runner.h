@@ -58,6 +58,7 @@ class LocalRunner : public Runner {
   absl::Status StartServer();
   absl::Status FillPlaces();
   absl::Status LoadTask(const MeasureTask& task);
+  absl::Status SendTask(const MeasureTask& task, bool is_second);
   // Ends the worker; the spare one takes its place. Returns the wait status.
   absl::StatusOr<int> Replace();
   search::Request RequestFor(const BuildResult& kernel,

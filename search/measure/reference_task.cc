@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,8 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
+#include "kiln/codegen/guard/input_ranges.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/visit.h"
@@ -20,14 +23,18 @@
 #include "kiln/schedule/primitive/reorder.h"
 #include "kiln/search/measure/access_check.h"
 #include "kiln/search/measure/compare.h"
+#include "kiln/search/measure/samples.h"
 #include "kiln/search/measure/trusted.h"
+#include "kiln/search/measure/whole_numbers.h"
 #include "kiln/vm/ndarray/ndarray.h"
 
 namespace kiln {
 namespace {
 
-// Loop iterations that a check by the interpreter may take.
+// Loop iterations that a check by the interpreter may take: of a small program,
+// and of one whose elements cannot be had alone.
 constexpr int64_t kMaxInterpretedSteps = 20'000'000;
+constexpr int64_t kMaxStepsInstead = 5'000'000;
 // A run of the reference is given up after so long: far more than any needs.
 constexpr double kDeadlineS = 120;
 constexpr double kSecondsPerFlop = 1e-8;
@@ -92,7 +99,7 @@ int64_t ReductionLength(const Function& f) {
 // nullopt where it would take too long.
 absl::StatusOr<std::optional<std::vector<Tensor>>> Interpreted(
     const Function& f, const KernelSignature& signature,
-    const CallContents& contents) {
+    const CallContents& contents, int64_t max_steps) {
   KILN_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
                         TensorsOf(signature, contents));
   KILN_ASSIGN_OR_RETURN(const Interpreter interpreter, Interpreter::Create(f));
@@ -106,7 +113,7 @@ absl::StatusOr<std::optional<std::vector<Tensor>>> Interpreted(
     }
   }
   InterpOptions options;
-  options.max_steps = kMaxInterpretedSteps;
+  options.max_steps = max_steps;
   const absl::Status status = interpreter.Run(arguments, options);
   if (absl::IsResourceExhausted(status)) return std::nullopt;
   KILN_RETURN_IF_ERROR(status);
@@ -117,28 +124,19 @@ absl::StatusOr<std::optional<std::vector<Tensor>>> Interpreted(
   return written;
 }
 
-// The interpreter's outputs have to agree with the compiled ones.
-absl::Status CheckAgainstInterpreter(const Function& f,
-                                     const BuildResult& build,
-                                     const CallContents& contents,
-                                     Runner& runner,
-                                     const TrustedOptions& options) {
-  KILN_ASSIGN_OR_RETURN(const auto interpreted,
-                        Interpreted(f, build.signature, contents));
-  if (!interpreted) return absl::OkStatus();
-  KILN_ASSIGN_OR_RETURN(const std::vector<std::string> compiled,
-                        RunTrusted(build, contents, runner, options));
+// The compiled outputs have to agree with the interpreted ones.
+absl::Status CompareWhole(const Function& f, const KernelSignature& signature,
+                          const std::vector<Tensor>& interpreted,
+                          const std::vector<std::string>& compiled,
+                          const std::vector<Tolerance>& tolerances) {
   size_t next = 0;
-  for (const KernelBuffer& buffer : build.signature.buffers) {
+  for (const KernelBuffer& buffer : signature.buffers) {
     if (!buffer.written) continue;
-    const Tensor& tensor = (*interpreted)[next];
-    const std::string& bytes = compiled[next++];
-    const Tolerance tolerance = ToleranceFor(
-        tensor.dtype, options.reduction_length,
-        LargestMagnitude(tensor.dtype, tensor.bytes.data(), tensor.size()));
-    std::optional<OutputMismatch> mismatch =
-        CompareElements(tensor.dtype, bytes.data(), tensor.bytes.data(),
-                        tensor.size(), tolerance);
+    const Tensor& tensor = interpreted[next];
+    std::optional<OutputMismatch> mismatch = CompareElements(
+        tensor.dtype, compiled[next].data(), tensor.bytes.data(), tensor.size(),
+        tolerances[next]);
+    ++next;
     if (!mismatch) continue;
     return absl::InternalError(absl::StrCat(
         "function ", f.name,
@@ -180,6 +178,214 @@ Function InCacheOrder(Function f, BlockId block) {
   return f;
 }
 
+// Trusted outputs of one call, and how they came to be trusted.
+struct TrustedRun {
+  CallContents contents;
+  std::vector<std::string> outputs;
+  std::vector<Tolerance> tolerances;
+  bool interpreted = false;  // all of it
+  Samples samples;           // otherwise
+};
+
+// What every run of a reference needs.
+struct Reference {
+  const Function& f;
+  double flop;
+  const ReferenceOptions& options;
+  Runner& runner;
+  TrustedOptions trusted;
+};
+
+// Calls the kernel on the contents and compares its outputs with those of the
+// interpreter, which goes first where all is interpreted: it names what a
+// program does outside of its buffers. `exact`, one for each buffer: whether to
+// compare without tolerance; empty for none.
+absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
+                                      const BuildResult& build,
+                                      CallContents contents,
+                                      const std::vector<bool>& exact) {
+  const KernelSignature& signature = build.signature;
+  const bool is_small =
+      reference.flop <= reference.options.max_interpreted_flop;
+  std::optional<std::vector<Tensor>> whole;
+  if (is_small) {
+    KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.f, signature, contents,
+                                             kMaxInterpretedSteps));
+  }
+  TrustedRun run;
+  run.contents = std::move(contents);
+  KILN_ASSIGN_OR_RETURN(run.outputs,
+                        RunTrusted(build, run.contents, reference.runner,
+                                   reference.trusted));
+  run.tolerances = TolerancesOf(signature, run.outputs,
+                                reference.trusted.reduction_length);
+  size_t next = 0;
+  for (size_t i = 0; i < signature.buffers.size(); ++i) {
+    if (!signature.buffers[i].written) continue;
+    if (!exact.empty() && exact[i]) run.tolerances[next] = {};
+    ++next;
+  }
+  if (!whole) {
+    SampleOptions sample;
+    sample.seed = reference.options.seed;
+    KILN_ASSIGN_OR_RETURN(
+        run.samples, CheckSamples(reference.f, signature, run.contents,
+                                  run.outputs, run.tolerances, sample));
+    if (run.samples.count == 0 && !is_small) {
+      KILN_ASSIGN_OR_RETURN(whole,
+                            Interpreted(reference.f, signature, run.contents,
+                                        kMaxStepsInstead));
+    }
+  }
+  run.interpreted = whole.has_value();
+  if (whole) {
+    KILN_RETURN_IF_ERROR(CompareWhole(reference.f, signature, *whole,
+                                      run.outputs, run.tolerances));
+  }
+  return run;
+}
+
+bool IsConfirmed(const TrustedRun& run) {
+  return run.interpreted || run.samples.count > 0;
+}
+
+// Whether what the program reads decides where it reads or writes.
+bool HasDataInIndices(const Function& f) {
+  bool found = false;
+  Visit(f.body, [&](const Stmt& s) {
+    if (const auto* store = s.As<StoreNode>()) {
+      for (const Expr& index : store->indices) found |= index->has_loads;
+    }
+    return !found;
+  });
+  VisitExprs(f.body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (!load) return !found;
+    for (const Expr& index : load->indices) found |= index->has_loads;
+    return !found;
+  });
+  return found;
+}
+
+struct WholeNumbers {
+  CallContents contents;
+  std::vector<bool> exact;  // for each buffer of the signature
+  int64_t magnitude = 1;
+};
+
+// Which buffers may hold any small numbers.
+absl::StatusOr<std::vector<bool>> FreeBuffers(const Function& f,
+                                              const CallContents& contents) {
+  KILN_ASSIGN_OR_RETURN(const auto ranges, InputRanges(f));
+  std::vector<bool> is_free;
+  for (size_t p = 0; p < f.params.size(); ++p) {
+    if (!f.params[p].buffer) continue;
+    is_free.push_back(contents.buffers[is_free.size()] && !ranges[p]);
+  }
+  return is_free;
+}
+
+// The same arguments with small whole numbers in the place of those that are
+// drawn anew; what becomes an index stays.
+absl::StatusOr<WholeNumbers> DrawWholeNumbers(const Function& f,
+                                              const CallContents& like,
+                                              const std::vector<bool>& is_drawn,
+                                              uint64_t seed) {
+  WholeNumbers numbers = {like, {}};
+  std::vector<double> magnitudes;
+  for (const std::optional<NDArray>& buffer : like.buffers) {
+    magnitudes.push_back(
+        !buffer || is_drawn[magnitudes.size()]
+            ? 0
+            : LargestMagnitude(buffer->dtype(), buffer->data(),
+                               buffer->num_elements()));
+  }
+  numbers.magnitude = LargestExactMagnitude(f, is_drawn, magnitudes);
+  for (size_t i = 0; i < is_drawn.size(); ++i) {
+    if (!is_drawn[i]) continue;
+    KILN_ASSIGN_OR_RETURN(numbers.contents.buffers[i],
+                          like.buffers[i]->Clone());
+    FillWholeNumbers(*numbers.contents.buffers[i], numbers.magnitude, seed + i);
+    magnitudes[i] = static_cast<double>(numbers.magnitude);
+  }
+  numbers.exact = ExactBuffers(f, magnitudes);
+  return numbers;
+}
+
+// Where such numbers lead a program out of its buffers, which takes what it
+// computes for an index, the arguments stay as they are.
+absl::StatusOr<WholeNumbers> SafeWholeNumbers(const Reference& reference,
+                                              const CallContents& contents,
+                                              Builder& builder) {
+  const Function& f = reference.f;
+  const uint64_t seed = reference.options.seed;
+  KILN_ASSIGN_OR_RETURN(const std::vector<bool> is_free,
+                        FreeBuffers(f, contents));
+  KILN_ASSIGN_OR_RETURN(WholeNumbers numbers,
+                        DrawWholeNumbers(f, contents, is_free, seed));
+  if (!HasDataInIndices(f)) return numbers;
+  const absl::Status inside =
+      CheckAccesses(f, numbers.contents, builder, reference.runner,
+                    reference.trusted.deadline_s);
+  if (inside.ok()) return numbers;
+  return DrawWholeNumbers(f, contents, std::vector<bool>(is_free.size()), seed);
+}
+
+// Such as "40 elements are those of the interpreter, 40 on whole numbers up to
+// 3, where C is compared exactly".
+std::string GroundsOf(const KernelSignature& signature, const TrustedRun& run,
+                      const TrustedRun& second, const WholeNumbers& numbers) {
+  auto seen = [](const TrustedRun& one) {
+    if (one.interpreted) return std::string("all elements");
+    return absl::StrCat(one.samples.count, " elements");
+  };
+  std::string text = IsConfirmed(run) && IsConfirmed(second)
+                         ? absl::StrCat(seen(run),
+                                        " are those of the interpreter, and ",
+                                        seen(second))
+                         : absl::StrCat("none of their elements was "
+                                        "interpreted, since ",
+                                        run.samples.none, "; compared also");
+  std::vector<std::string> exact, close;
+  for (size_t i = 0; i < signature.buffers.size(); ++i) {
+    if (!signature.buffers[i].written) continue;
+    (numbers.exact[i] ? exact : close).push_back(signature.buffers[i].name);
+  }
+  absl::StrAppend(&text, " on whole numbers up to ", numbers.magnitude);
+  if (!exact.empty()) {
+    absl::StrAppend(&text, ", exactly in ", absl::StrJoin(exact, ", "));
+  }
+  if (!close.empty()) {
+    absl::StrAppend(&text, ", with a tolerance in ", absl::StrJoin(close, ", "),
+                    ", whose values depend on how they are computed");
+  }
+  return text;
+}
+
+// The task for one build; null where nothing confirms its outputs.
+absl::StatusOr<std::shared_ptr<const MeasureTask>> TaskOf(
+    const Reference& reference, Builder& builder, const BuildResult& build,
+    const CallContents& contents) {
+  KILN_ASSIGN_OR_RETURN(const WholeNumbers numbers,
+                        SafeWholeNumbers(reference, contents, builder));
+  KILN_ASSIGN_OR_RETURN(const TrustedRun run,
+                        RunChecked(reference, build, contents, {}));
+  KILN_ASSIGN_OR_RETURN(
+      const TrustedRun second,
+      RunChecked(reference, build, numbers.contents, numbers.exact));
+  if (reference.flop > reference.options.max_unoptimized_flop &&
+      !(IsConfirmed(run) && IsConfirmed(second))) {
+    return std::shared_ptr<const MeasureTask>();
+  }
+  TaskExtras extras;
+  extras.grounds = GroundsOf(build.signature, run, second, numbers);
+  KILN_ASSIGN_OR_RETURN(
+      extras.second, MakeComparedTask(build.signature, second.contents,
+                                      second.outputs, second.tolerances));
+  return MakeComparedTask(build.signature, run.contents, run.outputs,
+                          run.tolerances, std::move(extras));
+}
+
 }  // namespace
 
 Function InCacheOrder(const Function& f) {
@@ -196,10 +402,11 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options) {
   const double flop = EstimateFlops(f).value_or(0);
-  KILN_ASSIGN_OR_RETURN(
-      BuildResult build,
-      builder.Build(WithoutPreparation(
-          flop > options.max_plain_flop ? InCacheOrder(f) : f)));
+  const Function plain = WithoutPreparation(
+      flop > options.max_plain_flop ? InCacheOrder(f) : f);
+  const bool optimize = flop > options.max_unoptimized_flop;
+  KILN_ASSIGN_OR_RETURN(BuildResult build, optimize ? builder.Build(plain)
+                                                    : builder.BuildPlain(plain));
   CallContents contents;
   if (options.contents) {
     contents = WithoutOutputs(f, *options.contents);
@@ -207,19 +414,22 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     KILN_ASSIGN_OR_RETURN(contents,
                           DrawContents(f, build.signature, options.seed));
   }
-  TrustedOptions trusted;
-  trusted.reduction_length = ReductionLength(f);
-  trusted.num_threads = ThreadPool::NumAvailableCpus();
-  trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
-  const absl::Status inside =
-      CheckAccesses(f, contents, builder, runner, trusted.deadline_s);
+  Reference reference = {f, flop, options, runner, {}};
+  reference.trusted.reduction_length = ReductionLength(f);
+  reference.trusted.num_threads = ThreadPool::NumAvailableCpus();
+  reference.trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
+  const absl::Status inside = CheckAccesses(f, contents, builder, runner,
+                                            reference.trusted.deadline_s);
   if (absl::IsOutOfRange(inside)) return WithWayOut(inside, options);
   KILN_RETURN_IF_ERROR(inside);
-  if (flop <= options.max_interpreted_flop) {
-    KILN_RETURN_IF_ERROR(
-        CheckAgainstInterpreter(f, build, contents, runner, trusted));
-  }
-  return MakeTrustedTask(build, contents, runner, trusted);
+  KILN_ASSIGN_OR_RETURN(auto task, TaskOf(reference, builder, build, contents));
+  if (task || !optimize) return task;
+  // Nothing but the compiler vouches for its outputs: as little of it as can be.
+  KILN_ASSIGN_OR_RETURN(build, builder.BuildPlain(plain));
+  ReferenceOptions slow = options;
+  slow.max_unoptimized_flop = std::numeric_limits<double>::infinity();
+  const Reference again = {f, flop, slow, runner, reference.trusted};
+  return TaskOf(again, builder, build, contents);
 }
 
 }  // namespace kiln

@@ -25,6 +25,10 @@ struct ReferenceOptions {
   // Programs of more operations than this run in an order that caches like:
   // see InCacheOrder.
   double max_plain_flop = 3e8;
+  // Programs of at most this many are compiled without the passes that only
+  // make them faster. Larger ones, too, where the interpreter cannot confirm
+  // elements of their outputs.
+  double max_unoptimized_flop = 2.5e9;
 };
 
 // `f` with, in every reduction, the last spatial loop innermost and the first
@@ -34,7 +38,9 @@ Function InCacheOrder(const Function& f);
 
 // Draws contents for what `f`, which no schedule has touched, reads or updates,
 // and runs it in a worker: `f` compiled as it stands (large ones: in cache
-// order) defines the outputs. Refuses symbolic dimensions and scalar parameters
+// order) defines the outputs, some elements of which the interpreter confirms,
+// or else the task's grounds say why it does not. The second of the task holds
+// small whole numbers, on which outputs are compared exactly. Refuses symbolic dimensions and scalar parameters
 // where no contents are given, which have no values then.
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,

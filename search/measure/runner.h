@@ -20,7 +20,7 @@ struct MeasureOptions {
   // Compare the outputs with the task's trusted ones before timing, at most
   // this many elements of each, taken in runs spread evenly (0: all).
   bool check = true;
-  int64_t check_elements = int64_t{1} << 22;
+  int64_t check_elements = 0;
   // The best latency known so far, 0 for none. A kernel whose first sample is
   // `hopeless_factor` times slower is not sampled again.
   double best_ns = 0;

@@ -111,7 +111,7 @@ absl::StatusOr<uint64_t> BufferBytes(const KernelBuffer& buffer,
 
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MeasureTask::Create(
     const KernelSignature& signature, absl::Span<const int64_t> scalars,
-    absl::Span<const TaskTensor> tensors) {
+    absl::Span<const TaskTensor> tensors, TaskExtras extras) {
   KILN_RETURN_IF_ERROR(CheckSignature(signature));
   if (tensors.size() != signature.buffers.size() ||
       scalars.size() != signature.scalars.size()) {
@@ -123,6 +123,7 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MeasureTask::Create(
   std::shared_ptr<MeasureTask> task(new MeasureTask);
   task->id_ = next_id++;
   task->signature_ = signature;
+  task->extras_ = std::move(extras);
   task->fd_ = memfd_create("kiln_measure_task", MFD_CLOEXEC);
   if (task->fd_ < 0) {
     return absl::ResourceExhaustedError(

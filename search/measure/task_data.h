@@ -27,6 +27,17 @@ struct TaskTensor {
   Tolerance tolerance;
 };
 
+class MeasureTask;
+
+// What a task has beside its tensors.
+struct TaskExtras {
+  // The same buffers with other contents, on which every kernel is checked,
+  // too: small whole numbers, whose sums are exact. It has no second itself.
+  std::shared_ptr<const MeasureTask> second;
+  // Why the trusted outputs are trusted, in words.
+  std::string grounds;
+};
+
 // Immutable once made. The memory is a file that has no name anywhere, so
 // nothing stays behind however the processes that use it end.
 class MeasureTask {
@@ -36,7 +47,7 @@ class MeasureTask {
   // do not fit the signature.
   static absl::StatusOr<std::shared_ptr<const MeasureTask>> Create(
       const KernelSignature& signature, absl::Span<const int64_t> scalars,
-      absl::Span<const TaskTensor> tensors);
+      absl::Span<const TaskTensor> tensors, TaskExtras extras = {});
   ~MeasureTask();
   MeasureTask(const MeasureTask&) = delete;
   MeasureTask& operator=(const MeasureTask&) = delete;
@@ -44,6 +55,9 @@ class MeasureTask {
   // Differs between any two tasks of this process.
   int64_t id() const { return id_; }
   const KernelSignature& signature() const { return signature_; }
+  // Null for none.
+  const MeasureTask* second() const { return extras_.second.get(); }
+  const std::string& grounds() const { return extras_.grounds; }
   // Bytes of all buffers together.
   uint64_t total_bytes() const { return total_bytes_; }
 
@@ -65,6 +79,7 @@ class MeasureTask {
 
   int64_t id_ = 0;
   KernelSignature signature_;
+  TaskExtras extras_;
   uint64_t total_bytes_ = 0;
   std::vector<uint64_t> output_bytes_;
   std::string request_;

@@ -28,30 +28,50 @@ absl::StatusOr<std::vector<std::string>> RunTrusted(
       std::string(VerdictName(run.verdict)), ": ", run.reason));
 }
 
-absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeTrustedTask(
-    const BuildResult& trusted, const CallContents& contents, Runner& runner,
-    const TrustedOptions& options) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<std::string> outputs,
-                        RunTrusted(trusted, contents, runner, options));
-  const KernelSignature& signature = trusted.signature;
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeComparedTask(
+    const KernelSignature& signature, const CallContents& contents,
+    absl::Span<const std::string> outputs,
+    absl::Span<const Tolerance> tolerances, TaskExtras extras) {
   std::vector<TaskTensor> tensors(signature.buffers.size());
   size_t next = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const KernelBuffer& buffer = signature.buffers[i];
     if (contents.buffers[i]) {
       const NDArray& array = *contents.buffers[i];
       tensors[i].initial = {static_cast<const char*>(array.data()),
                             static_cast<size_t>(array.bytes())};
     }
-    if (!buffer.written) continue;
-    tensors[i].expected = outputs[next++];
-    const auto count =
-        static_cast<int64_t>(tensors[i].expected.size() / buffer.dtype.bytes());
-    tensors[i].tolerance = ToleranceFor(
-        buffer.dtype, options.reduction_length,
-        LargestMagnitude(buffer.dtype, tensors[i].expected.data(), count));
+    if (!signature.buffers[i].written) continue;
+    tensors[i].expected = outputs[next];
+    tensors[i].tolerance = tolerances[next++];
   }
-  return MeasureTask::Create(signature, contents.scalars, tensors);
+  return MeasureTask::Create(signature, contents.scalars, tensors,
+                             std::move(extras));
+}
+
+std::vector<Tolerance> TolerancesOf(const KernelSignature& signature,
+                                    absl::Span<const std::string> outputs,
+                                    int64_t reduction_length) {
+  std::vector<Tolerance> tolerances;
+  for (const KernelBuffer& buffer : signature.buffers) {
+    if (!buffer.written) continue;
+    const std::string& bytes = outputs[tolerances.size()];
+    const auto count =
+        static_cast<int64_t>(bytes.size() / buffer.dtype.bytes());
+    tolerances.push_back(
+        ToleranceFor(buffer.dtype, reduction_length,
+                     LargestMagnitude(buffer.dtype, bytes.data(), count)));
+  }
+  return tolerances;
+}
+
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeTrustedTask(
+    const BuildResult& trusted, const CallContents& contents, Runner& runner,
+    const TrustedOptions& options) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<std::string> outputs,
+                        RunTrusted(trusted, contents, runner, options));
+  return MakeComparedTask(
+      trusted.signature, contents, outputs,
+      TolerancesOf(trusted.signature, outputs, options.reduction_length));
 }
 
 }  // namespace kiln

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kiln/search/measure/builder.h"
+#include "kiln/search/measure/compare.h"
 #include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/measure/task_data.h"
@@ -30,6 +32,18 @@ struct TrustedOptions {
 absl::StatusOr<std::vector<std::string>> RunTrusted(
     const BuildResult& trusted, const CallContents& contents, Runner& runner,
     const TrustedOptions& options);
+
+// The task that starts from `contents`, whose written buffers must come out as
+// `outputs`, one for each, within `tolerances`.
+absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeComparedTask(
+    const KernelSignature& signature, const CallContents& contents,
+    absl::Span<const std::string> outputs,
+    absl::Span<const Tolerance> tolerances, TaskExtras extras = {});
+
+// ToleranceFor each of the outputs.
+std::vector<Tolerance> TolerancesOf(const KernelSignature& signature,
+                                    absl::Span<const std::string> outputs,
+                                    int64_t reduction_length);
 
 // The task that starts from `contents`, and whose written buffers must come out
 // as the trusted kernel leaves them, elements that it does not write included.

@@ -64,4 +64,13 @@ void FillSmallInts(const NDArray& array, int64_t low, int64_t high,
   });
 }
 
+void FillNonZeroInts(const NDArray& array, int64_t magnitude, uint64_t seed) {
+  const double count = 2 * static_cast<double>(magnitude);
+  Generate(array, seed, [=](uint64_t bits) {
+    const auto drawn = static_cast<int64_t>(Unit(bits) * count);
+    return static_cast<double>(drawn < magnitude ? drawn - magnitude
+                                                 : drawn - magnitude + 1);
+  });
+}
+
 }  // namespace kiln

@@ -22,6 +22,9 @@ void FillUniform(const NDArray& array, double low, double high, uint64_t seed);
 void FillSmallInts(const NDArray& array, int64_t low, int64_t high,
                    uint64_t seed);
 
+// Whole numbers uniform in [-magnitude, magnitude] without 0.
+void FillNonZeroInts(const NDArray& array, int64_t magnitude, uint64_t seed);
+
 }  // namespace kiln
 
 #endif  // KILN_VM_NDARRAY_RANDOM_FILL_H_
