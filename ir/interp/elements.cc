@@ -22,8 +22,8 @@ using interp_internal::BufferCode;
 using interp_internal::DenseStrides;
 using interp_internal::ElementNest;
 using interp_internal::ElementSource;
-using interp_internal::IsWritten;
 using interp_internal::Frame;
+using interp_internal::IsWritten;
 using interp_internal::MakeStorage;
 using interp_internal::MarkWritten;
 using interp_internal::Scope;
@@ -95,9 +95,10 @@ absl::Status ElementInterpreter::Impl::Compile() {
       const std::vector<Expr>& shape = buffer->shape;
       if (buffer->data || !buffer->strides.empty() || buffer->elem_offset ||
           !std::all_of(shape.begin(), shape.end(), AsInt)) {
-        return absl::UnimplementedError("no element can be computed alone: "
-                                        "buffer " + buffer->name +
-                                        " is not a plain array");
+        return absl::UnimplementedError(
+            "no element can be computed alone: "
+            "buffer " +
+            buffer->name + " is not a plain array");
       }
       allocations.emplace_back(buffer, scope);
       buffers.emplace_back(buffer, allocations.back().slot());
@@ -105,8 +106,7 @@ absl::Status ElementInterpreter::Impl::Compile() {
   }
   for (const auto& [buffer, slot] : buffers) {
     const bool is_param = slot < static_cast<int>(param_slots.size());
-    auto nest =
-        interp_internal::MakeElementNest(function.body, buffer, scope);
+    auto nest = interp_internal::MakeElementNest(function.body, buffer, scope);
     if (nest) written.push_back({buffer, slot, is_param, std::move(nest)});
   }
   return scope.status();

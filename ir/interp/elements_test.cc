@@ -54,13 +54,13 @@ absl::Status CompareWithRun(const Function& f, uint64_t seed,
 }
 
 Function Read(const std::string& body) {
-  absl::StatusOr<Function> f = ParseFunction(
-      "f.py",
-      "@T.prim_func\n"
-      "def main(A: T.Buffer((16,), \"float32\"),\n"
-      "         I: T.Buffer((16,), \"int32\"),\n"
-      "         C: T.Buffer((16,), \"float32\")):\n" +
-          body);
+  absl::StatusOr<Function> f =
+      ParseFunction("f.py",
+                    "@T.prim_func\n"
+                    "def main(A: T.Buffer((16,), \"float32\"),\n"
+                    "         I: T.Buffer((16,), \"int32\"),\n"
+                    "         C: T.Buffer((16,), \"float32\")):\n" +
+                        body);
   EXPECT_TRUE(f.ok()) << f.status();
   return *f;
 }
@@ -93,8 +93,7 @@ TEST(ElementsTest, ALargeMatmulTakesTheStepsOfItsSums) {
   KILN_ASSERT_OK(elements);
   const std::vector<float> ones(1024 * 1024, 1);
   std::vector<float> c(1024 * 1024);
-  KILN_ASSERT_OK(
-      elements->Start({ones.data(), ones.data(), c.data()}, 10000));
+  KILN_ASSERT_OK(elements->Start({ones.data(), ones.data(), c.data()}, 10000));
   for (int64_t i : {0, 1023}) {
     const auto got = elements->Get(2, {0, i, 1023});
     KILN_ASSERT_OK(got);
@@ -134,35 +133,35 @@ TEST(ElementsTest, AnElementOutsideIsRefused) {
 }
 
 TEST(ElementsTest, ProgramsOfManyFormsHaveElements) {
-  for (const char* body : {
-           // A scatter with several stores into an element.
-           "    for i in range(16):\n"
-           "        C[(i * 3) % 4] = C[(i * 3) % 4] + A[i]\n",
-           // A read and a condition that depend on data.
-           "    for i in range(16):\n"
-           "        if I[i] > 0:\n"
-           "            C[i] = A[I[i]]\n"
-           "        else:\n"
-           "            C[i] = A[0 - I[i]]\n",
-           // Parts by several writers; what no one writes stays.
-           "    for i in range(5):\n"
-           "        C[i] = A[i]\n"
-           "    for i in range(3):\n"
-           "        C[i * 2 + 7] = A[i] * A[i + 1]\n",
-           // In place, twice.
-           "    for i in range(16):\n"
-           "        C[i] = C[i] * T.float32(2)\n"
-           "    for i in range(16):\n"
-           "        C[15 - i] = C[15 - i] + A[i]\n",
-           // A loop whose bounds depend on another.
-           "    for i in range(16):\n"
-           "        for j in range(i + 1):\n"
-           "            C[i] = C[i] + A[j]\n",
-           // Stages in one loop.
-           "    B = T.alloc_buffer((16,), \"float32\")\n"
-           "    for i in range(16):\n"
-           "        B[i] = A[i] * A[i]\n"
-           "        C[i] = B[i] + A[0]\n"}) {
+  for (const char* body :
+       {// A scatter with several stores into an element.
+        "    for i in range(16):\n"
+        "        C[(i * 3) % 4] = C[(i * 3) % 4] + A[i]\n",
+        // A read and a condition that depend on data.
+        "    for i in range(16):\n"
+        "        if I[i] > 0:\n"
+        "            C[i] = A[I[i]]\n"
+        "        else:\n"
+        "            C[i] = A[0 - I[i]]\n",
+        // Parts by several writers; what no one writes stays.
+        "    for i in range(5):\n"
+        "        C[i] = A[i]\n"
+        "    for i in range(3):\n"
+        "        C[i * 2 + 7] = A[i] * A[i + 1]\n",
+        // In place, twice.
+        "    for i in range(16):\n"
+        "        C[i] = C[i] * T.float32(2)\n"
+        "    for i in range(16):\n"
+        "        C[15 - i] = C[15 - i] + A[i]\n",
+        // A loop whose bounds depend on another.
+        "    for i in range(16):\n"
+        "        for j in range(i + 1):\n"
+        "            C[i] = C[i] + A[j]\n",
+        // Stages in one loop.
+        "    B = T.alloc_buffer((16,), \"float32\")\n"
+        "    for i in range(16):\n"
+        "        B[i] = A[i] * A[i]\n"
+        "        C[i] = B[i] + A[0]\n"}) {
     const Function f = Read(body);
     SCOPED_TRACE(body);
     KILN_EXPECT_OK(CompareWithRun(f, 3));
@@ -188,23 +187,22 @@ TEST(ElementsTest, AStoreAtADrawnPlaceIsFound) {
 }
 
 TEST(ElementsTest, ValuesThatAreOverwrittenLaterAreRefused) {
-  for (const char* body : {
-           // A scan reads a neighbour.
-           "    for i in range(15):\n"
-           "        C[i + 1] = C[i] + A[i]\n",
-           // C is read between two writes.
-           "    B = T.alloc_buffer((16,), \"float32\")\n"
-           "    for i in range(16):\n"
-           "        C[i] = A[i]\n"
-           "    for i in range(16):\n"
-           "        B[i] = C[i]\n"
-           "    for i in range(16):\n"
-           "        C[i] = B[15 - i]\n",
-           // The same loop, other iterations.
-           "    B = T.alloc_buffer((16,), \"float32\")\n"
-           "    for i in range(16):\n"
-           "        B[i] = A[i] * A[i]\n"
-           "        C[i] = B[15 - i] + A[0]\n"}) {
+  for (const char* body : {// A scan reads a neighbour.
+                           "    for i in range(15):\n"
+                           "        C[i + 1] = C[i] + A[i]\n",
+                           // C is read between two writes.
+                           "    B = T.alloc_buffer((16,), \"float32\")\n"
+                           "    for i in range(16):\n"
+                           "        C[i] = A[i]\n"
+                           "    for i in range(16):\n"
+                           "        B[i] = C[i]\n"
+                           "    for i in range(16):\n"
+                           "        C[i] = B[15 - i]\n",
+                           // The same loop, other iterations.
+                           "    B = T.alloc_buffer((16,), \"float32\")\n"
+                           "    for i in range(16):\n"
+                           "        B[i] = A[i] * A[i]\n"
+                           "        C[i] = B[15 - i] + A[0]\n"}) {
     EXPECT_THAT(ElementInterpreter::Create(Read(body)),
                 StatusIs(absl::StatusCode::kUnimplemented,
                          HasSubstr("may be read before it is written for the "

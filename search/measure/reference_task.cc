@@ -133,9 +133,9 @@ absl::Status CompareWhole(const Function& f, const KernelSignature& signature,
   for (const KernelBuffer& buffer : signature.buffers) {
     if (!buffer.written) continue;
     const Tensor& tensor = interpreted[next];
-    std::optional<OutputMismatch> mismatch = CompareElements(
-        tensor.dtype, compiled[next].data(), tensor.bytes.data(), tensor.size(),
-        tolerances[next]);
+    std::optional<OutputMismatch> mismatch =
+        CompareElements(tensor.dtype, compiled[next].data(),
+                        tensor.bytes.data(), tensor.size(), tolerances[next]);
     ++next;
     if (!mismatch) continue;
     return absl::InternalError(absl::StrCat(
@@ -214,11 +214,11 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
   }
   TrustedRun run;
   run.contents = std::move(contents);
-  KILN_ASSIGN_OR_RETURN(run.outputs,
-                        RunTrusted(build, run.contents, reference.runner,
-                                   reference.trusted));
-  run.tolerances = TolerancesOf(signature, run.outputs,
-                                reference.trusted.reduction_length);
+  KILN_ASSIGN_OR_RETURN(
+      run.outputs,
+      RunTrusted(build, run.contents, reference.runner, reference.trusted));
+  run.tolerances =
+      TolerancesOf(signature, run.outputs, reference.trusted.reduction_length);
   size_t next = 0;
   for (size_t i = 0; i < signature.buffers.size(); ++i) {
     if (!signature.buffers[i].written) continue;
@@ -228,13 +228,12 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
   if (!whole) {
     SampleOptions sample;
     sample.seed = reference.options.seed;
-    KILN_ASSIGN_OR_RETURN(
-        run.samples, CheckSamples(reference.f, signature, run.contents,
-                                  run.outputs, run.tolerances, sample));
+    KILN_ASSIGN_OR_RETURN(run.samples,
+                          CheckSamples(reference.f, signature, run.contents,
+                                       run.outputs, run.tolerances, sample));
     if (run.samples.count == 0 && !is_small) {
-      KILN_ASSIGN_OR_RETURN(whole,
-                            Interpreted(reference.f, signature, run.contents,
-                                        kMaxStepsInstead));
+      KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.f, signature,
+                                               run.contents, kMaxStepsInstead));
     }
   }
   run.interpreted = whole.has_value();
@@ -294,11 +293,13 @@ absl::StatusOr<WholeNumbers> DrawWholeNumbers(const Function& f,
   WholeNumbers numbers = {like, {}};
   std::vector<double> magnitudes;
   for (const std::optional<NDArray>& buffer : like.buffers) {
-    magnitudes.push_back(
-        !buffer || is_drawn[magnitudes.size()]
-            ? 0
-            : LargestMagnitude(buffer->dtype(), buffer->data(),
-                               buffer->num_elements()));
+    magnitudes.push_back(0);
+    if (!buffer || is_drawn[magnitudes.size() - 1]) continue;
+    // Sums of kept floats depend on their order.
+    magnitudes.back() = buffer->dtype().is_float()
+                            ? std::numeric_limits<double>::infinity()
+                            : LargestMagnitude(buffer->dtype(), buffer->data(),
+                                               buffer->num_elements());
   }
   numbers.magnitude = LargestExactMagnitude(f, is_drawn, magnitudes);
   for (size_t i = 0; i < is_drawn.size(); ++i) {
@@ -331,21 +332,22 @@ absl::StatusOr<WholeNumbers> SafeWholeNumbers(const Reference& reference,
   return DrawWholeNumbers(f, contents, std::vector<bool>(is_free.size()), seed);
 }
 
-// Such as "40 elements are those of the interpreter, 40 on whole numbers up to
-// 3, where C is compared exactly".
+// Such as "40 elements are those of the interpreter, and 40 elements on whole
+// numbers up to 3, exactly in C".
 std::string GroundsOf(const KernelSignature& signature, const TrustedRun& run,
                       const TrustedRun& second, const WholeNumbers& numbers) {
   auto seen = [](const TrustedRun& one) {
     if (one.interpreted) return std::string("all elements");
     return absl::StrCat(one.samples.count, " elements");
   };
-  std::string text = IsConfirmed(run) && IsConfirmed(second)
-                         ? absl::StrCat(seen(run),
-                                        " are those of the interpreter, and ",
-                                        seen(second))
-                         : absl::StrCat("none of their elements was "
-                                        "interpreted, since ",
-                                        run.samples.none, "; compared also");
+  std::string text =
+      IsConfirmed(run) && IsConfirmed(second)
+          ? absl::StrCat(seen(run), " are those of the interpreter, and ",
+                         seen(second))
+          : absl::StrCat(
+                "none of their elements was "
+                "interpreted, since ",
+                run.samples.none, "; compared also");
   std::vector<std::string> exact, close;
   for (size_t i = 0; i < signature.buffers.size(); ++i) {
     if (!signature.buffers[i].written) continue;
@@ -379,9 +381,9 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> TaskOf(
   }
   TaskExtras extras;
   extras.grounds = GroundsOf(build.signature, run, second, numbers);
-  KILN_ASSIGN_OR_RETURN(
-      extras.second, MakeComparedTask(build.signature, second.contents,
-                                      second.outputs, second.tolerances));
+  KILN_ASSIGN_OR_RETURN(extras.second,
+                        MakeComparedTask(build.signature, second.contents,
+                                         second.outputs, second.tolerances));
   return MakeComparedTask(build.signature, run.contents, run.outputs,
                           run.tolerances, std::move(extras));
 }
@@ -402,11 +404,12 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options) {
   const double flop = EstimateFlops(f).value_or(0);
-  const Function plain = WithoutPreparation(
-      flop > options.max_plain_flop ? InCacheOrder(f) : f);
+  const Function plain =
+      WithoutPreparation(flop > options.max_plain_flop ? InCacheOrder(f) : f);
   const bool optimize = flop > options.max_unoptimized_flop;
-  KILN_ASSIGN_OR_RETURN(BuildResult build, optimize ? builder.Build(plain)
-                                                    : builder.BuildPlain(plain));
+  KILN_ASSIGN_OR_RETURN(BuildResult build, optimize
+                                               ? builder.Build(plain)
+                                               : builder.BuildPlain(plain));
   CallContents contents;
   if (options.contents) {
     contents = WithoutOutputs(f, *options.contents);
@@ -418,13 +421,14 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
   reference.trusted.reduction_length = ReductionLength(f);
   reference.trusted.num_threads = ThreadPool::NumAvailableCpus();
   reference.trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
-  const absl::Status inside = CheckAccesses(f, contents, builder, runner,
-                                            reference.trusted.deadline_s);
+  const absl::Status inside =
+      CheckAccesses(f, contents, builder, runner, reference.trusted.deadline_s);
   if (absl::IsOutOfRange(inside)) return WithWayOut(inside, options);
   KILN_RETURN_IF_ERROR(inside);
   KILN_ASSIGN_OR_RETURN(auto task, TaskOf(reference, builder, build, contents));
   if (task || !optimize) return task;
-  // Nothing but the compiler vouches for its outputs: as little of it as can be.
+  // Nothing but the compiler vouches for its outputs: as little of it as can
+  // be.
   KILN_ASSIGN_OR_RETURN(build, builder.BuildPlain(plain));
   ReferenceOptions slow = options;
   slow.max_unoptimized_flop = std::numeric_limits<double>::infinity();

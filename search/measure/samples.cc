@@ -17,8 +17,8 @@ namespace {
 
 // The coordinates of one dimension where borders of loops tend to be.
 int64_t NearABorder(int64_t extent, std::mt19937_64& random) {
-  const int64_t near = static_cast<int64_t>(random() % std::min<int64_t>(
-                                                extent, 3));
+  const int64_t near =
+      static_cast<int64_t>(random() % std::min<int64_t>(extent, 3));
   return random() % 2 ? near : extent - 1 - near;
 }
 
@@ -63,9 +63,8 @@ int64_t OffsetOf(const std::vector<int64_t>& index,
 absl::Status CheckOne(const Function& f, const Output& output,
                       const std::vector<int64_t>& index,
                       const std::vector<uint8_t>& interpreted) {
-  const char* compiled =
-      output.bytes->data() +
-      OffsetOf(index, output.shape) * output.dtype.bytes();
+  const char* compiled = output.bytes->data() +
+                         OffsetOf(index, output.shape) * output.dtype.bytes();
   const std::optional<OutputMismatch> mismatch = CompareElements(
       output.dtype, compiled, interpreted.data(), 1, output.tolerance);
   if (!mismatch) return absl::OkStatus();
@@ -124,24 +123,22 @@ absl::StatusOr<Samples> CheckSamples(const Function& f,
     args.push_back(buffer ? buffer->data() : nullptr);
   }
   KILN_RETURN_IF_ERROR(elements->Start(args, options.max_steps));
-  const std::vector<Output> all =
-      OutputsOf(f, signature, outputs, tolerances);
+  const std::vector<Output> all = OutputsOf(f, signature, outputs, tolerances);
   Samples samples;
   for (size_t o = 0; o < all.size(); ++o) {
-    const auto indices = SampleIndices(all[o].shape, options.per_output,
-                                       options.seed + o);
+    const auto indices =
+        SampleIndices(all[o].shape, options.per_output, options.seed + o);
     // Each output has its share of the steps.
-    const int64_t limit =
-        options.steps * static_cast<int64_t>(o + 1) /
-        static_cast<int64_t>(all.size());
+    const int64_t limit = options.steps * static_cast<int64_t>(o + 1) /
+                          static_cast<int64_t>(all.size());
     for (const std::vector<int64_t>& index : indices) {
       if (samples.count > 0 && elements->steps() >= limit) break;
       const auto value = elements->Get(all[o].param, index);
       if (absl::IsResourceExhausted(value.status())) {
         if (samples.count > 0) return samples;
-        return Samples{0, absl::StrCat("one element takes more than ",
-                                       options.max_steps,
-                                       " steps of the interpreter")};
+        return Samples{
+            0, absl::StrCat("one element takes more than ", options.max_steps,
+                            " steps of the interpreter")};
       }
       KILN_RETURN_IF_ERROR(value.status());
       KILN_RETURN_IF_ERROR(CheckOne(f, all[o], index, *value));

@@ -51,7 +51,8 @@ Known Whole(double bound, DType dtype, double slack) {
     // Wraps, in any order alike.
     return {Form::kWhole, std::min(bound, std::ldexp(1, dtype.bits()))};
   }
-  return bound * slack <= ExactLimit(dtype) ? Known{Form::kWhole, bound} : kNothing;
+  return bound * slack <= ExactLimit(dtype) ? Known{Form::kWhole, bound}
+                                            : kNothing;
 }
 
 Known Join(const Known& a, const Known& b) {
@@ -130,15 +131,16 @@ class Pass {
       return kNothing;
     }
     const Known one = Of(term);
-    const bool adds = step->kind == ExprKind::kAdd ||
-                      (step->kind == ExprKind::kSub && first);
+    const bool adds =
+        step->kind == ExprKind::kAdd || (step->kind == ExprKind::kSub && first);
     if (step->kind == ExprKind::kMax || step->kind == ExprKind::kMin) {
       return Join(known, one);
     }
     if (!adds || known.form != Form::kWhole || one.form != Form::kWhole) {
       return kNothing;
     }
-    return Whole(known.bound + meetings * one.bound, store.value.dtype(), slack_);
+    return Whole(known.bound + meetings * one.bound, store.value.dtype(),
+                 slack_);
   }
 
   bool IsOwn(const Expr& e, const Buffer& buffer,
@@ -214,9 +216,11 @@ class Pass {
     switch (binary.kind) {
       case ExprKind::kAdd:
       case ExprKind::kSub:
-        return whole ? Whole(a.bound + b.bound, binary.dtype, slack_) : kNothing;
+        return whole ? Whole(a.bound + b.bound, binary.dtype, slack_)
+                     : kNothing;
       case ExprKind::kMul:
-        return whole ? Whole(a.bound * b.bound, binary.dtype, slack_) : kNothing;
+        return whole ? Whole(a.bound * b.bound, binary.dtype, slack_)
+                     : kNothing;
       case ExprKind::kMin:
       case ExprKind::kMax:
         return Join(a, b);

@@ -41,25 +41,35 @@ Plan PlanOf(const std::string& spec) {
 Function Matmul(const std::string& type, const std::string& sum, int64_t k) {
   const std::string n = std::to_string(k);
   const absl::StatusOr<Function> f = ParseFunction(
-      "f.py", "@T.prim_func\n"
-              "def main(A: T.Buffer((8, " + n + "), \"" + type + "\"),\n"
-              "         B: T.Buffer((" + n + ", 8), \"" + type + "\"),\n"
-              "         C: T.Buffer((8, 8), \"" + sum + "\")):\n"
-              "    for i, j, k in T.grid(8, 8, " + n + "):\n"
-              "        with T.block(\"C\"):\n"
-              "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
-              "            with T.init():\n"
-              "                C[vi, vj] = T." + sum + "(0)\n"
-              "            C[vi, vj] = C[vi, vj] + T.Cast(\"" + sum +
-              "\", A[vi, vk]) * T.Cast(\"" + sum + "\", B[vk, vj])\n");
+      "f.py",
+      "@T.prim_func\n"
+      "def main(A: T.Buffer((8, " +
+          n + "), \"" + type +
+          "\"),\n"
+          "         B: T.Buffer((" +
+          n + ", 8), \"" + type +
+          "\"),\n"
+          "         C: T.Buffer((8, 8), \"" +
+          sum +
+          "\")):\n"
+          "    for i, j, k in T.grid(8, 8, " +
+          n +
+          "):\n"
+          "        with T.block(\"C\"):\n"
+          "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+          "            with T.init():\n"
+          "                C[vi, vj] = T." +
+          sum +
+          "(0)\n"
+          "            C[vi, vj] = C[vi, vj] + T.Cast(\"" +
+          sum + "\", A[vi, vk]) * T.Cast(\"" + sum + "\", B[vk, vj])\n");
   EXPECT_TRUE(f.ok()) << f.status();
   return *f;
 }
 
 TEST(WholeNumbersTest, SumsOfTheWorkloadsAreExact) {
-  for (const char* spec :
-       {"gmm:1024,1024,1024", "c1d", "c2d", "c3d", "dep", "grp", "dil", "t2d",
-        "cap", "cbr", "tbg"}) {
+  for (const char* spec : {"gmm:1024,1024,1024", "c1d", "c2d", "c3d", "dep",
+                           "grp", "dil", "t2d", "cap", "cbr", "tbg"}) {
     EXPECT_TRUE(PlanOf(std::string(spec)).exact) << spec;
   }
 }

@@ -25,8 +25,10 @@ struct CampaignOptions {
 
 enum class Outcome {
   kCaught,
-  // The interpreter computes the same of the faulty program, bit for bit, in
-  // every element, from inputs that no check has used.
+  // The interpreter computes the same of the faulty program in every element,
+  // from inputs that no check has used: bit for bit, or, where outputs depend
+  // on how they are computed (ExactBuffers), but for rounding. A softmax is the
+  // same whatever is taken for the maximum of a row.
   kEquivalent,
   kMissed
 };

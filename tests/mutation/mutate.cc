@@ -89,6 +89,11 @@ Expr FirstLoad(const Expr& e) {
   return found;
 }
 
+bool IsOfOneBuffer(const Expr& a, const Expr& b) {
+  const Expr x = FirstLoad(a), y = FirstLoad(b);
+  return !x || !y || x.As<LoadNode>()->buffer == y.As<LoadNode>()->buffer;
+}
+
 // An operand in the place of another; null where none fits.
 Expr WithWrongOperand(const Expr& e) {
   if (const auto* select = e.As<SelectNode>()) {
@@ -105,10 +110,9 @@ Expr WithWrongOperand(const Expr& e) {
     case ExprKind::kMin:
       return Max(binary->a, binary->b);
     case ExprKind::kMul:
-      // The square of one factor.
-      return binary->a == binary->b || !FirstLoad(binary->b)
-                 ? Expr()
-                 : Mul(binary->b, binary->b);
+      // The square of one factor, where they come from different buffers.
+      return IsOfOneBuffer(binary->a, binary->b) ? Expr()
+                                                 : Mul(binary->b, binary->b);
     default:
       return nullptr;
   }
@@ -135,9 +139,9 @@ class Walk {
     if (count_++ != wanted_) return false;
     std::vector<std::string> names;
     for (const ForNode* loop : loops_) names.push_back(loop->var.name());
-    place_ = names.empty() ? what
-                           : absl::StrCat(what, " under ",
-                                          absl::StrJoin(names, ", "));
+    place_ = names.empty()
+                 ? what
+                 : absl::StrCat(what, " under ", absl::StrJoin(names, ", "));
     return true;
   }
 
@@ -220,8 +224,8 @@ class Walk {
     bool found = false;
     Visit(loop.body, [&](const Stmt& node) {
       const auto* store = node.As<StoreNode>();
-      found |= store && OldValue(*store) &&
-               !UsesVar(store->indices[0], loop.var);
+      found |=
+          store && OldValue(*store) && !UsesVar(store->indices[0], loop.var);
       return !found;
     });
     return found;
@@ -269,9 +273,8 @@ class Walk {
   }
 
   bool ConditionsHold(const VarMap& values) const {
-    return std::all_of(
-        conditions_.begin(), conditions_.end(),
-        [&](const Expr& c) { return Decide(c, values) == 1; });
+    return std::all_of(conditions_.begin(), conditions_.end(),
+                       [&](const Expr& c) { return Decide(c, values) == 1; });
   }
 
   // Whether every choice in the value is for its first branch.
@@ -307,8 +310,7 @@ class Walk {
   // work in one buffer.
   Stmt RacyLoop(const ForNode& loop, const Stmt& s, const std::string& name) {
     const auto* allocate = loop.body.As<AllocateNode>();
-    if (loop.for_kind == ForKind::kParallel && allocate &&
-        !allocate->is_view) {
+    if (loop.for_kind == ForKind::kParallel && allocate && !allocate->is_view) {
       if (!Take(absl::StrCat("one ", allocate->buffer->name,
                              " for all iterations of ", name))) {
         return nullptr;
@@ -350,9 +352,8 @@ class Walk {
         return MakeStore(store.buffer, store.value, {shifted});
       }
       case FaultKind::kOperand:
-        return WithChange(store, s, name, [](const Expr& e) {
-          return WithWrongOperand(e);
-        });
+        return WithChange(store, s, name,
+                          [](const Expr& e) { return WithWrongOperand(e); });
       case FaultKind::kNoInit:
         return IsConstant(store.value) && RunsInTheMiddle(store) && Take(name)
                    ? MakeEvaluate(Int(0))
@@ -431,12 +432,12 @@ class Walk {
     }
     const int lane = static_cast<int>(Pick(lanes));
     if (!Take(absl::StrCat(name, ", lane ", lane, " of ", lanes))) return s;
-    const Expr here = EQ(Ramp(Int(0), Int(1), lanes),
-                         Broadcast(Int(lane), lanes));
-    return MakeStore(store.buffer,
-                     Select(here, Load(store.buffer, store.indices),
-                            store.value),
-                     store.indices);
+    const Expr here =
+        EQ(Ramp(Int(0), Int(1), lanes), Broadcast(Int(lane), lanes));
+    return MakeStore(
+        store.buffer,
+        Select(here, Load(store.buffer, store.indices), store.value),
+        store.indices);
   }
 
   const FaultKind kind_;

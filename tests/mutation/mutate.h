@@ -13,7 +13,7 @@
 namespace kiln::mutation {
 
 // X(Kind, name)
-#define KILN_MUTATION_KINDS(X)               \
+#define KILN_MUTATION_KINDS(X)                \
   X(LastIteration, "last iteration left out") \
   X(BorderTile, "border tile left out")       \
   X(Tap, "tap left out")                      \

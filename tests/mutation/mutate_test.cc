@@ -1,3 +1,5 @@
+#include "kiln/tests/mutation/mutate.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,6 @@
 #include "kiln/ir/testing/random_program.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/tests/mutation/campaign.h"
-#include "kiln/tests/mutation/mutate.h"
 
 namespace kiln::mutation {
 namespace {
@@ -26,11 +27,16 @@ Function Lowered(const std::string& spec) {
   return *lowered;
 }
 
+// After calls on several inputs: what a rectifier cuts off, another may show.
 std::vector<Tensor> OutputsOf(const Function& original, const Function& f) {
-  std::vector<Tensor> tensors = RandomInputs(original, 3);
-  for (Tensor& tensor : tensors) tensor.shape = {tensor.size()};
-  if (!Interpret(f, tensors).ok()) tensors.clear();
-  return tensors;
+  std::vector<Tensor> all;
+  for (uint64_t seed : {3, 4, 5, 6}) {
+    std::vector<Tensor> tensors = RandomInputs(original, seed);
+    for (Tensor& tensor : tensors) tensor.shape = {tensor.size()};
+    if (!Interpret(f, tensors).ok()) return {};
+    all.insert(all.end(), tensors.begin(), tensors.end());
+  }
+  return all;
 }
 
 bool Differ(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -43,7 +49,7 @@ bool Differ(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 TEST(MutateTest, EveryKindHasAPlaceAndChangesWhatIsComputed) {
   std::set<FaultKind> seen;
-  for (const char* spec : {"gmm:24,48,32", "cbr:9,9,8,32,3,1,1", "sfm:8,40"}) {
+  for (const char* spec : {"gmm:16,32,9", "cbr:5,5,4,32,3,1,1", "sfm:4,40"}) {
     const Function original = MakeWorkload(spec)->functions[0];
     const Function lowered = Lowered(spec);
     const std::vector<Tensor> expected = OutputsOf(original, lowered);
@@ -64,7 +70,10 @@ TEST(MutateTest, EveryKindHasAPlaceAndChangesWhatIsComputed) {
           << places - different << " of " << places << " places";
     }
   }
-  EXPECT_EQ(seen.size(), AllFaultKinds().size() - 1);
+  for (FaultKind kind : AllFaultKinds()) {
+    EXPECT_TRUE(kind == FaultKind::kRace || seen.count(kind))
+        << FaultName(kind);
+  }
 }
 
 TEST(MutateTest, AKindHasOneFaultForAPlaceAndASeed) {

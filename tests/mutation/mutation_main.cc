@@ -61,11 +61,10 @@ int Main(int argc, char** argv) {
     const absl::Status status =
         Attack(spec, **runner, options, [&](const Row& row) {
           ++counts[row.outcome];
-          std::printf("%-28s | %-28s | %-40s | %-10s | %s\n",
-                      row.workload.c_str(),
-                      std::string(FaultName(row.kind)).c_str(),
-                      row.place.c_str(), NameOf(row.outcome),
-                      row.verdict.c_str());
+          std::printf(
+              "%-28s | %-28s | %-40s | %-10s | %s\n", row.workload.c_str(),
+              std::string(FaultName(row.kind)).c_str(), row.place.c_str(),
+              NameOf(row.outcome), row.verdict.c_str());
           std::fflush(stdout);
         });
     ++options.seed;
