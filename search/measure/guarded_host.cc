@@ -1,6 +1,7 @@
 #include "kiln/search/measure/guarded_host.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace kiln {
@@ -28,6 +29,8 @@ void* GuardedHost::Alloc(const KilnHost* host, uint64_t bytes) {
       GuardedBuffer::Writable("(workspace)", bytes);
   if (!workspace) return nullptr;
   void* data = workspace->data();
+  // So that what is read before it is written shows: NaN for floats.
+  std::memset(data, 0xff, bytes);
   std::lock_guard<std::mutex> lock(self->mutex_);
   self->workspaces_.push_back(*std::move(workspace));
   return data;

@@ -38,6 +38,57 @@ TEST(ReferenceTaskTest, TakesSmallAndLargePrograms) {
   }
 }
 
+// Sums of 65536 terms, of which the condition may leave some out.
+absl::StatusOr<Function> LongSums(const std::string& condition) {
+  return ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((4, 65536), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        C[i] = T.float32(0)
+        for k in range(65536):
+            if )" + condition + R"(:
+                C[i] = C[i] + A[i, k]
+)");
+}
+
+TEST(ReferenceTaskTest, OneTermOf65536ThatIsLeftOutShows) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  LlvmBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, LongSums("k >= 0"));
+  KILN_ASSERT_OK_AND_ASSIGN(const auto task,
+                            MakeReferenceTask(f, builder, *runner));
+  for (const char* condition : {"k >= 0", "k != 65535", "i * 65536 + k != 777",
+                                "i != 3 or k != 4000"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Function candidate, LongSums(condition));
+    KILN_ASSERT_OK_AND_ASSIGN(const BuildResult build,
+                              builder.Build(candidate));
+    KILN_ASSERT_OK_AND_ASSIGN(const MeasureResult result,
+                              runner->Measure(*task, build, {}));
+    if (candidate.name == f.name && std::string(condition) == "k >= 0") {
+      EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
+      continue;
+    }
+    EXPECT_EQ(result.verdict, Verdict::kWrongResult) << condition;
+    EXPECT_THAT(result.reason, HasSubstr("on whole numbers")) << condition;
+  }
+}
+
+TEST(ReferenceTaskTest, SaysHowItsOutputsWereChecked) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  LlvmBuilder builder(HostTarget());
+  for (double max_unoptimized_flop : {0.0, 1e9}) {
+    KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload("gmm:128,128,256"));
+    ReferenceOptions options;
+    options.max_unoptimized_flop = max_unoptimized_flop;
+    KILN_ASSERT_OK_AND_ASSIGN(const auto task,
+                              MakeReferenceTask(module.functions[0], builder,
+                                                *runner, options));
+    EXPECT_EQ(task->grounds(),
+              "40 elements are those of the interpreter, and 40 elements on "
+              "whole numbers up to 3, exactly in Z");
+  }
+}
+
 TEST(ReferenceTaskTest, RefusesSymbolicShapes) {
   KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
   LlvmBuilder builder(HostTarget());
