@@ -5,9 +5,38 @@
 #include <utility>
 
 namespace kiln {
+namespace {
 
-GuardedHost::GuardedHost(const KilnHost* loops)
-    : loops_(loops), abi_{&ParallelFor, &Alloc, &Free, this} {}
+// Of all workspaces of a run: one that allocates without end should not take
+// the memory that it asks for.
+constexpr uint64_t kMaxFilled = uint64_t{32} << 20;
+
+// More than one function of a kernel takes (codegen/README.md).
+constexpr size_t kStackBytes = size_t{320} << 10;
+
+// A parallel loop of the kernel.
+struct Loop {
+  KilnParallelBody body;
+  void* env;
+  Filler filler;
+};
+
+int32_t RunFilled(void* env, int64_t begin, int64_t end) {
+  const auto* loop = static_cast<const Loop*>(env);
+  FillStack(loop->filler);
+  return loop->body(loop->env, begin, end);
+}
+
+}  // namespace
+
+__attribute__((noinline)) void FillStack(Filler filler) {
+  char bytes[kStackBytes];
+  std::memset(bytes, static_cast<int>(filler), sizeof bytes);
+  asm volatile("" : : "r"(bytes) : "memory");
+}
+
+GuardedHost::GuardedHost(const KilnHost* loops, Filler filler)
+    : loops_(loops), filler_(filler), abi_{&ParallelFor, &Alloc, &Free, this} {}
 
 std::optional<std::string> GuardedHost::CheckWorkspaces() {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -19,8 +48,9 @@ std::optional<std::string> GuardedHost::CheckWorkspaces() {
 
 int32_t GuardedHost::ParallelFor(const KilnHost* host, int64_t n,
                                  KilnParallelBody body, void* env) {
-  const KilnHost* loops = static_cast<GuardedHost*>(host->impl)->loops_;
-  return loops->parallel_for(loops, n, body, env);
+  const auto* self = static_cast<GuardedHost*>(host->impl);
+  Loop loop = {body, env, self->filler_};
+  return self->loops_->parallel_for(self->loops_, n, &RunFilled, &loop);
 }
 
 void* GuardedHost::Alloc(const KilnHost* host, uint64_t bytes) {
@@ -29,8 +59,9 @@ void* GuardedHost::Alloc(const KilnHost* host, uint64_t bytes) {
       GuardedBuffer::Writable("(workspace)", bytes);
   if (!workspace) return nullptr;
   void* data = workspace->data();
-  // So that what is read before it is written shows: NaN for floats.
-  std::memset(data, 0xff, bytes);
+  const uint64_t fill = std::min(bytes, kMaxFilled - self->filled_.load());
+  self->filled_ += fill;
+  std::memset(data, static_cast<int>(self->filler_), fill);
   std::lock_guard<std::mutex> lock(self->mutex_);
   self->workspaces_.push_back(*std::move(workspace));
   return data;

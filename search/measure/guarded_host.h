@@ -3,6 +3,8 @@
 #ifndef KILN_SEARCH_MEASURE_GUARDED_HOST_H_
 #define KILN_SEARCH_MEASURE_GUARDED_HOST_H_
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,10 +15,19 @@
 
 namespace kiln {
 
+// A byte that memory without contents is filled with, so that what is read
+// before it is written shows, even in a maximum or a minimum, which would hide
+// a NaN: floats of it are huge.
+enum class Filler : uint8_t { kLow = 0xfe, kHigh = 0x7f };
+
+// Fills the part of the stack that the next call will use.
+void FillStack(Filler filler);
+
 class GuardedHost {
  public:
-  // Parallel loops go to `loops`, which must outlive this.
-  explicit GuardedHost(const KilnHost* loops);
+  // Parallel loops go to `loops`, which must outlive this. Workspaces, and the
+  // stacks on which iterations run, hold `filler` at first.
+  GuardedHost(const KilnHost* loops, Filler filler);
   GuardedHost(const GuardedHost&) = delete;
   GuardedHost& operator=(const GuardedHost&) = delete;
 
@@ -33,6 +44,8 @@ class GuardedHost {
   static void Free(const KilnHost* host, void* workspace);
 
   const KilnHost* loops_;
+  const Filler filler_;
+  std::atomic<uint64_t> filled_{0};  // bytes of workspaces
   KilnHost abi_;
   std::mutex mutex_;
   std::vector<GuardedBuffer> workspaces_;

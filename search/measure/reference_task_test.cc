@@ -58,18 +58,17 @@ TEST(ReferenceTaskTest, OneTermOf65536ThatIsLeftOutShows) {
   KILN_ASSERT_OK_AND_ASSIGN(const auto task,
                             MakeReferenceTask(f, builder, *runner));
   for (const char* condition : {"k >= 0", "k != 65535", "i * 65536 + k != 777",
-                                "i != 3 or k != 4000"}) {
+                                "i != 3 or k != 4000", "i < 2 or k < 65535"}) {
     KILN_ASSERT_OK_AND_ASSIGN(const Function candidate, LongSums(condition));
     KILN_ASSERT_OK_AND_ASSIGN(const BuildResult build,
                               builder.Build(candidate));
     KILN_ASSERT_OK_AND_ASSIGN(const MeasureResult result,
                               runner->Measure(*task, build, {}));
-    if (candidate.name == f.name && std::string(condition) == "k >= 0") {
+    if (std::string(condition) == "k >= 0") {
       EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
       continue;
     }
     EXPECT_EQ(result.verdict, Verdict::kWrongResult) << condition;
-    EXPECT_THAT(result.reason, HasSubstr("on whole numbers")) << condition;
   }
 }
 
@@ -80,9 +79,9 @@ TEST(ReferenceTaskTest, SaysHowItsOutputsWereChecked) {
     KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload("gmm:128,128,256"));
     ReferenceOptions options;
     options.max_unoptimized_flop = max_unoptimized_flop;
-    KILN_ASSERT_OK_AND_ASSIGN(const auto task,
-                              MakeReferenceTask(module.functions[0], builder,
-                                                *runner, options));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const auto task,
+        MakeReferenceTask(module.functions[0], builder, *runner, options));
     EXPECT_EQ(task->grounds(),
               "40 elements are those of the interpreter, and 40 elements on "
               "whole numbers up to 3, exactly in Z");

@@ -94,7 +94,7 @@ class Worker {
   MaybeFailure Measure(const search::MeasureKernel& request, int fd,
                        search::Response& response);
   MaybeFailure CheckedRun(const search::MeasureKernel& request,
-                          WorkerTask& task, WorkerKernel& kernel,
+                          WorkerTask& task, Filler filler, WorkerKernel& kernel,
                           search::Response& response);
   MaybeFailure TimedRuns(const search::MeasureKernel& request,
                          WorkerKernel& kernel, search::Response& response);
@@ -142,15 +142,17 @@ MaybeFailure Worker::Load(const search::LoadTask& load, int fd) {
 }
 
 MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
-                                WorkerTask& task, WorkerKernel& kernel,
+                                WorkerTask& task, Filler filler,
+                                WorkerKernel& kernel,
                                 search::Response& response) {
   const auto start = Clock::now();
   task.Prepare();
-  GuardedHost host(host_->abi());
+  GuardedHost host(host_->abi(), filler);
   const auto before_call = Clock::now();
   int32_t status =
       kernel.Prepare(host.abi(), task.guarded_data(), task.scalars(),
                      WorkerKernel::Memory::kGuarded);
+  FillStack(filler);
   if (status == 0) status = kernel.Call(host.abi());
   const double call_seconds = SecondsSince(before_call);
   MaybeFailure failure = FailureOf(status);
@@ -278,9 +280,10 @@ MaybeFailure Worker::Measure(const search::MeasureKernel& request, int fd,
   UseThreads(request.num_threads());
   {
     const MemoryLimit limit(request.memory_limit_bytes());
-    MaybeFailure failure = CheckedRun(request, *task_, *kernel, response);
+    MaybeFailure failure =
+        CheckedRun(request, *task_, Filler::kLow, *kernel, response);
     if (!failure && second_ != nullptr && request.check()) {
-      failure = CheckedRun(request, *second_, *kernel, response);
+      failure = CheckedRun(request, *second_, Filler::kHigh, *kernel, response);
       if (failure) failure->reason += ", on whole numbers";
     }
     if (failure) return failure;

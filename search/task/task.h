@@ -50,6 +50,7 @@ struct TuneState {
   bool interrupted = false;
   bool finished = false;  // nothing is left to do for it
   std::string gave_up;    // why it could not be measured at all
+  std::string grounds;    // on which outputs were judged; "" where unknown
 
   double best_us() const { return best ? best->latency_min_ns * 1e-3 : 0; }
   double best_gflops() const { return best ? flop / best->latency_min_ns : 0; }

@@ -219,13 +219,31 @@ class Walk {
     return found;
   }
 
-  // Whether a store below adds to what does not move with the loop.
+  // Whether a store below adds to what does not move with the loop and does not
+  // belong to one iteration.
   static bool AddsUp(const ForNode& loop) {
     bool found = false;
+    std::vector<Buffer> own;
     Visit(loop.body, [&](const Stmt& node) {
+      const auto* allocate = node.As<AllocateNode>();
+      const auto* store = node.As<StoreNode>();
+      if (allocate) own.push_back(allocate->buffer);
+      found |= store && OldValue(*store) &&
+               !UsesVar(store->indices[0], loop.var) &&
+               std::find(own.begin(), own.end(), store->buffer) == own.end();
+      return !found;
+    });
+    return found;
+  }
+
+  // Whether the buffer lies in memory: one whose elements all have constant
+  // places becomes registers, of each iteration its own whatever is declared.
+  static bool IsInMemory(const Stmt& body, const Buffer& buffer) {
+    bool found = false;
+    Visit(body, [&](const Stmt& node) {
       const auto* store = node.As<StoreNode>();
       found |=
-          store && OldValue(*store) && !UsesVar(store->indices[0], loop.var);
+          store && store->buffer == buffer && store->indices[0]->var_bits != 0;
       return !found;
     });
     return found;
@@ -310,7 +328,8 @@ class Walk {
   // work in one buffer.
   Stmt RacyLoop(const ForNode& loop, const Stmt& s, const std::string& name) {
     const auto* allocate = loop.body.As<AllocateNode>();
-    if (loop.for_kind == ForKind::kParallel && allocate && !allocate->is_view) {
+    if (loop.for_kind == ForKind::kParallel && allocate && !allocate->is_view &&
+        IsInMemory(allocate->body, allocate->buffer)) {
       if (!Take(absl::StrCat("one ", allocate->buffer->name,
                              " for all iterations of ", name))) {
         return nullptr;

@@ -18,7 +18,8 @@ namespace kiln {
 // A task, and what it stands on. Not to be moved once made.
 struct PreparedTask {
   std::unique_ptr<TraceSpace> space;
-  TuneTask task;  // without data
+  TuneTask task;        // without data
+  std::string grounds;  // of the data, once it was made
   Guide guide;
 
   const Function& function() const;

@@ -108,7 +108,9 @@ absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
                                   bench.machine, bench.pool.get()));
     one->task.peak_gflops = bench.peak_gflops;
     one->task.make_data = [prepared = one.get(), &request, &bench] {
-      return MakeData(prepared->function(), request.inputs, bench);
+      auto data = MakeData(prepared->function(), request.inputs, bench);
+      if (data.ok()) prepared->grounds = (*data)->grounds();
+      return data;
     };
     all.push_back(std::move(one));
   }
@@ -324,6 +326,7 @@ absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
   }
   std::vector<TuneOutcome> outcomes(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
+    states[i].grounds = tasks[i]->grounds;
     outcomes[i].state = states[i];
     KILN_RETURN_IF_ERROR(Save(*tasks[i], dirs[i], bench, &outcomes[i]));
     view->Done(states[i]);

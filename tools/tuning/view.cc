@@ -109,6 +109,7 @@ class Text : public TuneView {
     const std::string failures = FailureList(state);
     if (!failures.empty()) print("failed: " + failures);
     if (!state.gave_up.empty()) print(state.gave_up);
+    if (!state.grounds.empty()) print("outputs: " + state.grounds);
     if (state.exhausted) print("the space has no more programs");
     if (state.interrupted) print("stopped before all trials were done");
   }
@@ -210,6 +211,7 @@ class Json : public TuneView {
     task.set_trials(static_cast<int>(state.trials_done));
     task.set_done(state.finished);
     task.set_gave_up(state.gave_up);
+    task.set_grounds(state.grounds);
     for (int i = 0; i < kNumVerdicts; ++i) {
       const auto verdict = static_cast<Verdict>(i);
       if (verdict == Verdict::kOk || state.counts[i] == 0) continue;
