@@ -120,8 +120,8 @@ Expr WithWrongOperand(const Expr& e) {
 
 class Walk {
  public:
-  Walk(FaultKind kind, int64_t wanted, uint64_t seed)
-      : kind_(kind), wanted_(wanted), random_(seed) {}
+  Walk(FaultKind kind, int64_t wanted, uint64_t seed, bool is_witness = false)
+      : kind_(kind), is_witness_(is_witness), wanted_(wanted), random_(seed) {}
 
   Stmt Change(const Stmt& s) {
     if (const auto* loop = s.As<ForNode>()) return ChangeLoop(*loop, s);
@@ -374,9 +374,11 @@ class Walk {
         return WithChange(store, s, name,
                           [](const Expr& e) { return WithWrongOperand(e); });
       case FaultKind::kNoInit:
-        return IsConstant(store.value) && RunsInTheMiddle(store) && Take(name)
-                   ? MakeEvaluate(Int(0))
-                   : s;
+        if (!IsConstant(store.value) || !RunsInTheMiddle(store) ||
+            !Take(name)) {
+          return s;
+        }
+        return is_witness_ ? WithHugeValue(store) : MakeEvaluate(Int(0));
       case FaultKind::kConstant:
         return WithChange(store, s, name, [](const Expr& e) {
           const auto* imm = e.As<FloatImmNode>();
@@ -388,6 +390,13 @@ class Walk {
         return s;
     }
     return s;
+  }
+
+  static Stmt WithHugeValue(const StoreNode& store) {
+    const DType dtype = store.value.dtype();
+    const Expr huge = Constant(dtype.is_float() ? 1e30 : 113, dtype.Element());
+    return MakeStore(store.buffer, Broadcast(huge, dtype.lanes()),
+                     store.indices);
   }
 
   bool RunsInTheMiddle(const StoreNode& store) {
@@ -460,6 +469,7 @@ class Walk {
   }
 
   const FaultKind kind_;
+  const bool is_witness_;
   const int64_t wanted_;
   std::mt19937_64 random_;
   int64_t count_ = 0;
@@ -510,13 +520,16 @@ int64_t CountPlaces(const Function& lowered, FaultKind kind, uint64_t seed) {
 std::optional<Mutant> PutIn(const Function& lowered, FaultKind kind,
                             int64_t place, uint64_t seed) {
   Walk walk(kind, place, seed);
-  Mutant mutant = {kind, "", lowered};
+  Mutant mutant = {kind, "", lowered, lowered};
   mutant.function.body = walk.Change(lowered.body);
   mutant.place = walk.place();
   if (walk.parallel() >= 0) {
     mutant.function.body = OnlyParallel(mutant.function.body, walk.parallel());
   }
   if (!VerifyLowered(mutant.function).ok()) return std::nullopt;
+  Walk worst(kind, place, seed, /*is_witness=*/true);
+  mutant.witness.body = kind == FaultKind::kNoInit ? worst.Change(lowered.body)
+                                                   : mutant.function.body;
   return mutant;
 }
 

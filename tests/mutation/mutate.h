@@ -38,6 +38,9 @@ struct Mutant {
   FaultKind kind;
   std::string place;  // such as "C[...] = ... under i_0, k"
   Function function;  // lowered, in the form of verify_lowered.h
+  // Computes the same as `function` at its worst: what has no init holds a huge
+  // number. Of other kinds, `function` itself.
+  Function witness;
 };
 
 // The places of `lowered` where a fault of the kind can be put in. Left out are
