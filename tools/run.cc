@@ -17,6 +17,7 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/flops.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/access_check.h"
@@ -114,9 +115,10 @@ double RootMeanSquare(const NDArray& array) {
   return std::sqrt(sum / std::max<int64_t>(1, array.num_elements()));
 }
 
-// Integers are compared exactly unless flags say otherwise.
-CompareOptions TolerancesFor(const NDArray& expected) {
-  const bool real = expected.dtype().is_float();
+// Integers are compared exactly unless flags say otherwise, as are floats where
+// they have to be `exact`.
+CompareOptions TolerancesFor(const NDArray& expected, bool exact) {
+  const bool real = expected.dtype().is_float() && !exact;
   CompareOptions options;
   options.rtol = absl::GetFlag(FLAGS_rtol);
   options.atol = absl::GetFlag(FLAGS_atol);
@@ -167,9 +169,9 @@ absl::Status CheckCount(const char* flag, size_t given,
 
 // Prints how `got` compares with `expected`; false on a mismatch.
 absl::StatusOr<bool> Agrees(const std::string& what, const NDArray& got,
-                            const NDArray& expected) {
+                            const NDArray& expected, bool exact = false) {
   absl::StatusOr<CompareReport> report =
-      Compare(got, expected, TolerancesFor(expected));
+      Compare(got, expected, TolerancesFor(expected, exact));
   if (!report.ok()) {
     return absl::Status(report.status().code(),
                         absl::StrCat(what, ": ", report.status().message()));
@@ -232,7 +234,7 @@ absl::StatusOr<std::vector<PackedValue>> Interpreted(
   return results;
 }
 
-absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
+absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature, bool exact,
                                   const std::vector<PackedValue>& expected,
                                   const std::vector<PackedValue>& got) {
   const std::vector<Output> want = Outputs(signature, expected);
@@ -242,7 +244,7 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
     KILN_ASSIGN_OR_RETURN(
         bool agrees,
         Agrees(absl::StrCat(have[i].name, " against the interpreter"),
-               have[i].array, want[i].array));
+               have[i].array, want[i].array, exact));
     all = all && agrees;
   }
   return all;
@@ -338,16 +340,18 @@ absl::StatusOr<Target> ChosenTarget() {
   return target;
 }
 
-// Everything that is asked for of `args` after a call; with --check they have
-// to agree with `expected`.
-absl::StatusOr<bool> Judge(const KernelSignature& signature,
+// Everything that is asked for of `args` after a call of `f`; with --check they
+// have to agree with `expected`.
+absl::StatusOr<bool> Judge(const Function& f, const KernelSignature& signature,
                            const std::vector<PackedValue>& expected,
                            const std::vector<PackedValue>& args) {
   const std::vector<Output> written = Outputs(signature, args);
   KILN_RETURN_IF_ERROR(WriteOutputs(written));
   KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written));
   if (!absl::GetFlag(FLAGS_check)) return ok;
-  KILN_ASSIGN_OR_RETURN(bool agrees, CheckOutputs(signature, expected, args));
+  const bool exact = IsStrict(f) && !CallsRoundedMath(f);
+  KILN_ASSIGN_OR_RETURN(bool agrees,
+                        CheckOutputs(signature, exact, expected, args));
   return ok && agrees;
 }
 
@@ -370,7 +374,7 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
       const auto task,
       MakeRunTask(signature, WithoutOutputs(original, std::move(contents))));
   KILN_RETURN_IF_ERROR(RunOnce(kernel, *task, bench, args));
-  KILN_ASSIGN_OR_RETURN(const bool ok, Judge(signature, expected, args));
+  KILN_ASSIGN_OR_RETURN(const bool ok, Judge(original, signature, expected, args));
   if (absl::GetFlag(FLAGS_time)) {
     KILN_RETURN_IF_ERROR(PrintTime(original, kernel, *task, bench));
   }

@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(
       llvm::TargetRegistry::lookupTarget(target.triple, error);
   if (!llvm_target) return absl::InvalidArgumentError(error);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  // Where the instructions allow it: a strict function's do not.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(llvm_target->createTargetMachine(
       target.triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less));

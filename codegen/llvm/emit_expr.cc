@@ -8,16 +8,6 @@
 namespace kiln::codegen_internal {
 namespace {
 
-// What a loop divides by one number may be multiplied by its reciprocal; what
-// the program divides by a constant is divided.
-llvm::Value* Quotient(llvm::Value* value) {
-  auto* division = llvm::dyn_cast<llvm::Instruction>(value);
-  if (division && !llvm::isa<llvm::Constant>(division->getOperand(1))) {
-    division->setHasAllowReciprocal(true);
-  }
-  return value;
-}
-
 // Whether evaluating `e` where its value is not needed can do harm.
 bool IsSpeculatable(const Expr& e) {
   bool safe = true;
@@ -27,9 +17,8 @@ bool IsSpeculatable(const Expr& e) {
                                   node.kind() == ExprKind::kFloorMod ||
                                   node.kind() == ExprKind::kTruncDiv ||
                                   node.kind() == ExprKind::kTruncMod);
-    if (divides)
-      safe = safe && AsInt(node.As<BinaryNode>()->b) &&
-             !IsZero(node.As<BinaryNode>()->b);
+    // No harm, but slow.
+    if (divides) safe = safe && AsInt(node.As<BinaryNode>()->b);
     if (node.kind() == ExprKind::kLoad || node.kind() == ExprKind::kCall) {
       safe = false;
     }
@@ -146,72 +135,20 @@ llvm::Value* Emitter::EmitBinary(const BinaryNode& node) {
   if (GetBinaryInfo(node.kind)->gives_bool) {
     return EmitCompare(node.kind, dtype, a, b);
   }
-  return EmitArithmetic(node.kind, dtype, a, b);
+  if (node.kind == ExprKind::kMin) {
+    return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
+  }
+  if (node.kind == ExprKind::kMax) {
+    return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
+  }
+  return dtype.is_float() ? EmitFloatArithmetic(node.kind, a, b)
+                          : EmitIntArithmetic(node, a, b);
 }
 
 llvm::Value* Emitter::EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
                                   llvm::Value* b) {
   if (dtype.is_float()) return b_.CreateFCmp(FloatPredicate(kind), a, b);
   return b_.CreateICmp(IntPredicate(kind, dtype.is_int()), a, b);
-}
-
-llvm::Value* Emitter::EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
-                                     llvm::Value* b) {
-  const bool real = dtype.is_float();
-  // Index arithmetic is exact, so LLVM may assume that it does not wrap.
-  const bool exact = dtype.Element() == DType::Index();
-  if (kind == ExprKind::kAdd) {
-    return real ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, exact);
-  }
-  if (kind == ExprKind::kSub) {
-    return real ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, exact);
-  }
-  if (kind == ExprKind::kMul) {
-    return real ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, exact);
-  }
-  if (kind == ExprKind::kDiv || kind == ExprKind::kTruncDiv) {
-    if (real) return Quotient(b_.CreateFDiv(a, b));
-    return dtype.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
-  }
-  if (kind == ExprKind::kTruncMod) {
-    if (real) return b_.CreateFRem(a, b);
-    return dtype.is_int() ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
-  }
-  if (kind == ExprKind::kMin) {
-    return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
-  }
-  if (kind == ExprKind::kMax) {
-    return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
-  }
-  KILN_CHECK(kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod)
-      << ExprKindName(kind);
-  return EmitFloorDivMod(kind, dtype, a, b);
-}
-
-llvm::Value* Emitter::EmitFloorDivMod(ExprKind kind, DType dtype,
-                                      llvm::Value* a, llvm::Value* b) {
-  const bool divides = kind == ExprKind::kFloorDiv;
-  if (dtype.is_float()) {
-    llvm::Value* floor =
-        b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(a, b));
-    return divides ? floor : b_.CreateFSub(a, b_.CreateFMul(floor, b));
-  }
-  if (!dtype.is_int()) {
-    return divides ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b);
-  }
-  auto* known = llvm::dyn_cast<llvm::ConstantInt>(b);
-  if (known && known->getValue().isStrictlyPositive() &&
-      known->getValue().isPowerOf2()) {
-    return divides ? b_.CreateAShr(a, known->getValue().logBase2())
-                   : b_.CreateAnd(a, known->getValue() - 1);
-  }
-  llvm::Value* rest = b_.CreateSRem(a, b);
-  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
-  llvm::Value* wrong =
-      b_.CreateAnd(b_.CreateICmpNE(rest, zero),
-                   b_.CreateICmpSLT(b_.CreateXor(rest, b), zero));
-  if (!divides) return b_.CreateSelect(wrong, b_.CreateAdd(rest, b), rest);
-  return b_.CreateSub(b_.CreateSDiv(a, b), b_.CreateZExt(wrong, a->getType()));
 }
 
 template <typename Then, typename Else>
@@ -253,55 +190,6 @@ llvm::Value* Emitter::EmitLogic(const BinaryNode& node) {
       a, [&] { return b_.getTrue(); }, [&] { return Emit(node.b); });
 }
 
-// float64 to float32 so that rounding once more, to 16 bits, gives what
-// rounding once from float64 would: towards zero, and the last bit set where
-// anything was lost. (A direct conversion would call into compiler-rt.)
-llvm::Value* Emitter::RoundToOddF32(llvm::Value* value) {
-  llvm::Type* wide = value->getType();
-  llvm::Type* type = wide->getWithNewType(b_.getFloatTy());
-  llvm::Type* int_type = wide->getWithNewType(b_.getInt32Ty());
-  auto magnitude = [&](llvm::Value* x) {
-    return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-  };
-  llvm::Value* nearest = b_.CreateFPTrunc(value, type);
-  llvm::Value* back = b_.CreateFPExt(nearest, wide);
-  llvm::Value* too_far = b_.CreateFCmpOGT(magnitude(back), magnitude(value));
-  llvm::Value* bits = b_.CreateBitCast(nearest, int_type);
-  bits = b_.CreateSub(bits, b_.CreateZExt(too_far, int_type));
-  llvm::Value* inexact = b_.CreateFCmpONE(back, value);
-  bits = b_.CreateOr(bits, b_.CreateZExt(inexact, int_type));
-  return b_.CreateBitCast(bits, type);
-}
-
-llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
-  llvm::Type* type = TypeOf(to);
-  if (to.is_bool()) {
-    llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
-    return from.is_float() ? b_.CreateFCmpUNE(value, zero)
-                           : b_.CreateICmpNE(value, zero);
-  }
-  if (from.is_float() && to.is_float()) {
-    if (to.bits() == 16 && from.bits() == 64) value = RoundToOddF32(value);
-    if (to.bits() == 16 && from.bits() == 16) {
-      value = b_.CreateFPCast(value,
-                              TypeOf(DType::Float(32).WithLanes(from.lanes())));
-    }
-    return b_.CreateFPCast(value, type);
-  }
-  if (from.is_float()) {
-    // The nearest bound beyond the range and 0 for NaN, as the interpreter has
-    // it; the plain conversions leave both undefined.
-    return b_.CreateIntrinsic(
-        to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-        {type, value->getType()}, {value});
-  }
-  if (to.is_float()) {
-    return from.is_int() ? b_.CreateSIToFP(value, type)
-                         : b_.CreateUIToFP(value, type);
-  }
-  return b_.CreateIntCast(value, type, from.is_int());
-}
-
 llvm::Value* Emitter::EmitLimit(const CallNode& call) {
   const bool smallest = call.op == Intrinsic::kMinValue;
   llvm::Type* type = TypeOf(call.dtype);
@@ -336,9 +224,8 @@ llvm::Value* Emitter::EmitBits(const CallNode& call) {
     case Intrinsic::kBitwiseNot:
       return b_.CreateNot(a);
     case Intrinsic::kShiftLeft:
-      return b_.CreateShl(a, b);
     case Intrinsic::kShiftRight:
-      return call.dtype.is_int() ? b_.CreateAShr(a, b) : b_.CreateLShr(a, b);
+      return EmitShift(call, a, b);
     case Intrinsic::kPopcount:
       return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
     case Intrinsic::kClz:

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::codegen_internal {
@@ -53,11 +54,7 @@ Emitter::Emitter(llvm::Module* module, const Target& target)
     : context_(module->getContext()),
       module_(module),
       b_(context_),
-      target_(target) {
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(true);
-  b_.setFastMathFlags(flags);
-}
+      target_(target) {}
 
 llvm::Function* Emitter::MakeFunction(const std::string& name,
                                       llvm::Type* result,
@@ -165,6 +162,10 @@ llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
 
 absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
+  strict_ = IsStrict(f);
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(!strict_);
+  b_.setFastMathFlags(flags);
   llvm::Type* ptr = b_.getPtrTy();
   const std::vector<Capture> params = KernelParams(f);
   llvm::Function* entry =

@@ -35,7 +35,7 @@ class Emitter {
   // --- Expressions (emit_expr.cc).
   llvm::Value* Emit(const Expr& e);
 
-  // --- Math (emit_math.cc): f32 polynomials, everything else through libm.
+  // --- Math (emit_math.cc).
   llvm::Value* EmitMath(const CallNode& call);
 
  private:
@@ -124,19 +124,12 @@ class Emitter {
 
   // Expressions (emit_expr.cc).
   llvm::Value* EmitBinary(const BinaryNode& node);
-  llvm::Value* EmitArithmetic(ExprKind kind, DType dtype, llvm::Value* a,
-                              llvm::Value* b);
   llvm::Value* EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
                            llvm::Value* b);
-  llvm::Value* EmitFloorDivMod(ExprKind kind, DType dtype, llvm::Value* a,
-                               llvm::Value* b);
   llvm::Value* EmitLogic(const BinaryNode& node);
-  llvm::Value* RoundToOddF32(llvm::Value* value);
-  llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
   llvm::Value* EmitVar(const VarNode& var);
   llvm::Value* EmitSelect(const SelectNode& node);
   llvm::Value* EmitLet(const LetNode& let);
-  llvm::Value* EmitSigmoid(const CallNode& call, llvm::Type* type);
   llvm::Value* EmitRamp(const RampNode& node);
   llvm::Value* EmitCall(const CallNode& call);
   llvm::Value* EmitLimit(const CallNode& call);
@@ -146,18 +139,52 @@ class Emitter {
   llvm::Value* EmitBranches(llvm::Value* condition, Then then_value,
                             Else else_value);
 
+  // Arithmetic (emit_arithmetic.cc).
+  llvm::Value* EmitFloatArithmetic(ExprKind kind, llvm::Value* a,
+                                   llvm::Value* b);
+  llvm::Value* EmitBf16Arithmetic(ExprKind kind, llvm::Value* a,
+                                  llvm::Value* b);
+  llvm::Value* EmitIntArithmetic(const BinaryNode& node, llvm::Value* a,
+                                 llvm::Value* b);
+  llvm::Value* EmitDivision(const BinaryNode& node, llvm::Value* a,
+                            llvm::Value* b);
+  llvm::Value* EmitQuotient(llvm::Value* a, llvm::Value* b);
+  // Of a divisor with which the machine does not fault.
+  llvm::Value* EmitQuotientOrRest(ExprKind kind, DType dtype, llvm::Value* a,
+                                  llvm::Value* b);
+  llvm::Value* EmitShift(const CallNode& call, llvm::Value* a, llvm::Value* b);
+
+  // Conversions (emit_cast.cc).
+  llvm::Value* RoundToOddF32(llvm::Value* value);
+  llvm::Value* RoundToBf16(llvm::Value* value);
+  llvm::Value* EmitFloatCast(DType to, DType from, llvm::Value* value);
+  llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
+
   // Math (emit_math.cc).
-  llvm::Value* EmitFloatMath(const CallNode& call, llvm::Value* x);
-  llvm::Value* EmitWideSigmoid(const CallNode& call, llvm::Type* type);
-  llvm::Value* EmitLibm(const CallNode& call, const char* name);
-  llvm::Value* EmitIntrinsic(unsigned id, const CallNode& call);
+  llvm::Value* EmitFloatMath(const CallNode& call);
+  llvm::Value* EmitNarrowMath(const CallNode& call,
+                              const std::vector<llvm::Value*>& args);
+  llvm::Value* EmitWideMath(Intrinsic op,
+                            const std::vector<llvm::Value*>& args);
+  llvm::Value* EmitMagnitude(llvm::Value* x);
+  llvm::Value* EmitClassification(Intrinsic op, llvm::Value* x);
+  llvm::Value* EmitLibm(const char* name,
+                        const std::vector<llvm::Value*>& args);
+
+  // Polynomials (emit_polynomial.cc).
+  llvm::Value* EmitPolynomial(Intrinsic op, llvm::Value* x);
   bool HasScalef(llvm::Type* type) const;
   llvm::Value* Scalef(llvm::Value* y, llvm::Value* n);
+  llvm::Value* ScaleTwice(llvm::Value* y, llvm::Value* shifted);
+  llvm::Value* Clamp(llvm::Value* x, double least, double most);
   llvm::Value* ExpF32(llvm::Value* x);
+  llvm::Value* ExpOfNegative(llvm::Value* x);
+  llvm::Value* ExpOfClamped(llvm::Value* clamped);
   llvm::Value* LogF32(llvm::Value* x);
   llvm::Value* TanhF32(llvm::Value* x);
   llvm::Value* ErfF32(llvm::Value* x);
-  llvm::Value* MathF32(const CallNode& call, llvm::Value* x);
+  llvm::Value* MinusMagnitude(llvm::Value* x);
+  llvm::Value* SigmoidOf(llvm::Value* x, llvm::Value* e);
   llvm::Value* Splat(double value, llvm::Type* like);
   llvm::Value* Polynomial(llvm::Value* x,
                           const std::vector<double>& high_first);
@@ -195,6 +222,7 @@ class Emitter {
   llvm::Module* module_;
   llvm::IRBuilder<> b_;
   const Target& target_;
+  bool strict_ = false;  // ir/tensor/numerics.h
   Frame frame_;
   std::string symbol_;
   int parallel_loops_ = 0;

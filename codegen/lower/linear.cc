@@ -147,7 +147,8 @@ void Normalizer::AccumulateDivision(const Expr& e, int64_t factor,
   LinearForm x = Linearize(node->a);
   const Expr divisor_expr = Run(node->b);
   const int64_t* divisor = AsInt(divisor_expr);
-  if (!divisor || *divisor <= 0) {
+  // What is loaded may wrap before it is divided.
+  if (!divisor || *divisor <= 0 || node->a->has_loads) {
     AddAtom(Binary(e.kind(), Build(std::move(x)), divisor_expr), factor, form);
     return;
   }
@@ -241,8 +242,10 @@ Expr Normalizer::RunBinary(const Expr& e) {
   if (node->a.dtype() == DType::Index() &&
       GetBinaryInfo(e.kind())->gives_bool) {
     Expr a = Run(node->a), b = Run(node->b);
+    const bool wraps =
+        e->has_loads && e.kind() != ExprKind::kEQ && e.kind() != ExprKind::kNE;
     LinearForm difference = Difference(ToLinear(a), ToLinear(b));
-    if (difference.IsConstant()) {
+    if (difference.IsConstant() && !wraps) {
       return Binary(e.kind(), Int(difference.constant), Int(0));
     }
     return a == node->a && b == node->b ? e : Binary(e.kind(), a, b);

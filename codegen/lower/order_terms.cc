@@ -10,6 +10,7 @@
 
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -153,7 +154,7 @@ Stmt Ordered(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> OrderTerms(Function f) {
-  f.body = Ordered(f.body);
+  if (!IsStrict(f)) f.body = Ordered(f.body);
   return f;
 }
 

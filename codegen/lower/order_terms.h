@@ -19,7 +19,8 @@ namespace kiln {
 // Only of sums over vectors of two operands that both move from term to term:
 // where one is a broadcast, the order of the loops is the register tile's.
 // Sorted is by the operand of which more vectors are read. Terms of one
-// accumulator may change places, as `reorder` of a reduction may have it.
+// accumulator may change places, as `reorder` of a reduction may have it; those
+// of a strict function (ir/tensor/numerics.h) do not.
 absl::StatusOr<Function> OrderTerms(Function f);
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 
 #include "kiln/codegen/lower/linear.h"
 #include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -25,6 +26,8 @@ bool SamePlace(const StoreNode& store, const Expr& e) {
 
 class Skipper {
  public:
+  // Whether products of floats may be left out.
+  explicit Skipper(bool floats) : floats_(floats) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -34,6 +37,7 @@ class Skipper {
   Expr Strip(const Expr& factor);
   Expr StripChoice(const Expr& choice);
 
+  const bool floats_;
   std::vector<const VarNode*> lanes_;  // variables of vectorized loops around
   Expr condition_;                     // taken out of the product at hand
 };
@@ -83,6 +87,7 @@ Stmt Skipper::RunStore(const Stmt& s) {
   const auto* store = s.As<StoreNode>();
   const auto* sum = store->value.As<BinaryNode>();
   if (!sum || store->value.kind() != ExprKind::kAdd) return s;
+  if (sum->dtype.is_float() && !floats_) return s;
   const bool first = SamePlace(*store, sum->a);
   if (!first && !SamePlace(*store, sum->b)) return s;
   condition_ = Expr();
@@ -106,7 +111,7 @@ Stmt Skipper::Run(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> SkipZeros(Function f) {
-  f.body = Skipper().Run(f.body);
+  f.body = Skipper(!IsStrict(f)).Run(f.body);
   return f;
 }
 

@@ -13,9 +13,10 @@ namespace kiln {
 //     →  if 0 <= j: C[i] = C[i] + A[j] * B[k]
 //
 // so that hoist_conditions and partition_loops make whole loops of them go. The
-// other factors are taken to be finite: 0 * inf is left out as well. Conditions
-// that load from memory, or that lanes of a vectorized loop take differently,
-// stay.
+// other factors are taken to be finite: 0 * inf is left out as well, but not in
+// a strict function (ir/tensor/numerics.h), where float sums stay as they are.
+// Conditions that load from memory, or that lanes of a vectorized loop take
+// differently, stay.
 absl::StatusOr<Function> SkipZeros(Function f);
 
 }  // namespace kiln

@@ -14,6 +14,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace kiln {
 namespace {
@@ -49,6 +50,25 @@ int VectorBits(const llvm::MCSubtargetInfo& subtarget) {
   if (subtarget.checkFeatures("+avx512f")) return 512;
   if (subtarget.checkFeatures("+avx")) return 256;
   return 128;
+}
+
+// Elsewhere than on x86 every CPU has it.
+bool HasFma(const Target& target, const llvm::MCSubtargetInfo& subtarget) {
+  return !llvm::Triple(target.triple).isX86() ||
+         subtarget.checkFeatures("+fma");
+}
+
+bool HasBf16(const Target& target, const llvm::MCSubtargetInfo& subtarget) {
+  return llvm::Triple(target.triple).isX86() &&
+         subtarget.checkFeatures("+avx512bf16,+avx512vl");
+}
+
+void Describe(Target* target) {
+  const auto subtarget = Subtarget(*target);
+  if (!subtarget) return;
+  target->vector_bits = VectorBits(*subtarget);
+  target->fma = HasFma(*target, *subtarget);
+  target->bf16 = HasBf16(*target, *subtarget);
 }
 
 absl::Status Refuse(std::string_view text, std::string_view reason) {
@@ -115,9 +135,7 @@ Target HostTarget() {
   target.features = HostFeatures();
   target.num_cores =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (auto subtarget = Subtarget(target)) {
-    target.vector_bits = VectorBits(*subtarget);
-  }
+  Describe(&target);
   return target;
 }
 
@@ -139,7 +157,7 @@ absl::StatusOr<Target> ParseTarget(std::string_view text) {
                                      "\" for ", target.triple,
                                      "; try the host's, ", HostTarget().cpu));
   }
-  target.vector_bits = VectorBits(*Subtarget(target));
+  Describe(&target);
   return target;
 }
 

@@ -16,6 +16,8 @@ struct Target {
   std::string features;   // "+avx2,+fma,...": LLVM's list; empty: the CPU's own
   int num_cores = 1;      // threads that a parallel loop may use
   int vector_bits = 128;  // widest vector registers: 128, 256 or 512
+  bool fma = false;       // whether a * b + c can be rounded once
+  bool bf16 = false;      // whether an instruction rounds to bfloat16
 
   // "llvm -mcpu=znver4 -num-cores=2".
   std::string ToString() const;

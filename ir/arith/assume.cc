@@ -29,7 +29,8 @@ void Context::Assume(const Expr& condition, bool value) {
     Assume(binary->a, value);
     return Assume(binary->b, value);
   }
-  if (binary && IsCompare(condition.kind()) && IsExactInt(binary->a.dtype())) {
+  if (binary && IsCompare(condition.kind()) && IsExactInt(binary->a.dtype()) &&
+      !MayWrap(binary->a) && !MayWrap(binary->b)) {
     AssumeCompare(value ? condition.kind() : NegatedCompare(condition.kind()),
                   binary->a, binary->b);
     if (IsOrder(condition.kind())) return;

@@ -30,6 +30,17 @@ bool IsExact(DType dtype) { return IsExactInt(dtype); }
 
 }  // namespace
 
+bool Context::MayWrap(const Expr& e) {
+  if (!e->has_loads || e.kind() == ExprKind::kLoad ||
+      e.kind() == ExprKind::kCast) {
+    return false;
+  }
+  const ConstBound bound = BoundOf(e);
+  if (e.dtype().bits() >= 64) return !IsFinite(bound);
+  const int64_t limit = int64_t{1} << (e.dtype().bits() - 1);
+  return bound.min < -limit || bound.max >= limit;
+}
+
 ConstBound Context::BoundOf(const Expr& e) {
   if (!e.dtype().is_scalar()) return {};
   const bool is_sum = e.kind() == ExprKind::kAdd ||

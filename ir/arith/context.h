@@ -17,7 +17,7 @@
 namespace kiln {
 
 // Whether values of `dtype` follow exact integer arithmetic here: scalar
-// signed integers of at least 32 bits.
+// signed integers of at least 32 bits. What is loaded may wrap (MayWrap).
 inline bool IsExactInt(DType dtype) {
   return dtype.is_int() && dtype.bits() >= 32 && dtype.is_scalar();
 }
@@ -108,6 +108,9 @@ class Context {
   std::optional<bool> LookUp(const Expr& condition) const;
 
   // const_bound.cc
+  // Whether arithmetic on loaded numbers may leave its type: data wraps, where
+  // indices are exact. Sums and products keep their normal form anyway.
+  bool MayWrap(const Expr& e);
   ConstBound BoundOfAtom(const Expr& atom);
   ConstBound BoundOfNode(const Expr& e);
   ConstBound BoundOfBinary(const BinaryNode& e);

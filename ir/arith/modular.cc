@@ -89,7 +89,7 @@ Modular Context::ModulusOf(const Expr& e) {
     return Join(ModulusOf(call->args[1]), ModulusOf(call->args[2]));
   }
   const auto* binary = e.As<BinaryNode>();
-  if (!binary) return {1, 0};
+  if (!binary || MayWrap(e)) return {1, 0};
   return OfBinary(e.kind(), ModulusOf(binary->a), ModulusOf(binary->b));
 }
 

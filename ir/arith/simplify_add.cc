@@ -205,6 +205,9 @@ void Context::LinearizeDivision(const Expr& e, int64_t scale, Linear* out) {
       e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod;
   const bool quotient =
       e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kTruncDiv;
+  if (MayWrap(division->a) || MayWrap(division->b)) {
+    return out->Add(SimplifyOperands(e), scale);
+  }
   const Linear divisor = LinearOf(division->b);
   const bool constant = divisor.ok && divisor.is_constant();
   if (!constant || divisor.constant == 0 || truncates) {

@@ -162,7 +162,9 @@ Expr Context::SimplifyEqual(Linear difference, DType dtype, bool equal) {
 Expr Context::SimplifyCompare(const Expr& e) {
   const auto* compare = e.As<BinaryNode>();
   const DType dtype = compare->a.dtype();
-  if (!IsExactInt(dtype)) return SimplifyOperands(e);
+  if (!IsExactInt(dtype) || MayWrap(compare->a) || MayWrap(compare->b)) {
+    return SimplifyOperands(e);
+  }
   const ExprKind kind = e.kind();
   const bool swapped = kind == ExprKind::kGT || kind == ExprKind::kGE;
   Linear difference;

@@ -44,6 +44,9 @@ Expr Context::SimplifyMinMax(const Expr& e) {
   absl::InlinedVector<Expr, 4> operands, simplified;
   Flatten(e.kind(), e, &operands);
   for (const Expr& operand : operands) {
+    if (MayWrap(operand)) return SimplifyOperands(e);
+  }
+  for (const Expr& operand : operands) {
     Flatten(e.kind(), Simplify(operand), &simplified);
   }
   absl::InlinedVector<Linear, 4> kept;

@@ -15,7 +15,10 @@ using RealUnary = double (*)(double);
 using RealBinaryOp = double (*)(double, double);
 
 double Rsqrt(double x) { return 1 / std::sqrt(x); }
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Sigmoid(double x) {
+  const double e = std::exp(-std::fabs(x));  // does not overflow
+  return (x < 0 ? e : 1) / (1 + e);
+}
 double Exp10(double x) { return std::pow(10.0, x); }
 
 // The function behind an intrinsic from one float to one of the same type;
@@ -127,22 +130,17 @@ bool IsBitwise(Intrinsic op) {
 // Integers; `dtype` is of the operands.
 class BitCall : public ExprCode {
  public:
-  BitCall(Intrinsic op, std::vector<ExprPtr> args, DType dtype, DType result,
-          const Place* place)
-      : op_(op),
-        args_(std::move(args)),
-        dtype_(dtype),
-        result_(result),
-        place_(place) {}
+  BitCall(Intrinsic op, std::vector<ExprPtr> args, DType dtype, DType result)
+      : op_(op), args_(std::move(args)), dtype_(dtype), result_(result) {}
 
   int64_t Int(Frame& frame, int lane) const override {
     const int64_t x = args_[0]->Int(frame, lane);
     const int64_t y = args_.size() > 1 ? args_[1]->Int(frame, lane) : 0;
-    return WrapInt(result_, Apply(frame, x, y));
+    return WrapInt(result_, Apply(x, y));
   }
 
  private:
-  int64_t Apply(Frame& frame, int64_t x, int64_t y) const {
+  int64_t Apply(int64_t x, int64_t y) const {
     if (op_ == Intrinsic::kBitwiseAnd) return x & y;
     if (op_ == Intrinsic::kBitwiseOr) return x | y;
     if (op_ == Intrinsic::kBitwiseXor) return x ^ y;
@@ -151,17 +149,18 @@ class BitCall : public ExprCode {
     if (op_ == Intrinsic::kClz) {
       return std::countl_zero(Bits(x)) - (64 - dtype_.bits());
     }
-    return Shift(frame, x, y);
+    return Shift(x, y);
   }
 
-  int64_t Shift(Frame& frame, int64_t x, int64_t y) const {
-    if (y < 0 || y >= dtype_.bits()) {
-      frame.Fail(place_, absl::StatusCode::kInvalidArgument,
-                 absl::StrCat("shift of ", dtype_.ToString(), " by ", y));
-      return 0;
+  // By the width or more, or a negative number, which counts as a large one:
+  // no bit stays but for the sign.
+  int64_t Shift(int64_t x, int64_t y) const {
+    const bool all = y < 0 || y >= dtype_.bits();
+    if (op_ == Intrinsic::kShiftLeft) {
+      return all ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) << y);
     }
-    if (op_ == Intrinsic::kShiftLeft) return static_cast<uint64_t>(x) << y;
-    return dtype_.is_uint() ? static_cast<int64_t>(Bits(x) >> y) : x >> y;
+    if (dtype_.is_uint()) return all ? 0 : static_cast<int64_t>(Bits(x) >> y);
+    return x >> (all ? 63 : y);
   }
 
   uint64_t Bits(int64_t x) const {
@@ -171,7 +170,6 @@ class BitCall : public ExprCode {
   Intrinsic op_;
   std::vector<ExprPtr> args_;
   DType dtype_, result_;
-  const Place* place_;
 };
 
 class IntAbsCall : public ExprCode {
@@ -315,7 +313,7 @@ ExprPtr CompileIntCall(const CallNode& call, Scope& scope) {
   }
   if (IsBitwise(call.op)) {
     return std::make_unique<BitCall>(call.op, CompileList(call.args, scope),
-                                     operand, result, scope.place());
+                                     operand, result);
   }
   return Refuse(call, absl::StrCat(" on ", operand.ToString()), scope);
 }

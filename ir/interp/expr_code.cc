@@ -85,17 +85,22 @@ class IntBinary : public ExprCode {
       fits = !__builtin_sub_overflow(x, y, &out);
     } else if constexpr (K == ExprKind::kMul) {
       fits = !__builtin_mul_overflow(x, y, &out);
-    } else if (!FoldInt(K, x, y, &out)) {
-      return FailDivision(frame, x, y);
     } else {
-      return out;
+      fits = FoldInt(K, x, y, &out);
+      if (!fits && exact_) return FailDivision(frame, x, y);
+      if (!fits) out = UncommonDivision(x, y);
     }
     if (!fits && exact_) FailOverflow(frame, x, y);
     return WrapInt(dtype_, out);
   }
 
+  // By 0, and the least number by -1.
+  static int64_t UncommonDivision(int64_t x, int64_t y) {
+    const bool divides = K == ExprKind::kFloorDiv || K == ExprKind::kTruncDiv;
+    return (y == 0) == divides ? 0 : x;
+  }
+
   int64_t FailDivision(Frame& frame, int64_t x, int64_t y) const {
-    if (y == -1 && !exact_) return K == ExprKind::kFloorDiv ? x : 0;
     frame.Fail(place_, absl::StatusCode::kInvalidArgument,
                absl::StrCat("integer division of ", x, " by ", y));
     return 0;
@@ -117,8 +122,8 @@ class IntBinary : public ExprCode {
 // Operators on uint64 that its sign bit would change.
 class UInt64Binary : public ExprCode {
  public:
-  UInt64Binary(ExprKind kind, ExprPtr a, ExprPtr b, const Place* place)
-      : kind_(kind), a_(std::move(a)), b_(std::move(b)), place_(place) {}
+  UInt64Binary(ExprKind kind, ExprPtr a, ExprPtr b)
+      : kind_(kind), a_(std::move(a)), b_(std::move(b)) {}
 
   int64_t Int(Frame& frame, int lane) const override {
     const uint64_t x = a_->Int(frame, lane), y = b_->Int(frame, lane);
@@ -128,23 +133,16 @@ class UInt64Binary : public ExprCode {
     if (kind_ == ExprKind::kGE) return x >= y;
     if (kind_ == ExprKind::kMin) return std::min(x, y);
     if (kind_ == ExprKind::kMax) return std::max(x, y);
-    if (y == 0) {
-      frame.Fail(place_, absl::StatusCode::kInvalidArgument,
-                 absl::StrCat("integer division of ", x, " by 0"));
-      return 0;
-    }
     const bool quotient =
         kind_ == ExprKind::kFloorDiv || kind_ == ExprKind::kTruncDiv;
+    if (y == 0) return quotient ? 0 : x;
     return quotient ? x / y : x % y;
   }
 
  private:
   ExprKind kind_;
   ExprPtr a_, b_;
-  const Place* place_;
 };
-
-double FloorQuotient(double x, double y) { return std::floor(x / y); }
 
 // Float operands. Comparisons answer Int, the others Real.
 template <ExprKind K>
@@ -170,14 +168,18 @@ class RealBinary : public ExprCode {
   }
 
  private:
-  static double Apply(double x, double y) {
+  double Rounded(double value) const { return RoundReal(dtype_, value); }
+
+  double Apply(double x, double y) const {
     if constexpr (K == ExprKind::kAdd) return x + y;
     if constexpr (K == ExprKind::kSub) return x - y;
     if constexpr (K == ExprKind::kMul) return x * y;
     if constexpr (K == ExprKind::kDiv) return x / y;
-    if constexpr (K == ExprKind::kFloorDiv) return FloorQuotient(x, y);
-    if constexpr (K == ExprKind::kFloorMod) return x - FloorQuotient(x, y) * y;
-    if constexpr (K == ExprKind::kTruncDiv) return std::trunc(x / y);
+    if constexpr (K == ExprKind::kFloorDiv) return std::floor(Rounded(x / y));
+    if constexpr (K == ExprKind::kFloorMod) {
+      return x - Rounded(std::floor(Rounded(x / y)) * y);
+    }
+    if constexpr (K == ExprKind::kTruncDiv) return std::trunc(Rounded(x / y));
     if constexpr (K == ExprKind::kTruncMod) return std::fmod(x, y);
     if constexpr (K == ExprKind::kMin) return x < y ? x : y;
     if constexpr (K == ExprKind::kMax) return x > y ? x : y;
@@ -372,8 +374,7 @@ ExprPtr MakeBinary(const BinaryNode& node, Scope& scope) {
     return std::make_unique<RealBinary<K>>(std::move(a), std::move(b), dtype);
   }
   if (NeedsUnsigned(K, dtype)) {
-    return std::make_unique<UInt64Binary>(K, std::move(a), std::move(b),
-                                          scope.place());
+    return std::make_unique<UInt64Binary>(K, std::move(a), std::move(b));
   }
   const bool exact = IsIndexArithmetic(node.a) && IsIndexArithmetic(node.b);
   return std::make_unique<IntBinary<K>>(std::move(a), std::move(b), dtype,

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/interp/numeric.h"
 
 namespace kiln {
 namespace {
@@ -150,15 +151,49 @@ TEST(InterpTest, IfThenElseIsLazyAndSelectIsNot) {
               StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("A[4]")));
 }
 
-TEST(InterpTest, DivisionByZeroIsAnError) {
-  Buffer a = MakeBuffer("A", DType::Int(32), {Int(2)});
-  Function f = Map(DType::Int(32), 2, a, [&](const Var& i) {
-    return FloorDiv(Int(7, DType::Int(32)), Load(a, {i}));
-  });
-  std::vector<Tensor> args = {Iota(DType::Int(32), {2}),
-                              Tensor(DType::Int(32), {2})};
-  EXPECT_THAT(Interpret(f, args), StatusIs(absl::StatusCode::kInvalidArgument,
-                                           HasSubstr("division of 7 by 0")));
+// x // 0 is 0 and x % 0 is x, of numbers that are data.
+TEST(InterpTest, DataIsDividedByZeroIndicesAreNot) {
+  const DType i32 = DType::Int(32);
+  Buffer a = MakeBuffer("A", i32, {Int(2)});
+  for (const ExprKind kind : {ExprKind::kFloorDiv, ExprKind::kTruncDiv,
+                              ExprKind::kFloorMod, ExprKind::kTruncMod}) {
+    const bool divides =
+        kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv;
+    Function data = Map(i32, 2, a, [&](const Var& i) {
+      return Binary(kind, Int(7, i32), Load(a, {i}));
+    });
+    std::vector<Tensor> args = {Iota(i32, {2}), Tensor(i32, {2})};
+    KILN_EXPECT_OK(Interpret(data, args));
+    EXPECT_EQ(args[1].GetInt(0), divides ? 0 : 7);
+    EXPECT_EQ(args[1].GetInt(1), divides ? 7 : 0);
+    Function index = Map(DType::Index(), 2, a,
+                         [&](const Var& i) { return Binary(kind, Int(7), i); });
+    args[1] = Tensor(DType::Index(), {2});
+    EXPECT_THAT(Interpret(index, args),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("division of 7 by 0")));
+  }
+}
+
+TEST(InterpTest, TheLeastIntegerDividedByMinusOneWraps) {
+  for (const int bits : {8, 16, 32, 64}) {
+    const DType dtype = DType::Int(bits);
+    Buffer a = MakeBuffer("A", dtype, {Int(2)});
+    for (const ExprKind kind : {ExprKind::kFloorDiv, ExprKind::kTruncDiv,
+                                ExprKind::kFloorMod, ExprKind::kTruncMod}) {
+      const bool divides =
+          kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv;
+      Function f = Map(dtype, 1, a, [&](const Var& i) {
+        return Binary(kind, Load(a, {i}), Load(a, {Add(i, Int(1))}));
+      });
+      const int64_t least = LowestInt(dtype);
+      std::vector<Tensor> args = {Tensor(dtype, {2}), Tensor(dtype, {1})};
+      args[0].SetInt(0, least);
+      args[0].SetInt(1, -1);
+      KILN_EXPECT_OK(Interpret(f, args));
+      EXPECT_EQ(args[1].GetInt(0), divides ? least : 0) << bits;
+    }
+  }
 }
 
 TEST(InterpTest, IndexOverflowIsAnErrorAndDataOverflowIsNot) {

@@ -298,6 +298,7 @@ absl::StatusOr<Function> MakeMain(const Workload& workload, const Dims& dims,
 
 absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
   const bool is_normwise = TakeSuffix(kNormwiseSuffix, &spec);
+  const bool is_strict = !is_normwise && TakeSuffix(kStrictSuffix, &spec);
   KILN_ASSIGN_OR_RETURN(const bool layout_free, TakeLayoutFree(&spec));
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
@@ -310,6 +311,7 @@ absl::StatusOr<Module> MakeWorkload(std::string_view spec) {
   KILN_RETURN_IF_ERROR(CheckDims(spec, name, dims));
   KILN_ASSIGN_OR_RETURN(Function main, MakeMain(*workload, dims, layout_free));
   if (is_normwise) AllowNormwise(&main);
+  if (is_strict) MakeStrict(&main);
   for (const Param& param : main.params) {
     KILN_RETURN_IF_ERROR(CheckSize(spec, param.buffer));
   }

@@ -22,7 +22,8 @@
 // gmm and the convolutions have constant weights, their second parameter. With
 // ":layout_free" at the end, as in "gmm:512,512,512:layout_free" or
 // "c2d:layout_free", these may be laid out ahead (ir/tensor/layout_free.h).
-// With ":normwise" behind it all, errors may be so (ir/tensor/numerics.h).
+// With ":normwise" behind it all, errors may be so; with ":strict", there are
+// none but those of the program itself (ir/tensor/numerics.h).
 #ifndef KILN_IR_TE_WORKLOADS_H_
 #define KILN_IR_TE_WORKLOADS_H_
 
@@ -44,6 +45,7 @@ struct WorkloadInfo {
 
 inline constexpr char kLayoutFreeSuffix[] = ":layout_free";
 inline constexpr char kNormwiseSuffix[] = ":normwise";
+inline constexpr char kStrictSuffix[] = ":strict";
 
 // Whether the workload called `name` has constant weights.
 bool HasWeights(std::string_view name);

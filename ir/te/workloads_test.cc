@@ -265,6 +265,21 @@ TEST(WorkloadsTest, ErrorsCanBeNormwise) {
   }
 }
 
+TEST(WorkloadsTest, AProgramCanBeStrict) {
+  for (const char* spec : {"gmm:2,3,4", "gmm:2,3,4:layout_free", "sfm"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                              MakeWorkload(std::string(spec) + kStrictSuffix));
+    EXPECT_TRUE(IsStrict(module.functions[0])) << spec;
+    KILN_ASSERT_OK_AND_ASSIGN(const Module again,
+                              ParseModule("m.py", PrintModule(module)));
+    EXPECT_TRUE(StructurallyEqual(module, again)) << spec;
+    EXPECT_FALSE(StructurallyEqual(module, *MakeWorkload(spec))) << spec;
+  }
+  for (const char* both : {"gmm:strict:normwise", "gmm:normwise:strict"}) {
+    EXPECT_FALSE(MakeWorkload(both).ok()) << both;
+  }
+}
+
 TEST(FlopsTest, ASymbolicExtentCannotBeCounted) {
   KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("m.py", R"(
 @T.prim_func

@@ -1,15 +1,18 @@
-// Which rounding errors a schedule may make.
+// Which rounding errors a schedule and the compiler may make.
 //
 //   @T.prim_func
 //   def main(...):
 //       T.func_attr({"numerics": "normwise"})
 //
+// "strict": none. Each operation is rounded as the program spells it, and sums
+// are taken in its order.
 // "termwise", as without the attribute: sums may be taken in any order, so the
 // error of each element is small beside the magnitudes of its own terms.
 // "normwise": also by methods whose error is only small beside the largest
 // elements of the operands, as Strassen's products. Where operands hold
 // infinities or NaNs, these may then reach other elements, and sums of operands
-// may overflow. Integers are exact either way.
+// may overflow. Integers are exact in all of them. docs/numerics.md has a table
+// of what each allows.
 #ifndef KILN_IR_TENSOR_NUMERICS_H_
 #define KILN_IR_TENSOR_NUMERICS_H_
 
@@ -19,14 +22,22 @@ namespace kiln {
 
 // Of a function.
 inline constexpr char kNumerics[] = "numerics";
+inline constexpr char kStrict[] = "strict";
 inline constexpr char kTermwise[] = "termwise";
 inline constexpr char kNormwise[] = "normwise";
 
 // Whether `f` says that errors may be normwise.
 bool AllowsNormwise(const Function& f);
+// Whether `f` says that results may not differ from what it spells.
+bool IsStrict(const Function& f);
+
+// Whether `f` calls functions such as exp, whose results compiled code and the
+// interpreter need not round alike.
+bool CallsRoundedMath(const Function& f);
 
 // Says so of `f`.
 void AllowNormwise(Function* f);
+void MakeStrict(Function* f);
 
 }  // namespace kiln
 

@@ -176,9 +176,11 @@ void Verifier::CheckNumerics() {
   const auto found = function_.attrs.find(kNumerics);
   if (found == function_.attrs.end() || !place_.ok()) return;
   const std::string* text = found->second.string();
-  if (text && (*text == kTermwise || *text == kNormwise)) return;
-  place_.Fail(absl::StrCat(kNumerics, " is neither \"", kTermwise, "\" nor \"",
-                           kNormwise, "\""));
+  if (text && (*text == kStrict || *text == kTermwise || *text == kNormwise)) {
+    return;
+  }
+  place_.Fail(absl::StrCat(kNumerics, " is none of \"", kStrict, "\", \"",
+                           kTermwise, "\" and \"", kNormwise, "\""));
 }
 
 absl::Status Verifier::Run() {

@@ -242,7 +242,7 @@ TEST(VerifyTest, LayoutFreeBuffersAreParametersThatAreOnlyRead) {
 }
 
 TEST(VerifyTest, NumericsAreNamed) {
-  for (const char* known : {"termwise", "normwise"}) {
+  for (const char* known : {"strict", "termwise", "normwise"}) {
     Module m = *MakeWorkload("gmm:2,2,2");
     m.functions[0].attrs["numerics"] = Attr(std::string(known));
     KILN_EXPECT_OK(VerifyModule(m));
@@ -252,7 +252,7 @@ TEST(VerifyTest, NumericsAreNamed) {
     m.functions[0].attrs["numerics"] = unknown;
     EXPECT_THAT(VerifyModule(m),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("neither \"termwise\" nor")));
+                         HasSubstr("none of \"strict\", \"termwise\" and")));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/reducer.h"
@@ -341,6 +342,25 @@ Function Apply(Function f, const Plan& plan) {
 
 }  // namespace
 
+namespace {
+
+// A term of padding makes a number of what was a NaN, in a maximum.
+absl::Status CheckNoNewTerms(const Plan& plan) {
+  const BlockNode& block = plan.target.block();
+  if (!block.writes[0].buffer->dtype.is_float()) return absl::OkStatus();
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (!plan.grows[i] || block.iters[i].type == IterType::kSpatial) continue;
+    return Refusal(
+        kName,
+        absl::StrCat("terms of padding were added in ", Describe(block),
+                     ", which numerics \"strict\" forbids"),
+        "pad spatial iterators only");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
                                    const std::vector<int64_t>& padding) {
   Plan plan;
@@ -357,6 +377,7 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(CheckIndices(plan));
   KILN_RETURN_IF_ERROR(CheckOutputs(plan));
   KILN_RETURN_IF_ERROR(CheckSums(plan));
+  if (IsStrict(f)) KILN_RETURN_IF_ERROR(CheckNoNewTerms(plan));
   KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));
   const bool changes =
       std::find(plan.grows.begin(), plan.grows.end(), true) != plan.grows.end();

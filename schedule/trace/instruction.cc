@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/sum_order.h"
 #include "kiln/schedule/trace/table.h"
 
 namespace kiln {
@@ -299,6 +301,9 @@ absl::Status ApplyContext::status() const {
 }
 
 void ApplyContext::SetFunction(Function f) {
+  if (order_status_.ok() && IsStrict(f)) {
+    order_status_ = CheckSumOrder(function(), f, instruction_.kind->name);
+  }
   state_->functions[function_] = std::make_shared<const Function>(std::move(f));
 }
 

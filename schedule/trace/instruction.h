@@ -116,7 +116,9 @@ class ApplyContext {
   absl::Status UseFunction(const std::string& name);
   // Fails when the arguments come from several functions.
   absl::Status status() const;
+  // In a strict function the order of sums has to stay (order_status).
   void SetFunction(Function f);
+  const absl::Status& order_status() const { return order_status_; }
 
   void Output(int64_t value) { outputs_.push_back({value, Target()}); }
   void Output(const std::vector<int64_t>& values) {
@@ -140,6 +142,7 @@ class ApplyContext {
   Random random_;
   int function_ = -1;
   bool mixed_ = false;
+  absl::Status order_status_;
   std::vector<RvValue> outputs_;
 };
 

@@ -32,11 +32,16 @@ absl::Status PlaceOutputs(const Instruction& instruction,
   return absl::OkStatus();
 }
 
+absl::Status Apply(const Instruction& instruction, ApplyContext* context) {
+  KILN_RETURN_IF_ERROR(instruction.kind->apply(*context));
+  return context->order_status();
+}
+
 absl::Status Run(const Instruction& instruction, size_t step,
                  const Decision& decision, uint64_t seed, State* state,
                  Decision* made) {
   ApplyContext context(instruction, state, decision, seed, step);
-  absl::Status status = instruction.kind->apply(context);
+  absl::Status status = Apply(instruction, &context);
   if (status.ok()) {
     status = PlaceOutputs(instruction, context.outputs(), state);
   }
@@ -168,7 +173,7 @@ absl::Status Execute(Instruction* instruction, size_t step, uint64_t seed,
                      Trace* trace, State* state) {
   State before = *state;
   ApplyContext context(*instruction, state, instruction->decision, seed, step);
-  const absl::Status status = instruction->kind->apply(context);
+  const absl::Status status = Apply(*instruction, &context);
   if (!status.ok()) {
     *state = std::move(before);
     return AtStep(status, step);

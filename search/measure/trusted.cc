@@ -69,9 +69,10 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeTrustedTask(
     const TrustedOptions& options) {
   KILN_ASSIGN_OR_RETURN(const std::vector<std::string> outputs,
                         RunTrusted(trusted, contents, runner, options));
-  return MakeComparedTask(
-      trusted.signature, contents, outputs,
-      TolerancesOf(trusted.signature, outputs, options.reduction_length));
+  std::vector<Tolerance> tolerances =
+      TolerancesOf(trusted.signature, outputs, options.reduction_length);
+  if (options.exact) tolerances.assign(tolerances.size(), {});
+  return MakeComparedTask(trusted.signature, contents, outputs, tolerances);
 }
 
 }  // namespace kiln

@@ -21,6 +21,8 @@ namespace kiln {
 struct TrustedOptions {
   // Terms that are summed for one element of an output, for the tolerance.
   int64_t reduction_length = 1;
+  // No tolerance: kernels of a strict function (ir/tensor/numerics.h) agree.
+  bool exact = false;
   int num_threads = 1;
   // Seconds after which the run is given up.
   double deadline_s = 120;

@@ -1,0 +1,158 @@
+// Arithmetic on data. Nothing that a program computes is undefined (see
+// docs/numerics.md): integers wrap, a division by 0 gives 0, a shift by too
+// much shifts everything out. Float operations are rounded each to their type;
+// `contract` and `arcp` say where that may be otherwise.
+//
+//   A[i] // B[i]   →   b = B[i] == 0 or overflow ? 1 : B[i]
+//                      B[i] == 0 ? 0 : A[i] // b
+#include "kiln/base/check.h"
+#include "kiln/codegen/llvm/emitter.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace kiln::codegen_internal {
+namespace {
+
+// A constant that neither 0 nor -1 is, in each lane.
+bool IsSafeDivisor(const Expr& e) {
+  const auto* broadcast = e.As<BroadcastNode>();
+  const int64_t* value = AsInt(broadcast ? broadcast->value : e);
+  return value && *value != 0 && *value != -1;
+}
+
+}  // namespace
+
+// What a loop divides by one number may be multiplied by its reciprocal; what
+// the program divides by a constant is divided.
+llvm::Value* Emitter::EmitQuotient(llvm::Value* a, llvm::Value* b) {
+  llvm::Value* value = b_.CreateFDiv(a, b);
+  auto* division = llvm::dyn_cast<llvm::Instruction>(value);
+  if (division && !strict_ && !llvm::isa<llvm::Constant>(b)) {
+    division->setHasAllowReciprocal(true);
+  }
+  return value;
+}
+
+llvm::Value* Emitter::EmitFloatArithmetic(ExprKind kind, llvm::Value* a,
+                                          llvm::Value* b) {
+  if (a->getType()->getScalarType()->isBFloatTy()) {
+    return EmitBf16Arithmetic(kind, a, b);
+  }
+  const auto rounded = [&](llvm::Intrinsic::ID id) {
+    return b_.CreateUnaryIntrinsic(id, b_.CreateFDiv(a, b));
+  };
+  if (kind == ExprKind::kAdd) return b_.CreateFAdd(a, b);
+  if (kind == ExprKind::kSub) return b_.CreateFSub(a, b);
+  if (kind == ExprKind::kMul) return b_.CreateFMul(a, b);
+  if (kind == ExprKind::kDiv) return EmitQuotient(a, b);
+  if (kind == ExprKind::kTruncDiv) return rounded(llvm::Intrinsic::trunc);
+  if (kind == ExprKind::kTruncMod) return b_.CreateFRem(a, b);
+  llvm::Value* floor = rounded(llvm::Intrinsic::floor);
+  if (kind == ExprKind::kFloorDiv) return floor;
+  KILN_CHECK(kind == ExprKind::kFloorMod) << ExprKindName(kind);
+  return b_.CreateFSub(a, b_.CreateFMul(floor, b));
+}
+
+// In float32, and rounded after each operation: LLVM would call functions of
+// its own for that where the machine has no instruction.
+llvm::Value* Emitter::EmitBf16Arithmetic(ExprKind kind, llvm::Value* a,
+                                         llvm::Value* b) {
+  llvm::Type* wide = a->getType()->getWithNewType(b_.getFloatTy());
+  const auto rounded = [&](ExprKind operation, llvm::Value* x, llvm::Value* y) {
+    return RoundToBf16(EmitFloatArithmetic(operation, x, y));
+  };
+  llvm::Value* x = b_.CreateFPExt(a, wide);
+  llvm::Value* y = b_.CreateFPExt(b, wide);
+  const bool floors =
+      kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
+  if (!floors && kind != ExprKind::kTruncDiv) return rounded(kind, x, y);
+  const llvm::Intrinsic::ID whole =
+      floors ? llvm::Intrinsic::floor : llvm::Intrinsic::trunc;
+  llvm::Value* quotient = b_.CreateUnaryIntrinsic(
+      whole, b_.CreateFPExt(rounded(ExprKind::kDiv, x, y), wide));
+  if (kind != ExprKind::kFloorMod) return RoundToBf16(quotient);
+  llvm::Value* product = rounded(ExprKind::kMul, quotient, y);
+  return rounded(ExprKind::kSub, x, b_.CreateFPExt(product, wide));
+}
+
+llvm::Value* Emitter::EmitIntArithmetic(const BinaryNode& node, llvm::Value* a,
+                                        llvm::Value* b) {
+  // Index arithmetic is exact, so LLVM may assume that it does not wrap; what
+  // is loaded is data, which may.
+  const bool exact = node.dtype.Element() == DType::Index() && !node.has_loads;
+  switch (node.kind) {
+    case ExprKind::kAdd:
+      return b_.CreateAdd(a, b, "", false, exact);
+    case ExprKind::kSub:
+      return b_.CreateSub(a, b, "", false, exact);
+    case ExprKind::kMul:
+      return b_.CreateMul(a, b, "", false, exact);
+    default:
+      return EmitDivision(node, a, b);
+  }
+}
+
+// x // 0 is 0 and x % 0 is x; the least number divided by -1 is itself. The
+// machine's instruction faults at both, so it divides by 1 there.
+llvm::Value* Emitter::EmitDivision(const BinaryNode& node, llvm::Value* a,
+                                   llvm::Value* b) {
+  const DType dtype = node.dtype;
+  if (IsSafeDivisor(node.b)) return EmitQuotientOrRest(node.kind, dtype, a, b);
+  llvm::Type* type = a->getType();
+  llvm::Value* zero = b_.CreateICmpEQ(b, llvm::Constant::getNullValue(type));
+  llvm::Value* bad = zero;
+  if (dtype.is_int()) {
+    const auto least = llvm::APInt::getSignedMinValue(dtype.bits());
+    bad = b_.CreateOr(
+        zero,
+        b_.CreateAnd(b_.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(type)),
+                     b_.CreateICmpEQ(a, llvm::ConstantInt::get(type, least))));
+  }
+  llvm::Value* by = b_.CreateSelect(bad, llvm::ConstantInt::get(type, 1), b);
+  llvm::Value* value = EmitQuotientOrRest(node.kind, dtype, a, by);
+  const bool divides =
+      node.kind == ExprKind::kFloorDiv || node.kind == ExprKind::kTruncDiv;
+  return b_.CreateSelect(zero, divides ? llvm::Constant::getNullValue(type) : a,
+                         value);
+}
+
+llvm::Value* Emitter::EmitQuotientOrRest(ExprKind kind, DType dtype,
+                                         llvm::Value* a, llvm::Value* b) {
+  const bool divides =
+      kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv;
+  if (!dtype.is_int()) {
+    return divides ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b);
+  }
+  if (kind == ExprKind::kTruncDiv) return b_.CreateSDiv(a, b);
+  if (kind == ExprKind::kTruncMod) return b_.CreateSRem(a, b);
+  KILN_CHECK(kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod)
+      << ExprKindName(kind);
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if (known && known->getValue().isStrictlyPositive() &&
+      known->getValue().isPowerOf2()) {
+    return divides ? b_.CreateAShr(a, known->getValue().logBase2())
+                   : b_.CreateAnd(a, known->getValue() - 1);
+  }
+  llvm::Value* rest = b_.CreateSRem(a, b);
+  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* wrong =
+      b_.CreateAnd(b_.CreateICmpNE(rest, zero),
+                   b_.CreateICmpSLT(b_.CreateXor(rest, b), zero));
+  if (!divides) return b_.CreateSelect(wrong, b_.CreateAdd(rest, b), rest);
+  return b_.CreateSub(b_.CreateSDiv(a, b), b_.CreateZExt(wrong, a->getType()));
+}
+
+// All bits go in a shift by the width or more, or by a negative number, which
+// counts as a large one: 0, or the sign of what is shifted right.
+llvm::Value* Emitter::EmitShift(const CallNode& call, llvm::Value* a,
+                                llvm::Value* b) {
+  llvm::Value* last =
+      llvm::ConstantInt::get(b->getType(), call.dtype.bits() - 1);
+  llvm::Value* by = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, last);
+  const bool left = call.op == Intrinsic::kShiftLeft;
+  if (!left && call.dtype.is_int()) return b_.CreateAShr(a, by);
+  return b_.CreateSelect(b_.CreateICmpUGT(b, last),
+                         llvm::Constant::getNullValue(a->getType()),
+                         left ? b_.CreateShl(a, by) : b_.CreateLShr(a, by));
+}
+
+}  // namespace kiln::codegen_internal

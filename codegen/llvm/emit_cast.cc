@@ -1,0 +1,90 @@
+// Conversions between types of elements.
+#include "kiln/codegen/llvm/emitter.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace kiln::codegen_internal {
+
+// float64 to float32 so that rounding once more, to 16 bits, gives what
+// rounding once from float64 would: towards zero, and the last bit set where
+// anything was lost. (A direct conversion would call into compiler-rt.)
+llvm::Value* Emitter::RoundToOddF32(llvm::Value* value) {
+  llvm::Type* wide = value->getType();
+  llvm::Type* type = wide->getWithNewType(b_.getFloatTy());
+  llvm::Type* int_type = wide->getWithNewType(b_.getInt32Ty());
+  auto magnitude = [&](llvm::Value* x) {
+    return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  };
+  llvm::Value* nearest = b_.CreateFPTrunc(value, type);
+  llvm::Value* back = b_.CreateFPExt(nearest, wide);
+  llvm::Value* too_far = b_.CreateFCmpOGT(magnitude(back), magnitude(value));
+  llvm::Value* bits = b_.CreateBitCast(nearest, int_type);
+  bits = b_.CreateSub(bits, b_.CreateZExt(too_far, int_type));
+  llvm::Value* inexact = b_.CreateFCmpONE(back, value);
+  bits = b_.CreateOr(bits, b_.CreateZExt(inexact, int_type));
+  return b_.CreateBitCast(bits, type);
+}
+
+// float32 to bfloat16. The instruction makes zeros of subnormal numbers, which
+// a strict function keeps.
+llvm::Value* Emitter::RoundToBf16(llvm::Value* value) {
+  llvm::Type* type = value->getType();
+  llvm::Type* narrow = type->getWithNewType(b_.getBFloatTy());
+  if (target_.bf16 && !strict_) return b_.CreateFPTrunc(value, narrow);
+  llvm::Type* int_type = type->getWithNewType(b_.getInt32Ty());
+  auto integer = [&](int64_t number) {
+    return llvm::ConstantInt::get(int_type, number);
+  };
+  llvm::Value* bits = b_.CreateBitCast(value, int_type);
+  llvm::Value* odd = b_.CreateAnd(b_.CreateLShr(bits, 16), integer(1));
+  llvm::Value* rounded = b_.CreateAdd(bits, b_.CreateAdd(odd, integer(0x7fff)));
+  llvm::Value* quiet = b_.CreateOr(bits, integer(0x400000));
+  bits = b_.CreateSelect(b_.CreateFCmpUNO(value, value), quiet, rounded);
+  bits = b_.CreateTrunc(b_.CreateLShr(bits, 16),
+                        type->getWithNewType(b_.getInt16Ty()));
+  return b_.CreateBitCast(bits, narrow);
+}
+
+llvm::Value* Emitter::EmitFloatCast(DType to, DType from, llvm::Value* value) {
+  if (to.bits() != 16) return b_.CreateFPCast(value, TypeOf(to));
+  if (from.bits() == 64) value = RoundToOddF32(value);
+  value =
+      b_.CreateFPCast(value, TypeOf(DType::Float(32).WithLanes(from.lanes())));
+  return to.code() == TypeCode::kBFloat ? RoundToBf16(value)
+                                        : b_.CreateFPTrunc(value, TypeOf(to));
+}
+
+llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
+  llvm::Type* type = TypeOf(to);
+  if (to.is_bool()) {
+    llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
+    return from.is_float() ? b_.CreateFCmpUNE(value, zero)
+                           : b_.CreateICmpNE(value, zero);
+  }
+  if (from.is_float() && to.is_float()) {
+    return EmitFloatCast(to, from, value);
+  }
+  if (from.is_float()) {
+    // The nearest bound beyond the range and 0 for NaN, as the interpreter has
+    // it; the plain conversions leave both undefined.
+    if (from.bits() == 16) {
+      const DType wide = DType::Float(32).WithLanes(from.lanes());
+      value = EmitFloatCast(wide, from, value);
+    }
+    return b_.CreateIntrinsic(
+        to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+        {type, value->getType()}, {value});
+  }
+  if (to.is_float()) {
+    // What float32 cannot hold would be rounded twice on the way to 16 bits.
+    if (to.bits() == 16) {
+      const DType wide =
+          DType::Float(from.bits() > 16 ? 64 : 32).WithLanes(to.lanes());
+      return EmitCast(to, wide, EmitCast(wide, from, value));
+    }
+    return from.is_int() ? b_.CreateSIToFP(value, type)
+                         : b_.CreateUIToFP(value, type);
+  }
+  return b_.CreateIntCast(value, type, from.is_int());
+}
+
+}  // namespace kiln::codegen_internal
