@@ -374,7 +374,8 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
       const auto task,
       MakeRunTask(signature, WithoutOutputs(original, std::move(contents))));
   KILN_RETURN_IF_ERROR(RunOnce(kernel, *task, bench, args));
-  KILN_ASSIGN_OR_RETURN(const bool ok, Judge(original, signature, expected, args));
+  KILN_ASSIGN_OR_RETURN(const bool ok,
+                        Judge(original, signature, expected, args));
   if (absl::GetFlag(FLAGS_time)) {
     KILN_RETURN_IF_ERROR(PrintTime(original, kernel, *task, bench));
   }

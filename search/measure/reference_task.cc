@@ -247,8 +247,8 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
   }
   run.interpreted = whole.has_value();
   if (whole) {
-    KILN_RETURN_IF_ERROR(CompareWhole(reference.f, signature, *whole,
-                                      run.outputs, interpreted));
+    KILN_RETURN_IF_ERROR(
+        CompareWhole(reference.f, signature, *whole, run.outputs, interpreted));
   }
   return run;
 }

@@ -156,6 +156,20 @@ long double MathKernel::Exact(double x, double y) const {
                              : function_.of_doubles(x, y);
 }
 
+MathError MathKernel::ErrorOf(double x, double y, double got) const {
+  MathError error;
+  const long double exact = Exact(x, y);
+  if (IsWrong(got, exact)) {
+    error.wrong = 1;
+    error.wrong_at[0] = x, error.wrong_at[1] = y;
+  } else if (!std::isnan(got) &&
+             got != RoundReal(dtype_, static_cast<double>(exact))) {
+    error.ulps = UlpsApart(dtype_, got, exact);
+    error.worst[0] = x, error.worst[1] = y;
+  }
+  return error;
+}
+
 absl::StatusOr<MathError> MathKernel::Measure(
     absl::Span<const absl::Span<const uint64_t>> bits) const {
   const int width = dtype_.bytes();
@@ -182,23 +196,10 @@ absl::StatusOr<MathError> MathKernel::Measure(
     }
     KILN_RETURN_IF_ERROR(kernel_.Call(host.abi(), values));
     for (int64_t i = 0; i < length; ++i) {
-      const double x = LoadReal(dtype_, data[0] + i * width);
-      const double y =
-          LoadReal(dtype_, data[function_.arity() - 1] + i * width);
-      const double got = LoadReal(dtype_, data.back() + i * width);
-      const long double exact = Exact(x, y);
-      if (IsWrong(got, exact)) {
-        MathError wrong;
-        wrong.wrong = 1;
-        wrong.wrong_at[0] = x, wrong.wrong_at[1] = y;
-        error.Merge(wrong);
-      } else if (!std::isnan(got) &&
-                 got != RoundReal(dtype_, static_cast<double>(exact))) {
-        MathError off;
-        off.ulps = UlpsApart(dtype_, got, exact);
-        off.worst[0] = x, off.worst[1] = y;
-        error.Merge(off);
-      }
+      error.Merge(
+          ErrorOf(LoadReal(dtype_, data[0] + i * width),
+                  LoadReal(dtype_, data[function_.arity() - 1] + i * width),
+                  LoadReal(dtype_, data.back() + i * width)));
     }
   }
   return error;

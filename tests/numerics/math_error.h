@@ -58,6 +58,8 @@ class MathKernel {
   MathKernel(const MathFunction& function, DType dtype, LoadedKernel kernel)
       : function_(function), dtype_(dtype), kernel_(std::move(kernel)) {}
   long double Exact(double x, double y) const;
+  // Of one result.
+  MathError ErrorOf(double x, double y, double got) const;
 
   const MathFunction& function_;
   DType dtype_;
