@@ -77,8 +77,7 @@ Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
           WhyWrongIterator(block, loop.var, options.allow_reduction, &moves)) {
     return reason;
   }
-  const bool runs_once = IsOne(loop.extent);
-  if (runs_once || WritesOnlyPrivate(scope, loop_stmt, block.block())) {
+  if (WritesOnlyPrivate(scope, loop_stmt, block.block())) {
     return std::nullopt;
   }
   if (!moves && !RunsInOneIteration(path, block)) {
@@ -135,6 +134,7 @@ Reason WhyFlowCrosses(const Scope& local) {
 }
 
 Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
+  if (IsOne(path.loop()->extent)) return std::nullopt;
   const BlockNode& scope = *path.scope()->block;
   const Scope local(scope, path.back());
   if (!local.only_loops_and_blocks) {

@@ -17,7 +17,8 @@ struct IndependenceOptions {
 // loop moves only their spatial iterators, so that two iterations write
 // different elements, but for buffers that live within one iteration; and what
 // one block hands to another stays within the iteration. A block alone may also
-// update elements, where those of two iterations differ (separation.h).
+// update elements, where those of two iterations differ (separation.h). A loop
+// of one iteration is independent whatever it holds.
 Reason WhyNotIndependent(const Path& loop, IndependenceOptions options = {});
 
 // Whether what flows between the blocks of a subtree stays within one run of

@@ -23,13 +23,6 @@ namespace {
 
 using Regions = std::vector<const BufferRegion*>;
 
-bool IsMarkedDisjoint(const BlockNode& block) {
-  const auto at = block.annotations.find(kDisjointWrites);
-  if (at == block.annotations.end()) return false;
-  const Expr* value = at->second.expr();
-  return value && IsOne(*value);
-}
-
 Regions AccessesOf(const BlockNode& block, const Buffer& buffer) {
   Regions accesses;
   for (const auto* regions : {&block.writes, &block.reads}) {
@@ -158,6 +151,13 @@ std::optional<ExprKind> CombinationOf(const StoreNode& store) {
 }
 
 }  // namespace
+
+bool IsMarkedDisjoint(const BlockNode& block) {
+  const auto at = block.annotations.find(kDisjointWrites);
+  if (at == block.annotations.end()) return false;
+  const Expr* value = at->second.expr();
+  return value && IsOne(*value);
+}
 
 bool SeparatesInstances(const BlockNode& block, size_t iter) {
   if (IsMarkedDisjoint(block) && block.iters[iter].type == IterType::kSpatial) {

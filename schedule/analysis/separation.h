@@ -15,6 +15,7 @@ namespace kiln {
 // which differ in spatial iterators write different elements and read none that
 // others write, where that cannot be proved (indices from data, say).
 inline constexpr char kDisjointWrites[] = "disjoint_writes";
+bool IsMarkedDisjoint(const BlockNode& block);
 
 // Whether two instances that differ in iterator number `iter` touch different
 // elements of every buffer that the block writes, as its regions tell:

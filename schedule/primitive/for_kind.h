@@ -6,9 +6,12 @@
 // iterations are not independent: below it stands an opaque block, a block
 // that is neither complete nor a reduction, a reduce iterator that the loop
 // moves (threadIdx may move one: the threads combine their parts), bindings
-// that are not affine, or blocks that hand values from one iteration to
-// another. bind also refuses unknown thread axes, and an axis that another
-// loop around it has when the block writes memory of one thread.
+// that are not affine, spatial iterators that do not tell apart the elements
+// that the block touches (see disjoint_writes in analysis/separation.h), or
+// blocks that hand values from one iteration to another. A loop of one
+// iteration is never refused so. bind also refuses unknown thread axes, and an
+// axis that another loop around it has when the block writes memory of one
+// thread.
 #ifndef KILN_SCHEDULE_PRIMITIVE_FOR_KIND_H_
 #define KILN_SCHEDULE_PRIMITIVE_FOR_KIND_H_
 

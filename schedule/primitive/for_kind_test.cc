@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/testing/equivalence.h"
@@ -71,6 +73,80 @@ void ExpectDependent(const Function& f, LoopId loop, const char* reason) {
     EXPECT_THAT(change(f, loop), StatusIs(kRefused, HasSubstr(reason)));
   }
   KILN_EXPECT_OK(Unroll(f, loop));
+}
+
+// One block over i and j in [0, 8), called "O".
+Function OverEightByEight(const std::string& iters, const std::string& store) {
+  return ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), S: T.Buffer((8,), "int64"), O: T.Buffer((64, 64), "float32")):
+    for i, j in T.grid(8, 8):
+        with T.block("O"):
+            )",
+                                   iters, "\n            ", store, "\n"));
+}
+
+TEST(ForKind, SpatialIteratorsThatDoNotChooseTheElementAreNotIndependent) {
+  for (const char* index : {"S[vi], vj", "0, vj", "vi // 2, vj", "vi % 4, vj",
+                            "vi + vj, 0", "vi * 4 + vj, 0"}) {
+    const Function f =
+        OverEightByEight("vi, vj = T.axis.remap(\"SS\", [i, j])",
+                         absl::StrCat("O[", index, "] = A[vi, vj]"));
+    ExpectDependent(f, LoopsOf(f, "O")[0], "may touch the same element");
+  }
+}
+
+TEST(ForKind, RowsOfAScatterAreIndependent) {
+  const Function f = OverEightByEight("vi, vj = T.axis.remap(\"SS\", [i, j])",
+                                      "O[vi, S[vj]] = A[vi, vj]");
+  KILN_EXPECT_OK(Parallel(f, LoopsOf(f, "O")[0]));
+  EXPECT_FALSE(Parallel(f, LoopsOf(f, "O")[1]).ok());
+}
+
+TEST(ForKind, StencilsInPlaceAreNotIndependent) {
+  const Function f = OverEightByEight("vi, vj = T.axis.remap(\"SS\", [i, j])",
+                                      "O[vi, vj] = O[vi, vj + 1] + A[vi, vj]");
+  KILN_EXPECT_OK(Parallel(f, LoopsOf(f, "O")[0]));
+  ExpectDependent(f, LoopsOf(f, "O")[1], "it reads `O`, which it writes");
+}
+
+TEST(ForKind, TheAuthorMayKnowThatWritesAreDisjoint) {
+  const Function f =
+      OverEightByEight("vi, vj = T.axis.remap(\"SS\", [i, j])",
+                       "T.block_attr({\"disjoint_writes\": True})\n"
+                       "            O[S[vi], vj] = A[vi, vj]");
+  KILN_EXPECT_OK(Parallel(f, LoopsOf(f, "O")[0]));
+}
+
+// A loop of one iteration above, between and below the others.
+TEST(ForKind, LoopsOfOneIterationStandInNobodysWay) {
+  for (const char* loops :
+       {"u, i, j in T.grid(1, 8, 8)", "i, u, j in T.grid(8, 1, 8)",
+        "i, j, u in T.grid(8, 8, 1)"}) {
+    for (const char* iters : {"vu, vi, vj = T.axis.remap(\"SSS\", [u, i, j])",
+                              "vu, vi, vj = T.axis.remap(\"RSS\", [u, i, j])",
+                              "vi, vj = T.axis.remap(\"SS\", [i, j])"}) {
+      const Function f = ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), O: T.Buffer((8, 8), "float32")):
+    for )",
+                                                   loops, R"(:
+        with T.block("O"):
+            )",
+                                                   iters, R"(
+            with T.init():
+                O[vi, vj] = T.float32(0)
+            O[vi, vj] = O[vi, vj] + A[vi, vj]
+)"));
+      for (LoopId loop : LoopsOf(f, "O")) {
+        for (Change change :
+             {Change{Parallel}, Change{Vectorize}, BindBlocks}) {
+          KILN_ASSERT_OK_AND_ASSIGN(const Function g, change(f, loop));
+          KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+        }
+      }
+    }
+  }
 }
 
 TEST(ForKind, ReduceLoopsAreNotIndependent) {

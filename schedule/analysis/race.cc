@@ -1,0 +1,313 @@
+// A schedule leaves programs in which the blocks below a loop are no longer
+// complete (a reduction apart from its init, say), so the elements themselves
+// are compared. While one iteration of
+//
+//   for f in T.parallel(32):      C is touched in rows (f // 4) * 16 + [0, 16)
+//       ...                       and columns (f % 4) * 8 + [0, 8)
+//
+// runs, all accesses of a tensor lie in a box. Iterations touch different
+// elements where the places of the boxes are, in units of their steps, an
+// injective map of the loop: (f // 4, f % 4).
+#include "kiln/schedule/analysis/race.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/arith/step.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/independence.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/separation.h"
+
+namespace kiln {
+namespace {
+
+bool IsThread(const ForNode& loop) {
+  return loop.for_kind == ForKind::kThreadBinding &&
+         loop.thread_tag.rfind("blockIdx", 0) != 0;
+}
+
+bool IsConcurrent(const ForNode& loop) {
+  return (loop.for_kind == ForKind::kParallel ||
+          loop.for_kind == ForKind::kVectorized ||
+          loop.for_kind == ForKind::kThreadBinding) &&
+         !IsOne(loop.extent);
+}
+
+// Memory that threads share has barriers; other memory is a thread's own.
+bool IsThreadMemory(const Buffer& buffer) {
+  return !buffer->scope.empty() && buffer->scope != "global";
+}
+
+struct Touched {
+  Buffer buffer;
+  bool is_written = false;
+  std::vector<IntSet> box;
+};
+
+// What one iteration of a loop touches.
+class Collector {
+ public:
+  explicit Collector(const ForNode& loop) : loop_(loop) { Collect(loop.body); }
+  const std::vector<Touched>& touched() const { return touched_; }
+  Analyzer& analyzer() { return analyzer_; }
+
+ private:
+  void Add(const BufferRegion& region, bool is_written) {
+    const bool is_own =
+        std::find(own_.begin(), own_.end(), region.buffer) != own_.end() ||
+        (IsThread(loop_) && IsThreadMemory(region.buffer));
+    if (is_own) return;
+    std::vector<IntSet> box =
+        EvalRegion(region.region, domains_, Bool(true), &analyzer_);
+    const auto at = std::find_if(
+        touched_.begin(), touched_.end(),
+        [&](const Touched& t) { return t.buffer == region.buffer; });
+    if (at == touched_.end()) {
+      touched_.push_back({region.buffer, is_written, std::move(box)});
+      return;
+    }
+    at->is_written |= is_written;
+    for (size_t d = 0; d < box.size(); ++d) {
+      at->box[d] = UnionSet(at->box[d], box[d], &analyzer_);
+    }
+  }
+
+  void AddPoint(const Buffer& buffer, const std::vector<Expr>& indices,
+                bool is_written) {
+    BufferRegion point{buffer, {}};
+    for (const Expr& index : indices) {
+      point.region.push_back({Substitute(index, lets_), Int(1)});
+    }
+    Add(point, is_written);
+  }
+
+  void AddLoads(const Expr& e) {
+    kiln::Visit(e, [&](const Expr& inner) {
+      if (const auto* load = inner.As<LoadNode>()) {
+        AddPoint(load->buffer, load->indices, false);
+      }
+      return true;
+    });
+  }
+
+  bool MovesType(const BlockRealizeNode& realize, IterType type) const {
+    for (size_t i = 0; i < realize.values.size(); ++i) {
+      if (realize.block->iters[i].type == type &&
+          UsesVar(realize.values[i], loop_.var)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether nothing that the block does can meet another iteration.
+  bool IsApart(const BlockRealizeNode& realize) const {
+    if (IsMarkedDisjoint(*realize.block)) {
+      return MovesType(realize, IterType::kSpatial) &&
+             !MovesType(realize, IterType::kReduce);
+    }
+    if (IsOne(realize.predicate)) return false;
+    Analyzer analyzer;
+    analyzer.Bind(loop_.var, {loop_.min, loop_.extent});
+    const auto held = analyzer.Assume(realize.predicate);
+    return analyzer.CanProveLessEqual(loop_.var, loop_.min);
+  }
+
+  void AddBlock(const BlockRealizeNode& realize) {
+    if (IsApart(realize)) return;
+    VarMap map = lets_;
+    for (size_t i = 0; i < realize.values.size(); ++i) {
+      map[realize.block->iters[i].var.get()] =
+          Substitute(realize.values[i], lets_);
+    }
+    const bool shares = loop_.thread_tag.rfind("threadIdx", 0) == 0 &&
+                        MovesType(realize, IterType::kReduce);
+    const auto add = [&](const BufferRegion& region, bool is_written) {
+      if (shares && WritesBuffer(*realize.block, region.buffer)) return;
+      Add(MapRegion(region, [&](const Expr& e) { return Substitute(e, map); }),
+          is_written);
+    };
+    for (const BufferRegion& r : realize.block->reads) add(r, false);
+    for (const BufferRegion& r : realize.block->writes) add(r, true);
+  }
+
+  void Collect(const Stmt& s) {
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      return AddBlock(*realize);
+    }
+    if (const auto* loop = s.As<ForNode>()) {
+      domains_[loop->var.get()] = {Substitute(loop->min, lets_),
+                                   Substitute(loop->extent, lets_)};
+    }
+    if (const auto* let = s.As<LetStmtNode>()) {
+      lets_[let->var.get()] = Substitute(let->value, lets_);
+    }
+    if (const auto* allocate = s.As<AllocateNode>()) {
+      if (!allocate->is_view) own_.push_back(allocate->buffer);
+    }
+    if (const auto* store = s.As<StoreNode>()) {
+      AddPoint(store->buffer, store->indices, true);
+    }
+    ForEachExpr(s, [&](const Expr& e) { AddLoads(e); });
+    ForEachChild(s, [&](const Stmt& child) { Collect(child); });
+  }
+
+  const ForNode& loop_;
+  Analyzer analyzer_;
+  Domains domains_;
+  VarMap lets_;
+  std::vector<Buffer> own_;
+  std::vector<Touched> touched_;
+};
+
+// Where a box lies along a dimension, in units that do not overlap; null where
+// that does not tell iterations apart.
+Expr PlaceOf(const IntSet& set, const Var& var, Analyzer* analyzer) {
+  if (!set.IsBounded() || !UsesVar(set.min, var)) return Expr();
+  const Expr last = analyzer->Simplify(Sub(set.max, set.min));
+  const int64_t* width = AsInt(last);
+  if (!width) return Expr();
+  if (*width == 0) return set.min;
+  const Modular modulus = analyzer->Modulus(set.min);
+  if (modulus.coefficient <= *width) return Expr();
+  return analyzer->Simplify(FloorDiv(Sub(set.min, Int(modulus.base)),
+                                     Int(modulus.coefficient)));
+}
+
+bool StepsClear(const IntSet& set, const Var& var, Analyzer* analyzer) {
+  if (!set.IsBounded() || !UsesVar(set.min, var)) return false;
+  const auto step = StepOf(set.min, var, analyzer);
+  if (!step || *step == 0) return false;
+  const ConstBound width = analyzer->Bound(
+      analyzer->Simplify(Sub(set.max, set.min)));
+  return width.max < std::abs(*step);
+}
+
+bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
+                const std::vector<LoopRange>& outer, Analyzer* analyzer) {
+  std::vector<Expr> places;
+  for (const IntSet& set : box) {
+    if (StepsClear(set, loop.var, analyzer)) return true;
+    if (Expr place = PlaceOf(set, loop.var, analyzer)) places.push_back(place);
+  }
+  if (places.empty()) return false;
+  std::vector<LoopRange> ranges;
+  for (const LoopRange& range : outer) {
+    if (std::any_of(places.begin(), places.end(), [&](const Expr& e) {
+          return UsesVar(e, range.var);
+        })) {
+      ranges.push_back(range);
+    }
+  }
+  return CheckIterMap(places, ranges, Bool(true), IterMapLevel::kInjective)
+      .ok();
+}
+
+// Why iterations of the loop may meet; `outer` ends with the loop itself.
+Reason WhyRaces(const ForNode& loop, const std::vector<LoopRange>& outer,
+                const BlockNode* scope, const Stmt& stmt) {
+  Collector collector(loop);
+  Analyzer& analyzer = collector.analyzer();
+  for (const LoopRange& range : outer) analyzer.Bind(range.var, range.range);
+  for (const Touched& touched : collector.touched()) {
+    if (!touched.is_written ||
+        (scope && LivesWithin(*scope, stmt, touched.buffer)) ||
+        TellsApart(touched.box, loop, outer, &analyzer)) {
+      continue;
+    }
+    return absl::StrCat("they may touch the same elements of `",
+                        touched.buffer->name, "`, which they write");
+  }
+  return std::nullopt;
+}
+
+std::string KindOf(const ForNode& loop) {
+  if (loop.for_kind == ForKind::kParallel) return "parallel";
+  if (loop.for_kind == ForKind::kVectorized) return "vectorized";
+  return absl::StrCat("bound to ", loop.thread_tag);
+}
+
+// What the primitives accept needs no boxes.
+bool IsIndependent(const Function& f, const ForNode& loop) {
+  const std::optional<Path> path = FindLoop(f, loop.id);
+  if (!path || path->loop() != &loop || path->ScopeIndex() < 0) return false;
+  const bool threads = loop.thread_tag.rfind("threadIdx", 0) == 0;
+  return !WhyNotIndependent(*path, {.allow_reduction = threads});
+}
+
+class Checker {
+ public:
+  explicit Checker(const Function& f) : f_(f) {}
+
+  absl::Status Check(const Stmt& s) {
+    if (const auto* loop = s.As<ForNode>()) return CheckLoop(s, *loop);
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      return CheckBlock(*realize);
+    }
+    return CheckChildren(s);
+  }
+
+ private:
+  absl::Status CheckChildren(const Stmt& s) {
+    absl::Status status;
+    ForEachChild(s, [&](const Stmt& child) {
+      if (status.ok()) status = Check(child);
+    });
+    return status;
+  }
+
+  absl::Status CheckBlock(const BlockRealizeNode& realize) {
+    const BlockNode* outside = std::exchange(scope_, realize.block.get());
+    std::vector<LoopRange> loops = std::exchange(outer_, {});
+    for (const IterVar& iter : scope_->iters) {
+      outer_.push_back({iter.var, iter.domain});
+    }
+    absl::Status status;
+    if (realize.block->init) status = Check(realize.block->init);
+    if (status.ok()) status = Check(realize.block->body);
+    scope_ = outside;
+    outer_ = std::move(loops);
+    return status;
+  }
+
+  absl::Status CheckLoop(const Stmt& s, const ForNode& loop) {
+    outer_.push_back({loop.var, {loop.min, loop.extent}});
+    absl::Status status;
+    if (IsConcurrent(loop)) {
+      const Reason reason = WhyRaces(loop, outer_, scope_, s);
+      if (reason && !IsIndependent(f_, loop)) {
+        status = absl::FailedPreconditionError(absl::StrCat(
+            Describe(loop), " is ", KindOf(loop),
+            ", but its iterations are not independent: ", *reason,
+            "; make it a serial loop, or mark the block that writes with "
+            "T.block_attr({\"",
+            kDisjointWrites, "\": True}) if they are"));
+      }
+    }
+    if (status.ok()) status = Check(loop.body);
+    outer_.pop_back();
+    return status;
+  }
+
+  const Function& f_;
+  const BlockNode* scope_ = nullptr;
+  std::vector<LoopRange> outer_;
+};
+
+}  // namespace
+
+absl::Status CheckConcurrentLoops(const Function& f) {
+  return Checker(f).Check(f.body);
+}
+
+}  // namespace kiln

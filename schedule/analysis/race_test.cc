@@ -1,0 +1,117 @@
+#include "kiln/schedule/analysis/race.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A program over i and j in [0, 8) with one block of iterators vi, vj.
+absl::Status Check(const std::string& loops, const std::string& iters,
+                   const std::string& body) {
+  return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), S: T.Buffer((8,), "int64"), O: T.Buffer((64, 64), "float32")):
+)",
+                                                        loops, R"(
+            with T.block("O"):
+                )",
+                                                        iters, R"(
+                )",
+                                                        body, "\n")));
+}
+
+constexpr char kOuter[] =
+    "    for i in T.parallel(8):\n        for j in range(8):";
+constexpr char kInner[] =
+    "    for i in range(8):\n        for j in T.vectorized(8):";
+constexpr char kSpatial[] = "vi, vj = T.axis.remap(\"SS\", [i, j])";
+constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
+TEST(Race, IndicesThatTellIterationsApartAreFine) {
+  for (const char* loops : {kOuter, kInner}) {
+    for (const char* index :
+         {"vi, vj", "vj, vi", "vi + 3, vj", "vi * 8 + vj, 0", "0, vj * 8 + vi",
+          "7 - vi, 7 - vj", "vi * 2, vj * 3"}) {
+      KILN_EXPECT_OK(
+          Check(loops, kSpatial, absl::StrCat("O[", index, "] = A[vi, vj]")));
+    }
+  }
+}
+
+TEST(Race, ElementsThatSeveralIterationsWriteAreRefused) {
+  for (const char* index : {"0, vj", "vi // 2, vj", "vi % 4, vj", "S[vi], vj",
+                            "vi + vj, 0", "vi * 4 + vj, 0"}) {
+    EXPECT_THAT(
+        Check(kOuter, kSpatial, absl::StrCat("O[", index, "] = A[vi, vj]")),
+        StatusIs(kRefused, HasSubstr("touch the same elements of `O`")))
+        << index;
+  }
+  EXPECT_THAT(Check(kInner, kSpatial, "O[vi, S[vj]] = A[vi, vj]"),
+              StatusIs(kRefused, HasSubstr("is vectorized")));
+}
+
+TEST(Race, UpdatesInPlaceThatReachOtherIterationsAreRefused) {
+  KILN_EXPECT_OK(Check(kOuter, kSpatial, "O[vi, vj] = O[vi, vj + 1]"));
+  EXPECT_FALSE(Check(kInner, kSpatial, "O[vi, vj] = O[vi, vj + 1]").ok());
+  EXPECT_FALSE(Check(kOuter, kSpatial, "O[vi, vj] = O[vi + 1, vj]").ok());
+}
+
+TEST(Race, SumsOverALoopAreRefused) {
+  constexpr char kReduce[] = "vi, vj = T.axis.remap(\"RS\", [i, j])";
+  EXPECT_FALSE(Check(kOuter, kReduce, "O[vj, 0] = O[vj, 0] + A[vi, vj]").ok());
+  KILN_EXPECT_OK(Check(kInner, kReduce, "O[vj, 0] = O[vj, 0] + A[vi, vj]"));
+}
+
+TEST(Race, ThreadsMayShareASum) {
+  const auto check = [](const char* axis) {
+    return Check(absl::StrCat("    for i in T.thread_binding(8, thread=\"",
+                              axis, "\"):\n        for j in range(8):"),
+                 "vi, vj = T.axis.remap(\"RS\", [i, j])",
+                 "with T.init():\n                    O[vj, 0] = "
+                 "T.float32(0)\n                O[vj, 0] = O[vj, 0] + A[vi, "
+                 "vj]");
+  };
+  KILN_EXPECT_OK(check("threadIdx.x"));
+  EXPECT_FALSE(check("blockIdx.x").ok());
+}
+
+TEST(Race, TheAuthorMayKnowBetter) {
+  KILN_EXPECT_OK(Check(kOuter, kSpatial,
+                       "T.block_attr({\"disjoint_writes\": True})\n            "
+                       "    O[S[vi], vj] = A[vi, vj]"));
+}
+
+TEST(Race, LoopsOfOneIterationNeverRace) {
+  KILN_EXPECT_OK(Check("    for i in T.parallel(1):\n        for j in range(8):",
+                       kSpatial, "O[S[vi], vj] = A[vi, vj]"));
+}
+
+TEST(Race, TilesOfAFusedLoopAreApart) {
+  KILN_EXPECT_OK(CheckConcurrentLoops(ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((64, 64), "float32"), O: T.Buffer((64, 64), "float32")):
+    for f in T.parallel(16):
+        for i, j in T.grid(16, 16):
+            with T.block("zero"):
+                vi = T.axis.spatial(64, f // 4 * 16 + i)
+                vj = T.axis.spatial(64, f % 4 * 16 + j)
+                O[vi, vj] = T.float32(0)
+        for i, j in T.grid(16, 16):
+            with T.block("add"):
+                vi = T.axis.spatial(64, f // 4 * 16 + i)
+                vj = T.axis.spatial(64, f % 4 * 16 + j)
+                O[vi, vj] = O[vi, vj] + A[vi, vj]
+)")));
+}
+
+}  // namespace
+}  // namespace kiln
