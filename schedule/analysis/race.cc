@@ -57,7 +57,12 @@ struct Touched {
 // What one iteration of a loop touches.
 class Collector {
  public:
-  explicit Collector(const ForNode& loop) : loop_(loop) { Collect(loop.body); }
+  // `outer` ends with the loop itself.
+  Collector(const ForNode& loop, const std::vector<LoopRange>& outer)
+      : loop_(loop) {
+    for (const LoopRange& range : outer) analyzer_.Bind(range.var, range.range);
+    Collect(loop.body);
+  }
   const std::vector<Touched>& touched() const { return touched_; }
   Analyzer& analyzer() { return analyzer_; }
 
@@ -111,16 +116,14 @@ class Collector {
   }
 
   // Whether nothing that the block does can meet another iteration.
-  bool IsApart(const BlockRealizeNode& realize) const {
+  bool IsApart(const BlockRealizeNode& realize) {
     if (IsMarkedDisjoint(*realize.block)) {
       return MovesType(realize, IterType::kSpatial) &&
              !MovesType(realize, IterType::kReduce);
     }
     if (IsOne(realize.predicate)) return false;
-    Analyzer analyzer;
-    analyzer.Bind(loop_.var, {loop_.min, loop_.extent});
-    const auto held = analyzer.Assume(realize.predicate);
-    return analyzer.CanProveLessEqual(loop_.var, loop_.min);
+    const auto held = analyzer_.Assume(Substitute(realize.predicate, lets_));
+    return analyzer_.CanProveLessEqual(loop_.var, loop_.min);
   }
 
   void AddBlock(const BlockRealizeNode& realize) {
@@ -130,6 +133,7 @@ class Collector {
       map[realize.block->iters[i].var.get()] =
           Substitute(realize.values[i], lets_);
     }
+    if (HasInnerBlocks(*realize.block)) return AddInside(*realize.block, map);
     const bool shares = loop_.thread_tag.rfind("threadIdx", 0) == 0 &&
                         MovesType(realize, IterType::kReduce);
     const auto add = [&](const BufferRegion& region, bool is_written) {
@@ -139,6 +143,25 @@ class Collector {
     };
     for (const BufferRegion& r : realize.block->reads) add(r, false);
     for (const BufferRegion& r : realize.block->writes) add(r, true);
+  }
+
+  // A block around others states boxes around theirs: those are closer.
+  static bool HasInnerBlocks(const BlockNode& block) {
+    bool found = false;
+    Visit(block.body, [&](const Stmt& s) {
+      found = found || s.As<BlockRealizeNode>();
+      return !found;
+    });
+    return found && block.match_buffers.empty();
+  }
+
+  void AddInside(const BlockNode& block, const VarMap& iterators) {
+    const VarMap outside = std::exchange(lets_, iterators);
+    own_.insert(own_.end(), block.alloc_buffers.begin(),
+                block.alloc_buffers.end());
+    if (block.init) Collect(block.init);
+    Collect(block.body);
+    lets_ = outside;
   }
 
   void Collect(const Stmt& s) {
@@ -180,16 +203,16 @@ Expr PlaceOf(const IntSet& set, const Var& var, Analyzer* analyzer) {
   if (*width == 0) return set.min;
   const Modular modulus = analyzer->Modulus(set.min);
   if (modulus.coefficient <= *width) return Expr();
-  return analyzer->Simplify(FloorDiv(Sub(set.min, Int(modulus.base)),
-                                     Int(modulus.coefficient)));
+  return analyzer->Simplify(
+      FloorDiv(Sub(set.min, Int(modulus.base)), Int(modulus.coefficient)));
 }
 
 bool StepsClear(const IntSet& set, const Var& var, Analyzer* analyzer) {
   if (!set.IsBounded() || !UsesVar(set.min, var)) return false;
   const auto step = StepOf(set.min, var, analyzer);
   if (!step || *step == 0) return false;
-  const ConstBound width = analyzer->Bound(
-      analyzer->Simplify(Sub(set.max, set.min)));
+  const ConstBound width =
+      analyzer->Bound(analyzer->Simplify(Sub(set.max, set.min)));
   return width.max < std::abs(*step);
 }
 
@@ -203,9 +226,8 @@ bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
   if (places.empty()) return false;
   std::vector<LoopRange> ranges;
   for (const LoopRange& range : outer) {
-    if (std::any_of(places.begin(), places.end(), [&](const Expr& e) {
-          return UsesVar(e, range.var);
-        })) {
+    if (std::any_of(places.begin(), places.end(),
+                    [&](const Expr& e) { return UsesVar(e, range.var); })) {
       ranges.push_back(range);
     }
   }
@@ -216,9 +238,8 @@ bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
 // Why iterations of the loop may meet; `outer` ends with the loop itself.
 Reason WhyRaces(const ForNode& loop, const std::vector<LoopRange>& outer,
                 const BlockNode* scope, const Stmt& stmt) {
-  Collector collector(loop);
+  Collector collector(loop, outer);
   Analyzer& analyzer = collector.analyzer();
-  for (const LoopRange& range : outer) analyzer.Bind(range.var, range.range);
   for (const Touched& touched : collector.touched()) {
     if (!touched.is_written ||
         (scope && LivesWithin(*scope, stmt, touched.buffer)) ||

@@ -91,8 +91,9 @@ TEST(Race, TheAuthorMayKnowBetter) {
 }
 
 TEST(Race, LoopsOfOneIterationNeverRace) {
-  KILN_EXPECT_OK(Check("    for i in T.parallel(1):\n        for j in range(8):",
-                       kSpatial, "O[S[vi], vj] = A[vi, vj]"));
+  KILN_EXPECT_OK(
+      Check("    for i in T.parallel(1):\n        for j in range(8):", kSpatial,
+            "O[S[vi], vj] = A[vi, vj]"));
 }
 
 TEST(Race, TilesOfAFusedLoopAreApart) {

@@ -4,7 +4,10 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/testing/random_nests.h"
 #include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/schedule/analysis/race.h"
 #include "kiln/schedule/trace/print.h"
 
 namespace kiln {
@@ -33,6 +36,30 @@ TEST(RandomTraceTest, ASeedGivesOneScheduleAndSeedsDiffer) {
   EXPECT_EQ(ToText(a.trace()), ToText(b.trace()));
   EXPECT_TRUE(StructurallyEqual(a.ToModule(), b.ToModule()));
   EXPECT_NE(ToText(a.trace()), ToText(c.trace()));
+}
+
+// Formulas for even seeds, nests for odd ones.
+Function ProgramOf(uint64_t seed) {
+  return seed % 2 == 0 ? RandomProgram(seed) : RandomNests(seed).function;
+}
+
+TEST(RandomTraceTest, WhatSchedulesRunSideBySideReadsBackAsIndependent) {
+  StepCounts counts;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    const Function f = ProgramOf(seed);
+    ASSERT_EQ(CheckConcurrentLoops(f), absl::OkStatus()) << "seed " << seed;
+    KILN_ASSERT_OK_AND_ASSIGN(
+        Schedule schedule,
+        RandomSchedule(f, seed, &counts,
+                       {.max_steps = 24, .bind_percent = 10}));
+    // Regions told by hand may be wider than what is touched.
+    const std::string trace = ToText(schedule.trace());
+    if (trace.find("annotate_buffer_access") != trace.npos) continue;
+    const Module module = schedule.ToModule();
+    ASSERT_EQ(CheckConcurrentLoops(module.functions[0]), absl::OkStatus())
+        << "seed " << seed << "\n"
+        << trace << PrintModule(module);
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/transform/split_preparation.h"
 #include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/race.h"
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/reorder.h"
 #include "kiln/search/measure/access_check.h"
@@ -412,6 +413,7 @@ Function InCacheOrder(const Function& f) {
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options) {
+  KILN_RETURN_IF_ERROR(CheckConcurrentLoops(f));
   const double flop = EstimateFlops(f).value_or(0);
   const Function plain =
       WithoutPreparation(flop > options.max_plain_flop ? InCacheOrder(f) : f);

@@ -11,6 +11,7 @@
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/verify/verify.h"
+#include "kiln/schedule/analysis/race.h"
 
 namespace kiln {
 namespace {
@@ -36,6 +37,7 @@ bool LooksLikeText(std::string_view contents) {
 absl::Status Verify(const Module& module) {
   for (const Function& f : module.functions) {
     KILN_RETURN_IF_ERROR(VerifyFunction(f, {.level = LevelOf(f)}));
+    KILN_RETURN_IF_ERROR(CheckConcurrentLoops(f));
   }
   return absl::OkStatus();
 }
