@@ -233,6 +233,20 @@ void BindIters(const BlockNode& block, Analyzer* analyzer) {
   }
 }
 
+// Whether it is known which bound of two regions is the outer one: a T.min that
+// stays says nothing to those who read the region.
+bool IsDecided(const Range& range) {
+  bool decided = true;
+  for (const Expr& bound : {range.min, range.extent}) {
+    Visit(bound, [&](const Expr& e) {
+      decided =
+          decided && e->kind != ExprKind::kMin && e->kind != ExprKind::kMax;
+      return decided;
+    });
+  }
+  return decided;
+}
+
 void AddRegion(std::vector<BufferRegion>* regions, const BufferRegion& region,
                Analyzer* analyzer) {
   for (BufferRegion& known : *regions) {
@@ -247,7 +261,8 @@ void AddRegion(std::vector<BufferRegion>* regions, const BufferRegion& region,
       };
       const auto both = ToRange(
           UnionSet({a.min, last(a)}, {b.min, last(b)}, analyzer), analyzer);
-      a = both ? *both : Range{Int(0), region.buffer->shape[d]};
+      a = both && IsDecided(*both) ? *both
+                                   : Range{Int(0), region.buffer->shape[d]};
     }
     return;
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/separation.h"
 
 namespace kiln {
 namespace {
@@ -134,7 +135,7 @@ class NestRewriter {
   bool FitsBlock(const BlockRealizeNode& realize) const {
     const BlockNode& block = *realize.block;
     if (!IsOne(realize.predicate) || !block.alloc_buffers.empty() ||
-        !block.match_buffers.empty()) {
+        !block.match_buffers.empty() || WhyInstancesMeet(block)) {
       return false;
     }
     size_t bound = 0;

@@ -307,7 +307,11 @@ Block Redirect(const PointAccess& access, const Buffer& to,
   BlockFields fields = access.node().fields();
   for (auto* regions : {&fields.reads, &fields.writes}) {
     for (BufferRegion& region : *regions) {
-      if (region.buffer == access.buffer) region = {to, PointRegion(indices)};
+      if (region.buffer == access.buffer) {
+        region = {to, PointRegion(indices)};
+      } else {
+        region = MapRegion(region, loads);  // X[S[i]]
+      }
     }
   }
   if (fields.init) fields.init = redirect(redirect, fields.init);

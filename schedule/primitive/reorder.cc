@@ -213,10 +213,11 @@ absl::Status CheckBlocks(const Chain& chain,
   }
   for (const ScopeBlock& block : local.blocks) {
     KILN_RETURN_IF_ERROR(CheckBlock(*block.realize, block.loops));
+    if (block.block().init) {
+      KILN_RETURN_IF_ERROR(
+          CheckReduction(*block.realize, block.loops, LoopsAbove(chain.path)));
+    }
     KILN_RETURN_IF_ERROR(CheckOrder(chain, order, *block.realize));
-    if (!block.block().init) continue;
-    KILN_RETURN_IF_ERROR(
-        CheckReduction(*block.realize, block.loops, LoopsAbove(chain.path)));
   }
   if (local.blocks.size() < 2) return absl::OkStatus();
   const Scope inside(*local.block, chain.loops.back()->body);

@@ -292,6 +292,29 @@ absl::StatusOr<Function> RandomStep(const Function& f,
   }
 }
 
+// The fuzzer's pair 3687: each element needs the one before it.
+TEST(TransformLayoutTest, KeepsTheOrderOfAScan) {
+  const Function f = *ParseFunction("scan", R"(
+@T.prim_func
+def main(A: T.Buffer((3, 9), "int32"), C: T.Buffer((3, 9), "int32")):
+    X = T.alloc_buffer((3, 9), "int32")
+    for i, j in T.grid(3, 9):
+        with T.block("X"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            X[vi, vj] = T.if_then_else(0 < vj, X[vi, vj - 1], 0) + A[vi, vj]
+    for i, j in T.grid(3, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = X[vi, vj]
+)");
+  Var i("i"), j("j");
+  const IndexMap map = {{i, j}, {FloorMod(j, Int(4)), FloorDiv(j, Int(4)), i}};
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Function g,
+      TransformLayout(f, Named(f, "X"), 0, true, map, PadWith(Int(3))));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(TransformLayoutTest, RandomInliningAndLayoutsKeepResults) {
   RandomProgramOptions options;
   options.max_stages = 5;

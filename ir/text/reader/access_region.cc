@@ -258,12 +258,21 @@ std::vector<BufferRegion> Collector::Regions(
   return regions;
 }
 
+// A reduction reads what it writes, which goes unsaid; other elements of the
+// same buffer are said.
 std::vector<BufferRegion> Collector::Reads(bool without_written) const {
+  const auto is_same = [](const IntSet& a, const IntSet& b) {
+    return a.IsBounded() && b.IsBounded() && SameExpr(a.min, b.min) &&
+           SameExpr(a.max, b.max);
+  };
   std::vector<Touched> kept;
   for (const Touched& read : reads_) {
-    const bool written = std::any_of(
-        writes_.begin(), writes_.end(),
-        [&](const Touched& write) { return write.buffer == read.buffer; });
+    const bool written =
+        std::any_of(writes_.begin(), writes_.end(), [&](const Touched& write) {
+          return write.buffer == read.buffer &&
+                 std::equal(read.box.begin(), read.box.end(), write.box.begin(),
+                            write.box.end(), is_same);
+        });
     if (!written || !without_written) kept.push_back(read);
   }
   return Regions(kept);

@@ -383,5 +383,21 @@ TEST(ReaderTest, RefusesTextsWithoutAProgram) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("needs a type")));
 }
 
+TEST(ReaderTest, AReductionSaysWhichOtherElementsOfItsOutputItReads) {
+  const auto read = ParseFunction("scan.py", R"(
+@T.prim_func
+def main(X: T.Buffer((4, 8), "float32"), H: T.Buffer((5, 8), "float32")):
+    for t, j, k in T.grid(4, 8, 8):
+        with T.block("H"):
+            vt = T.axis.opaque(4, t)
+            vj, vk = T.axis.remap("SR", [j, k])
+            with T.init():
+                H[vt + 1, vj] = X[vt, vj]
+            H[vt + 1, vj] = H[vt + 1, vj] + H[vt, vk]
+)");
+  KILN_ASSERT_OK(read.status());
+  EXPECT_THAT(PrintFunction(*read), HasSubstr("T.reads(X[vt, vj], H["));
+}
+
 }  // namespace
 }  // namespace kiln
