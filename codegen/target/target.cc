@@ -1,12 +1,17 @@
 #include "kiln/codegen/target/target.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kiln/base/status_macros.h"
 #include "llvm/ADT/StringMap.h"
@@ -71,6 +76,24 @@ void Describe(Target* target) {
   target->bf16 = HasBf16(*target, *subtarget);
 }
 
+// "; did you mean `avx2`?" for the names of features that are nearest.
+std::string NearFeatures(const llvm::MCSubtargetInfo& subtarget,
+                         const std::string& name) {
+  constexpr unsigned kFar = 3;
+  unsigned nearest = kFar;
+  std::vector<std::string> names;
+  for (const auto& feature : subtarget.getAllProcessorFeatures()) {
+    const unsigned distance = llvm::StringRef(name).edit_distance(
+        feature.Key, /*AllowReplacements=*/true, kFar);
+    if (distance >= kFar || distance > nearest) continue;
+    if (distance < nearest) names.clear();
+    nearest = distance;
+    names.push_back(absl::StrCat("`", feature.Key, "`"));
+  }
+  if (names.empty()) return "";
+  return absl::StrCat("; did you mean ", absl::StrJoin(names, " or "), "?");
+}
+
 absl::Status Refuse(std::string_view text, std::string_view reason) {
   constexpr size_t kMost = 200;
   const std::string start(text.substr(0, kMost));
@@ -88,6 +111,33 @@ bool TakeOption(std::string_view option, std::string_view name,
   if (option.empty() || option[0] != '=') return false;
   *value = std::string(option.substr(1));
   return true;
+}
+
+// Whether each item of `list` is +NAME or -NAME of a feature that LLVM knows,
+// and no name is turned both on and off.
+absl::Status CheckFeatureList(std::string_view text, const std::string& list) {
+  const auto host = Subtarget(HostTarget());
+  std::map<std::string, char> signs;
+  for (const std::string& item :
+       std::vector<std::string>(absl::StrSplit(list, ','))) {
+    if (item.size() < 2 || (item[0] != '+' && item[0] != '-')) {
+      return Refuse(text, absl::StrCat("-mattr wants +NAME or -NAME, comma "
+                                       "between them, not \"",
+                                       item, "\""));
+    }
+    const std::string name = item.substr(1);
+    const auto known = host->getAllProcessorFeatures();
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const auto& f) { return name == f.Key; })) {
+      return Refuse(text, absl::StrCat("LLVM knows no feature \"", name, "\"",
+                                       NearFeatures(*host, name)));
+    }
+    if (signs.emplace(name, item[0]).first->second != item[0]) {
+      return Refuse(text, absl::StrCat("-mattr turns ", name,
+                                       " both on and off; drop one of them"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ApplyOption(std::string_view text, const std::string& option,
@@ -108,6 +158,7 @@ absl::Status ApplyOption(std::string_view text, const std::string& option,
     return absl::OkStatus();
   }
   if (TakeOption(option, "mattr", &value)) {
+    KILN_RETURN_IF_ERROR(CheckFeatureList(text, value));
     absl::StrAppend(&target->features, target->features.empty() ? "" : ",",
                     value);
     return absl::OkStatus();
@@ -159,6 +210,30 @@ absl::StatusOr<Target> ParseTarget(std::string_view text) {
   }
   Describe(&target);
   return target;
+}
+
+absl::Status CheckRunsHere(const Target& target) {
+  static const auto* host = new Target(HostTarget());
+  if (target.Fingerprint() == host->Fingerprint()) return absl::OkStatus();
+  const auto wanted = Subtarget(target);
+  if (!wanted || target.triple != host->triple) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "code for ", target.triple, " cannot run on this machine, ",
+        host->triple, "; compile it here and run it there"));
+  }
+  std::vector<std::string> missing;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    const std::string name = feature.first().str();
+    if (!feature.second && wanted->checkFeatures("+" + name)) {
+      missing.push_back(name);
+    }
+  }
+  if (missing.empty()) return absl::OkStatus();
+  std::sort(missing.begin(), missing.end());
+  return absl::FailedPreconditionError(absl::StrCat(
+      "this machine (", host->cpu, ") cannot run code for ", target.cpu,
+      ": it lacks ", absl::StrJoin(missing, ", "), "; take -mcpu=", host->cpu,
+      ", or add -mattr=-", absl::StrJoin(missing, ",-")));
 }
 
 }  // namespace kiln

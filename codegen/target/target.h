@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace kiln {
@@ -31,9 +32,14 @@ Target HostTarget();
 
 // Reads "llvm", "llvm -mcpu=NAME -num-cores=N", "llvm --num-cores=N". Options
 // not given are the host's; a CPU other than the host's comes with its own
-// features (-mattr=+a,-b adds to them). Refuses unknown kinds, options and
-// CPUs, and says which are known.
+// features (-mattr=+a,-b adds to them). Refuses unknown kinds, options, CPUs
+// and features, and says which are known.
 absl::StatusOr<Target> ParseTarget(std::string_view text);
+
+// Whether this machine can run what is compiled for `target`. Code can be
+// compiled for any CPU; FAILED_PRECONDITION names the features that `target`
+// has and this machine lacks.
+absl::Status CheckRunsHere(const Target& target);
 
 }  // namespace kiln
 

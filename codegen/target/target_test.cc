@@ -36,5 +36,47 @@ TEST(TargetTest, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(TargetTest, RefusesFeaturesByNameWithNearOnes) {
+  EXPECT_THAT(ParseTarget("llvm -mattr=+nonsense"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no feature \"nonsense\"")));
+  EXPECT_THAT(
+      ParseTarget("llvm -mattr=+avx22"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("`avx2`")));
+  for (const char* list : {"", "avx2", "+", "+avx2,", "+avx2,,-fma"}) {
+    EXPECT_THAT(ParseTarget(std::string("llvm -mattr=") + list),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("+NAME or -NAME")))
+        << list;
+  }
+  EXPECT_THAT(ParseTarget("llvm -mattr=+avx2,-avx2"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("both on and off")));
+  EXPECT_TRUE(ParseTarget("llvm -mattr=+avx2,-avx512f").ok());
+}
+
+TEST(TargetTest, WhatIsCompiledForLessRunsHere) {
+  KILN_EXPECT_OK(CheckRunsHere(HostTarget()));
+  KILN_ASSERT_OK_AND_ASSIGN(Target old, ParseTarget("llvm -mcpu=x86-64"));
+  KILN_EXPECT_OK(CheckRunsHere(old));
+}
+
+// No machine has both: AMD's extension for Bulldozer and Intel's tiles.
+TEST(TargetTest, NamesTheFeaturesThatThisMachineLacks) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      Target target, ParseTarget("llvm -mcpu=x86-64 -mattr=+xop,+amx-tile"));
+  const absl::Status status = CheckRunsHere(target);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it lacks "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("-mattr=-"));
+}
+
+TEST(TargetTest, CodeForAnotherTripleDoesNotRunHere) {
+  Target target = HostTarget();
+  target.triple = "aarch64-unknown-linux-gnu";
+  EXPECT_EQ(CheckRunsHere(target).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 }  // namespace
 }  // namespace kiln

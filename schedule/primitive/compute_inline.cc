@@ -14,6 +14,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/inlined_size.h"
 #include "kiln/schedule/primitive/inlining.h"
 
 namespace kiln {
@@ -152,6 +153,12 @@ absl::Status CheckConsumers(const Scope& scope, int producer) {
   if (Reason reason = WhyNotMovable(scope, producer, consumers)) {
     return Refusal(kName, absl::StrCat(Describe(block),
                                        " cannot be computed later: ", *reason));
+  }
+  if (Reason reason =
+          WhyTooLargeInlined(scope.block->body, block, *OnlyStore(block))) {
+    return Refusal(
+        kName, absl::StrCat(Describe(block), " cannot be inlined: ", *reason),
+        "keep it in a buffer, with compute_at where it is used");
   }
   return absl::OkStatus();
 }

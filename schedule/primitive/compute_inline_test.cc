@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -195,6 +196,62 @@ TEST(ComputeInlineTest, RefusesTensorsReadThroughAView) {
             C[vi, vj] = V[0, 0]
 )");
   ExpectRefusal(f, "B", "matches a region");
+}
+
+// T0 = A; then each of `stages` blocks is `value` of the one before, the last
+// of which writes C.
+Function Stages(int stages, const std::string& value) {
+  std::string body;
+  for (int k = 0; k + 1 < stages; ++k) {
+    absl::StrAppend(&body, "    T", k, " = T.alloc_buffer((16, 8))\n");
+  }
+  for (int k = 0; k < stages; ++k) {
+    const std::string from = k == 0 ? "A" : absl::StrCat("T", k - 1);
+    const std::string to = k + 1 == stages ? "C" : absl::StrCat("T", k);
+    absl::StrAppend(
+        &body, "    for i, j in T.grid(16, 8):\n", "        with T.block(\"",
+        to, "\"):\n", "            vi, vj = T.axis.remap(\"SS\", [i, j])\n",
+        "            ", to,
+        "[vi, vj] = ", absl::StrReplaceAll(value, {{"@", from}}), "\n");
+  }
+  return Parse(body);
+}
+
+// Inlines all that can be; the number of refusals.
+int InlineAll(Function* f, int stages) {
+  int refused = 0;
+  for (int k = 0; k + 1 < stages; ++k) {
+    const auto inlined = Inline(*f, absl::StrCat("T", k).c_str());
+    if (inlined.ok()) {
+      *f = *inlined;
+      continue;
+    }
+    ++refused;
+    EXPECT_THAT(std::string(inlined.status().message()),
+                HasSubstr("4096 is the most"));
+  }
+  return refused;
+}
+
+TEST(ComputeInlineTest, DoesNotMultiplyValuesThatEachStageReadsTwice) {
+  Function f =
+      Stages(24, "@[vi, vj] * T.float32(0.5) + @[vi, vj] * T.float32(0.25)");
+  const Function before = f;
+  const int refused = InlineAll(&f, 24);
+  EXPECT_GE(refused, 2);
+  EXPECT_LE(refused, 3);
+  KILN_EXPECT_OK(CheckSameResults(before, f, 1));
+}
+
+TEST(ComputeInlineTest, DoesNotMultiplyIndicesThatUseAnIteratorTwice) {
+  Function f = Stages(40, "@[(vi * 3 + vi // 2) % 16, vj]");
+  EXPECT_GE(InlineAll(&f, 40), 1);
+}
+
+TEST(ComputeInlineTest, InlinesAnyNumberOfStagesThatReadOnce) {
+  Function f = Stages(300, "@[vi, vj] * T.float32(0.5) + T.float32(1) - vi");
+  EXPECT_EQ(InlineAll(&f, 300), 0);
+  EXPECT_TRUE(BlocksNamed(f, "T150").empty());
 }
 
 TEST(ComputeInlineTest, RefusesAnUnknownBlock) {

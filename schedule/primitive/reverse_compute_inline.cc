@@ -20,6 +20,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/inlined_size.h"
 #include "kiln/schedule/primitive/inlining.h"
 
 namespace kiln {
@@ -350,6 +351,10 @@ absl::StatusOr<Pair> Prepare(const Scope& scope, int consumer) {
   KILN_RETURN_IF_ERROR(CheckConsumer(pair));
   KILN_RETURN_IF_ERROR(CheckOutput(pair));
   KILN_RETURN_IF_ERROR(CheckSharedLoops(pair));
+  if (Reason reason = WhyTooLargeInlined(pair.consumer().block().body,
+                                         pair.producer().block(), *pair.made)) {
+    return No(*reason, "use reverse_compute_at instead");
+  }
   return pair;
 }
 

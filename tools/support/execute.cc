@@ -13,6 +13,7 @@ namespace kiln {
 
 absl::StatusOr<LoadedKernel> CompileAndLoad(const Function& f,
                                             const Target& target) {
+  KILN_RETURN_IF_ERROR(CheckRunsHere(target));
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(f, target));
   KILN_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedObject> object,
                         LoadedObject::Load(kernel.object));

@@ -314,6 +314,7 @@ absl::StatusOr<std::vector<WorkDir>> OpenDirs(const TuneAllRequest& request) {
 
 absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
     const TuneAllRequest& request, TuneView* view) {
+  KILN_RETURN_IF_ERROR(CheckRunsHere(request.target));
   KILN_ASSIGN_OR_RETURN(std::vector<WorkDir> dirs, OpenDirs(request));
   KILN_ASSIGN_OR_RETURN(Bench bench, MakeBench(request, dirs[0]));
   KILN_ASSIGN_OR_RETURN(PreparedTasks tasks, PrepareAll(request, bench));
