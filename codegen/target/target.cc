@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -212,6 +213,24 @@ absl::StatusOr<Target> ParseTarget(std::string_view text) {
   return target;
 }
 
+namespace {
+
+// Instructions that only an operating system or one who asks for them by name
+// uses: code that is generated from arithmetic has none of them. Virtual
+// machines often hide them. From the intrinsics in Intel's and AMD's manuals.
+bool IsGenerated(const std::string& feature) {
+  static const auto* by_name_only = new std::set<std::string>{
+      "cldemote", "clflushopt", "clwb",      "clzero",   "enqcmd", "fsgsbase",
+      "hreset",   "invpcid",    "kl",        "lwp",      "mwaitx", "pconfig",
+      "pku",      "prefetchi",  "ptwrite",   "rdpid",    "rdpru",  "rdrnd",
+      "rdseed",   "rtm",        "serialize", "sgx",      "shstk",  "tsxldtrk",
+      "uintr",    "usermsr",    "waitpkg",   "wbnoinvd", "widekl", "xsave",
+      "xsavec",   "xsaveopt",   "xsaves",    "raoint"};
+  return by_name_only->count(feature) == 0;
+}
+
+}  // namespace
+
 absl::Status CheckRunsHere(const Target& target) {
   static const auto* host = new Target(HostTarget());
   if (target.Fingerprint() == host->Fingerprint()) return absl::OkStatus();
@@ -224,7 +243,8 @@ absl::Status CheckRunsHere(const Target& target) {
   std::vector<std::string> missing;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     const std::string name = feature.first().str();
-    if (!feature.second && wanted->checkFeatures("+" + name)) {
+    if (!feature.second && IsGenerated(name) &&
+        wanted->checkFeatures("+" + name)) {
       missing.push_back(name);
     }
   }

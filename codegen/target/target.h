@@ -37,8 +37,8 @@ Target HostTarget();
 absl::StatusOr<Target> ParseTarget(std::string_view text);
 
 // Whether this machine can run what is compiled for `target`. Code can be
-// compiled for any CPU; FAILED_PRECONDITION names the features that `target`
-// has and this machine lacks.
+// compiled for any CPU; FAILED_PRECONDITION names the features that generated
+// code may use and this machine lacks.
 absl::Status CheckRunsHere(const Target& target);
 
 }  // namespace kiln

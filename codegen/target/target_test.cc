@@ -71,6 +71,13 @@ TEST(TargetTest, NamesTheFeaturesThatThisMachineLacks) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("-mattr=-"));
 }
 
+TEST(TargetTest, SystemInstructionsThatThisMachineLacksDoNotMatter) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      Target target,
+      ParseTarget("llvm -mcpu=x86-64 -mattr=+pku,+sgx,+clzero,+enqcmd,+shstk"));
+  KILN_EXPECT_OK(CheckRunsHere(target));
+}
+
 TEST(TargetTest, CodeForAnotherTripleDoesNotRunHere) {
   Target target = HostTarget();
   target.triple = "aarch64-unknown-linux-gnu";

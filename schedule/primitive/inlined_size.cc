@@ -61,20 +61,18 @@ class Sizes {
 Reason WhyTooLargeInlined(const Stmt& consumer, const BlockNode& producer,
                           const StoreNode& store) {
   const Sizes sizes(producer, store);
-  const auto both = [&](const Expr& e) {
-    return Sizes::Of(e) + sizes.value();
-  };
+  const auto both = [&](const Expr& e) { return Sizes::Of(e) + sizes.value(); };
   Reason reason;
   Visit(consumer, [&](const Stmt& s) {
     ForEachExpr(s, [&](const Expr& e) {
       if (reason || !e->has_loads) return;
       const int64_t nodes = sizes.Inlined(e);
       if (nodes <= kMostInlinedNodes || nodes <= both(e)) return;
-      reason = absl::StrCat(
-          "an expression that reads `", store.buffer->name,
-          "` more than once would have ",
-          nodes == kHuge ? "billions of" : absl::StrCat(nodes), " nodes; ",
-          kMostInlinedNodes, " is the most");
+      reason =
+          absl::StrCat("an expression that reads `", store.buffer->name,
+                       "` more than once would have ",
+                       nodes == kHuge ? "billions of" : absl::StrCat(nodes),
+                       " nodes; ", kMostInlinedNodes, " is the most");
     });
     return !reason;
   });
