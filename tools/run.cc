@@ -332,6 +332,7 @@ absl::StatusOr<std::vector<PackedValue>> Copies(
 absl::StatusOr<Target> ChosenTarget() {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
+  KILN_RETURN_IF_ERROR(CheckRunsHere(target));
   const int threads = absl::GetFlag(FLAGS_threads);
   if (threads < 0) {
     return absl::InvalidArgumentError("--threads is 0 or more");

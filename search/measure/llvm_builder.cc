@@ -62,6 +62,7 @@ absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
 }  // namespace
 
 absl::StatusOr<BuildResult> LlvmBuilder::Build(const Function& scheduled) {
+  KILN_RETURN_IF_ERROR(CheckRunsHere(target_));
   if (HasPreparation(scheduled)) return BuildInTwo(scheduled, target_);
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
                         CompileKernel(scheduled, target_));
