@@ -353,6 +353,12 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const std::vector<BlockId> readers =
       consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
                         : consumers;
+  if (readers.empty()) {
+    return Refusal(staging.primitive,
+                   absl::StrCat("no block but the one that writes `",
+                                staging.buffer->name, "` reads it"),
+                   "use cache_inplace for what a block updates");
+  }
   KILN_ASSIGN_OR_RETURN(const Plan plan,
                         PlanRead(staging, scope, writer, readers, memory));
   Function result = f;
