@@ -23,7 +23,9 @@ TEST_F(InterruptTest, IsSetByEitherSignal) {
     EXPECT_FALSE(Interrupted());
     raise(signal);
     EXPECT_TRUE(Interrupted());
+    EXPECT_EQ(InterruptSignal(), signal);
     ResetInterruptHandler();
+    EXPECT_EQ(InterruptSignal(), 0);
   }
 }
 
@@ -46,6 +48,16 @@ TEST_F(InterruptTest, WakesAWaitingCall) {
   sender.join();
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST(InterruptDeathTest, TheFirstSignalIsAcknowledgedAtOnce) {
+  EXPECT_EXIT(
+      {
+        InstallInterruptHandler("ends soon\n");
+        raise(SIGINT);
+        _exit(InterruptSignal());
+      },
+      ::testing::ExitedWithCode(SIGINT), "^ends soon\n$");
 }
 
 TEST(InterruptDeathTest, ASecondSignalEnds) {

@@ -126,7 +126,7 @@ void Print(const std::string& text) {
 }
 
 absl::StatusOr<int> Bench() {
-  InstallInterruptHandler();
+  FinishOnInterrupt("bench", "ends after the running operator");
   KILN_RETURN_IF_ERROR(CheckFlags());
   KILN_ASSIGN_OR_RETURN(const std::vector<SuiteCase> suite, ChosenSuite());
   KILN_ASSIGN_OR_RETURN(const std::vector<int> threads, ParseThreads());

@@ -318,7 +318,7 @@ absl::StatusOr<int> Report(const Module& module, const TuneAllRequest& request,
 }
 
 absl::StatusOr<int> Tune() {
-  InstallInterruptHandler();
+  FinishOnInterrupt("tune", "ends after the running trial with what was found");
   if (const std::string log = absl::GetFlag(FLAGS_replay_log); !log.empty()) {
     return Replay(log);
   }

@@ -18,6 +18,7 @@ namespace kiln {
 namespace {
 
 using testing::Events;
+using ::testing::HasSubstr;
 using ::testing::IsSubsetOf;
 using testing::TuneCommand;
 using testing::WorkFolder;
@@ -94,7 +95,8 @@ TEST(KillTest, WhatWasReportedSurvivesAndTheRunResumes) {
   }
 }
 
-TEST(KillTest, AnInterruptedRunEndsWithWhatWasFoundAndResumes) {
+// A run that `signal` ends after its third trial.
+void InterruptAndResume(int signal) {
   WorkFolder folder;
   testing::Process process(TuneCommand(kWorkload, 1 << 20, folder));
   Events events;
@@ -103,11 +105,12 @@ TEST(KillTest, AnInterruptedRunEndsWithWhatWasFoundAndResumes) {
     ASSERT_TRUE(line.has_value());
     events.Add(*line);
   }
-  process.Signal(SIGINT);
+  process.Signal(signal);
   while (auto line = process.ReadLine(60)) events.Add(*line);
   const testing::ProcessResult result = process.Wait(60);
-  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.status, 128 + signal) << result.err;
   EXPECT_EQ(result.signal, 0);
+  EXPECT_THAT(result.err, HasSubstr("tune: interrupted, ends after the"));
   ASSERT_TRUE(events.done.has_value());
   EXPECT_TRUE(events.done->interrupted());
   EXPECT_GT(events.done->tasks(0).latency_us(), 0);
@@ -123,6 +126,14 @@ TEST(KillTest, AnInterruptedRunEndsWithWhatWasFoundAndResumes) {
   EXPECT_EQ(again.start->resumed(), before);
   EXPECT_EQ(again.Programs().size(), 2);
   EXPECT_FALSE(again.done->interrupted());
+}
+
+TEST(KillTest, CtrlCEndsARunWithWhatWasFoundAndTheNextResumes) {
+  InterruptAndResume(SIGINT);
+}
+
+TEST(KillTest, SigtermEndsARunWithWhatWasFoundAndTheNextResumes) {
+  InterruptAndResume(SIGTERM);
 }
 
 // Random draws do not depend on measured times, as those of a search that

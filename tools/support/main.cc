@@ -1,5 +1,7 @@
 #include "kiln/tools/support/main.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "absl/flags/commandlineflag.h"
@@ -8,6 +10,7 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/interrupt.h"
 
 namespace kiln {
 namespace {
@@ -115,6 +118,14 @@ std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
   return values;
 }
 
+void FinishOnInterrupt(std::string_view tool, std::string_view what) {
+  // A terminal shows progress, or ^C, on the line.
+  const std::string_view line_end = isatty(STDERR_FILENO) ? "\n" : "";
+  InstallInterruptHandler(absl::StrCat(
+      std::string(line_end), std::string(tool), ": interrupted, ",
+      std::string(what), "; a second interrupt ends it at once\n"));
+}
+
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)()) {
   SpellFlagsWithUnderscores(argc, argv);
@@ -135,8 +146,10 @@ int RunTool(int argc, char** argv, const std::string& usage,
                                       "dashes, and --help lists them"));
   }
   absl::StatusOr<int> result = body();
-  if (result.ok()) return *result;
-  return Fail(argv[0], std::string(result.status().message()));
+  const int status =
+      result.ok() ? *result
+                  : Fail(argv[0], std::string(result.status().message()));
+  return InterruptSignal() == 0 ? status : kExitSignal + InterruptSignal();
 }
 
 }  // namespace kiln

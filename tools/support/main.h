@@ -16,7 +16,16 @@ enum ExitStatus {
   kExitOk = 0,
   kExitError = 1,    // bad input, a failed check; the message says which
   kExitRefused = 3,  // a schedule step was refused
+  // Plus the number of the signal: 130 after Ctrl-C, 143 after SIGTERM.
+  kExitSignal = 128,
 };
+
+// Ctrl-C and SIGTERM are answered with a line on standard error that says what
+// the tool does now, as in "tune: interrupted, ends after the running trial",
+// and base/interrupt.h tells that they came; a second one ends the tool at
+// once. RunTool then gives kExitSignal and the signal, whatever the body says.
+// Tools that never call it end at the first one, as is usual.
+void FinishOnInterrupt(std::string_view tool, std::string_view what);
 
 // Values of a flag that may stand several times: every `--name V` and
 // `--name=V`, taken out of argv in order. Call before RunTool.
