@@ -15,10 +15,14 @@
 namespace kiln {
 namespace {
 
-#define KILN_RECORD_COLUMNS                                           \
-  "id, workload_key, target, compiler_version, program_hash, trace, " \
-  "decisions, verdict, reason, latency_min_ns, latency_median_ns, "   \
-  "latency_spread_ns, samples, seed, trial, created_ms"
+#define KILN_RECORD_COLUMNS                                             \
+  "id, workload_key, target, compiler_version, program_hash, trace, "   \
+  "decisions, verdict, reason, latency_min_ns, latency_median_ns, "     \
+  "latency_spread_ns, samples, seed, trial, created_ms, paired_ratio, " \
+  "ranked_ns"
+
+#define KILN_RECORD_RANK \
+  " (CASE WHEN ranked_ns > 0 THEN ranked_ns ELSE latency_min_ns END) "
 
 #define KILN_RECORD_FILTER                   \
   " WHERE (?1 IS NULL OR workload_key = ?1)" \
@@ -35,20 +39,27 @@ constexpr char kAllWorkloads[] =
 constexpr char kInsertRecord[] =
     "INSERT INTO records (workload_key, target, compiler_version,"
     " program_hash, trace, decisions, verdict, reason, latency_min_ns,"
-    " latency_median_ns, latency_spread_ns, samples, seed, trial, created_ms)"
+    " latency_median_ns, latency_spread_ns, samples, seed, trial, created_ms,"
+    " paired_ratio, ranked_ns)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-    " ?15) ON CONFLICT DO NOTHING";
+    " ?15, ?16, ?17) ON CONFLICT DO NOTHING";
 constexpr char kRevise[] =
     "UPDATE records SET verdict = ?4, reason = ?5, latency_min_ns = ?6,"
-    " latency_median_ns = ?7, latency_spread_ns = ?8, samples = ?9"
+    " latency_median_ns = ?7, latency_spread_ns = ?8, samples = ?9,"
+    " paired_ratio = ?10, ranked_ns = ?11"
     " WHERE workload_key = ?1 AND target = ?2 AND program_hash = ?3";
+constexpr char kRankBehind[] =
+    "UPDATE records SET ranked_ns = ?5"
+    " WHERE workload_key = ?1 AND target = ?2 AND program_hash <> ?3"
+    " AND verdict = 'ok' AND paired_ratio <> 1 AND" KILN_RECORD_RANK
+    "<= ?4 RETURNING " KILN_RECORD_COLUMNS;
 constexpr char kHasProgram[] =
     "SELECT 1 FROM records"
     " WHERE workload_key = ?1 AND target = ?2 AND program_hash = ?3";
 constexpr char kTopK[] =
     "SELECT " KILN_RECORD_COLUMNS
     " FROM records WHERE workload_key = ?1 AND target = ?2 AND verdict = 'ok'"
-    " ORDER BY latency_min_ns, id LIMIT ?3";
+    " ORDER BY" KILN_RECORD_RANK ", id LIMIT ?3";
 constexpr char kPage[] =
     "SELECT " KILN_RECORD_COLUMNS " FROM records" KILN_RECORD_FILTER
     " AND id > ?4 AND id <= ?5 ORDER BY id LIMIT 256";
@@ -71,7 +82,8 @@ absl::Status Invalid(std::string_view what) {
 
 absl::Status CheckLatencies(const TuningRecord& record) {
   const double times[] = {record.latency_min_ns, record.latency_median_ns,
-                          record.latency_spread_ns};
+                          record.latency_spread_ns, record.paired_ratio,
+                          record.ranked_ns};
   for (double time : times) {
     if (!std::isfinite(time) || time < 0) {
       return Invalid("a latency is negative or not finite");
@@ -122,6 +134,8 @@ absl::StatusOr<TuningRecord> ReadRecord(const sqlite::Statement& row) {
   record.seed = static_cast<uint64_t>(row.Int(13));
   record.trial = row.Int(14);
   record.created_ms = row.Int(15);
+  record.paired_ratio = row.Double(16);
+  record.ranked_ns = row.Double(17);
   return record;
 }
 
@@ -143,7 +157,8 @@ struct Database::Impl {
   // Statements refer to the connection, so they stand after it.
   sqlite::Connection connection;
   sqlite::Statement insert_workload, get_workload, all_workloads;
-  sqlite::Statement insert_record, revise, has_program, top_k, page, last_id;
+  sqlite::Statement insert_record, revise, rank_behind, has_program, top_k,
+      page, last_id;
   sqlite::Statement count, count_by_verdict;
 };
 
@@ -179,6 +194,7 @@ absl::Status Database::Impl::PrepareAll() {
       {&all_workloads, kAllWorkloads},
       {&insert_record, kInsertRecord},
       {&revise, kRevise},
+      {&rank_behind, kRankBehind},
       {&has_program, kHasProgram},
       {&top_k, kTopK},
       {&page, kPage},
@@ -210,6 +226,8 @@ absl::StatusOr<bool> Database::Impl::Insert(const TuningRecord& record) {
   row.Bind(13, static_cast<int64_t>(record.seed));
   row.Bind(14, record.trial);
   row.Bind(15, record.created_ms != 0 ? record.created_ms : NowMs());
+  row.Bind(16, record.paired_ratio);
+  row.Bind(17, record.ranked_ns);
   absl::Status status = row.Run();
   if (status.code() == absl::StatusCode::kFailedPrecondition) {
     return absl::FailedPreconditionError(
@@ -357,11 +375,28 @@ absl::Status Database::ReviseTrial(const TuningRecord& record) {
   row.Bind(7, record.latency_median_ns);
   row.Bind(8, record.latency_spread_ns);
   row.Bind(9, record.samples);
+  row.Bind(10, record.paired_ratio);
+  row.Bind(11, record.ranked_ns);
   KILN_RETURN_IF_ERROR(WhileWriting(path_, row.Run()));
   if (impl_->connection.Changes() > 0) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("program ", record.program_hash,
                    " has no record to revise for this workload and target"));
+}
+
+absl::StatusOr<std::vector<TuningRecord>> Database::NameWinner(
+    const TuningRecord& winner) {
+  const double ns = winner.rank();
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->rank_behind;
+  row.Bind(1, winner.workload_key);
+  row.Bind(2, winner.target);
+  row.Bind(3, winner.program_hash);
+  row.Bind(4, ns);
+  row.Bind(5, std::nextafter(ns, HUGE_VAL));
+  absl::StatusOr<std::vector<TuningRecord>> behind = ReadAll(row);
+  if (!behind.ok()) return WhileWriting(path_, behind.status());
+  return behind;
 }
 
 absl::StatusOr<bool> Database::HasProgram(const std::string& workload_key,

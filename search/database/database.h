@@ -22,8 +22,9 @@
 
 namespace kiln {
 
-// Written into each file. A file of another version is refused.
-inline constexpr int64_t kDatabaseSchemaVersion = 1;
+// Written into each file. A file of an older version is brought up to date when
+// it is opened; one of a newer version is refused.
+inline constexpr int64_t kDatabaseSchemaVersion = 2;
 
 // What a confirmed commit survives.
 enum class Durability {
@@ -75,17 +76,23 @@ class Database {
   // that is there already is passed over. Returns how many were new.
   absl::StatusOr<int64_t> CommitTrials(absl::Span<const TuningRecord> records);
 
-  // Replaces verdict, reason, latencies and samples of the record with this
-  // workload, target and program hash (a re-measurement). kNotFound where
+  // Replaces verdict, reason, latencies, samples and rank of the record with
+  // this workload, target and program hash (a re-measurement). kNotFound where
   // there is none.
   absl::Status ReviseTrial(const TuningRecord& record);
+
+  // After a comparison of the fastest programs of a workload and target: what
+  // looked at least as fast as the winner, but did not win one itself, is
+  // ranked just behind it. Returns the records that were changed.
+  absl::StatusOr<std::vector<TuningRecord>> NameWinner(
+      const TuningRecord& winner);
 
   // True where the program was measured for this workload and target.
   absl::StatusOr<bool> HasProgram(const std::string& workload_key,
                                   const std::string& target,
                                   const std::string& program_hash);
 
-  // The k records of verdict ok of least minimal latency, best first; ties
+  // The k records of verdict ok of least rank (see record.h), best first; ties
   // by age.
   absl::StatusOr<std::vector<TuningRecord>> TopK(
       const std::string& workload_key, const std::string& target, int64_t k);

@@ -62,11 +62,15 @@ void ExpectEqual(const TuningRecord& a, const TuningRecord& b) {
   EXPECT_EQ(a.seed, b.seed);
   EXPECT_EQ(a.trial, b.trial);
   EXPECT_EQ(a.created_ms, b.created_ms);
+  EXPECT_EQ(a.paired_ratio, b.paired_ratio);
+  EXPECT_EQ(a.ranked_ns, b.ranked_ns);
 }
 
 TEST_F(DatabaseTest, ARecordReadsBackAsItWasCommittedAfterReopening) {
   TuningRecord record = OkRecord("p0", 1234.5);
   record.trace += std::string("\0tail", 5);
+  record.paired_ratio = 1.5;
+  record.ranked_ns = 2000;
   KILN_ASSERT_OK_AND_ASSIGN(const int64_t id, database_->CommitTrial(record));
   database_.reset();
   KILN_ASSERT_OK_AND_ASSIGN(database_, Database::Open(folder_.File("t.db")));
@@ -90,6 +94,31 @@ TEST_F(DatabaseTest, TopKRanksOnlyOkRecordsOfTheSameTarget) {
   EXPECT_THAT(TopPrograms(100), ElementsAre("fast", "tied", "middle", "slow"));
   EXPECT_THAT(TopPrograms(0), ElementsAre());
   EXPECT_THAT(TopPrograms(-5), ElementsAre());
+}
+
+TEST_F(DatabaseTest, ALuckyTrialRanksBehindTheWinnerOfAComparison) {
+  TuningRecord winner = OkRecord("winner", 10), loser = OkRecord("loser", 9);
+  TuningRecord of_another_space = OkRecord("of another space", 8);
+  winner.paired_ratio = of_another_space.paired_ratio = 1;
+  loser.paired_ratio = 1.25;
+  loser.ranked_ns = 12.5;
+  for (const TuningRecord& record : {OkRecord("lucky", 5), winner, loser}) {
+    KILN_ASSERT_OK(database_->CommitTrial(record));
+  }
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<TuningRecord> behind,
+                            database_->NameWinner(winner));
+  ASSERT_EQ(behind.size(), 1u);
+  EXPECT_EQ(behind[0].program_hash, "lucky");
+  EXPECT_EQ(behind[0].latency_min_ns, 5);
+  EXPECT_GT(behind[0].rank(), 10);
+  EXPECT_THAT(TopPrograms(9), ElementsAre("winner", "lucky", "loser"));
+  // Later trials may be better, and so may who won elsewhere.
+  KILN_ASSERT_OK(database_->CommitTrial(OkRecord("later", 7)));
+  KILN_ASSERT_OK(database_->CommitTrial(of_another_space));
+  EXPECT_THAT(TopPrograms(3),
+              ElementsAre("later", "of another space", "winner"));
+  KILN_ASSERT_OK(database_->NameWinner(winner).status());
+  EXPECT_THAT(TopPrograms(2), ElementsAre("of another space", "winner"));
 }
 
 TEST_F(DatabaseTest, BestOfNothingSaysSo) {

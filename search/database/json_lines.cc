@@ -2,6 +2,8 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,8 @@ search::LogLine LineOf(const TuningRecord& record) {
   out.set_seed(record.seed);
   out.set_trial(record.trial);
   out.set_created_ms(record.created_ms);
+  out.set_paired_ratio(record.paired_ratio);
+  out.set_ranked_ns(record.ranked_ns);
   return line;
 }
 
@@ -85,6 +89,8 @@ absl::StatusOr<TuningRecord> RecordOf(const search::RecordLine& line) {
   record.seed = line.seed();
   record.trial = line.trial();
   record.created_ms = line.created_ms();
+  record.paired_ratio = line.paired_ratio();
+  record.ranked_ns = line.ranked_ns();
   return record;
 }
 
@@ -127,6 +133,28 @@ absl::Status ImportLine(const std::string& text, Database& database,
   return absl::OkStatus();
 }
 
+// A later line of a program, written after a comparison, replaces the earlier.
+std::vector<TuningRecord> LastOfEach(const std::vector<TuningRecord>& all) {
+  std::map<std::array<std::string, 3>, size_t> places;
+  std::vector<TuningRecord> last;
+  for (const TuningRecord& record : all) {
+    const size_t next = last.size();
+    const size_t place = record.program_hash.empty()
+                             ? next
+                             : places
+                                   .insert({{record.workload_key, record.target,
+                                             record.program_hash},
+                                            next})
+                                   .first->second;
+    if (place == next) {
+      last.push_back(record);
+    } else {
+      last[place] = record;
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ToJsonLine(const Workload& workload) {
@@ -161,7 +189,8 @@ absl::StatusOr<ImportCount> ImportJsonLines(std::istream& in,
           "tuning log, line ", number, ": ", std::string(status.message())));
     }
   }
-  KILN_ASSIGN_OR_RETURN(count.records, database.CommitTrials(records));
+  KILN_ASSIGN_OR_RETURN(count.records,
+                        database.CommitTrials(LastOfEach(records)));
   count.duplicates = static_cast<int64_t>(records.size()) - count.records;
   return count;
 }

@@ -55,6 +55,23 @@ TEST_F(JsonLinesTest, ExportThenImportGivesTheSameDatabase) {
   EXPECT_EQ(count.duplicates, kNumVerdicts);
 }
 
+TEST_F(JsonLinesTest, ALaterLineOfAProgramReplacesTheEarlier) {
+  TuningRecord record = OkRecord("p", 5);
+  std::string text = *ToJsonLine(SomeWorkload()) + *ToJsonLine(record);
+  record.paired_ratio = 1.5;
+  record.ranked_ns = 9;
+  text += *ToJsonLine(OkRecord("q", 6)) + *ToJsonLine(record);
+  KILN_ASSERT_OK_AND_ASSIGN(const ImportCount count, Import(text));
+  EXPECT_EQ(count.records, 2);
+  KILN_ASSERT_OK_AND_ASSIGN(const auto top,
+                            to_->TopK(record.workload_key, record.target, 2));
+  ASSERT_EQ(top.size(), 2u);
+  EXPECT_EQ(top[0].program_hash, "q");
+  EXPECT_EQ(top[1].paired_ratio, 1.5);
+  EXPECT_EQ(top[1].ranked_ns, 9);
+  EXPECT_EQ(top[1].latency_min_ns, 5);
+}
+
 TEST_F(JsonLinesTest, BytesThatAreNoUtf8AreWrittenAsQuestionMarks) {
   KILN_ASSERT_OK(from_->AddWorkload(SomeWorkload()));
   TuningRecord record = testing::FailedRecord("p", Verdict::kCrash);

@@ -142,7 +142,7 @@ absl::Status ExplainSame(Database& database, const Stored& stored,
       database.ForEachRecord(filter, [&](const TuningRecord& record) {
         OfTarget& t = targets[record.target];
         ++t.trials;
-        const double ns = record.latency_min_ns;
+        const double ns = record.rank();
         if (record.verdict == Verdict::kOk &&
             (t.best_ns == 0 || ns < t.best_ns)) {
           t.best_ns = ns;
@@ -194,8 +194,7 @@ absl::StatusOr<BestProgram> FindBest(Database& database,
     KILN_ASSIGN_OR_RETURN(found, BestOf(database, *stored, target));
     if (!found) {
       KILN_RETURN_IF_ERROR(ExplainSame(database, *stored, target, &same));
-    } else if (!best ||
-               found->record.latency_min_ns < best->record.latency_min_ns) {
+    } else if (!best || found->record.rank() < best->record.rank()) {
       best = std::move(found);
     }
   }

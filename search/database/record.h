@@ -36,16 +36,27 @@ struct TuningRecord {
   Verdict verdict = Verdict::kOk;
   // Why a trial failed; empty for kOk.
   std::string reason;
-  // Nanoseconds for one call. Positive for kOk, else 0.
+  // Nanoseconds for one call: the least that was ever seen of this program.
+  // Positive for kOk, else 0.
   double latency_min_ns = 0;
   double latency_median_ns = 0;
   // Scatter of the samples, as the runner defines it.
   double latency_spread_ns = 0;
   int64_t samples = 0;
+  // Of a program that was compared with the best few in turns: how many times
+  // as long as the winner it took in the same rounds, 1 for the winner. 0: it
+  // was not compared.
+  double paired_ratio = 0;
+  // What it counts as among others, where that is not its own least time: the
+  // winner's least time, times paired_ratio; or just above it, where a trial of
+  // a program that was not compared looked faster. 0: latency_min_ns.
+  double ranked_ns = 0;
   uint64_t seed = 0;
   int64_t trial = 0;
   // Milliseconds since the epoch. 0 asks CommitTrial for the time of commit.
   int64_t created_ms = 0;
+
+  double rank() const { return ranked_ns > 0 ? ranked_ns : latency_min_ns; }
 };
 
 // Which records a query is about. An absent field allows everything.

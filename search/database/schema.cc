@@ -45,13 +45,28 @@ constexpr char kTables[] = R"sql(
     seed INTEGER NOT NULL,
     trial INTEGER NOT NULL,
     created_ms INTEGER NOT NULL,
+    paired_ratio REAL NOT NULL DEFAULT 0,
+    ranked_ns REAL NOT NULL DEFAULT 0,
     UNIQUE (workload_key, target, program_hash)
   );
   CREATE UNIQUE INDEX records_without_program
     ON records (workload_key, target, trace) WHERE program_hash IS NULL;
-  CREATE INDEX records_by_latency
-    ON records (workload_key, target, verdict, latency_min_ns);
+  CREATE INDEX records_by_rank
+    ON records (workload_key, target, verdict,
+                (CASE WHEN ranked_ns > 0 THEN ranked_ns
+                 ELSE latency_min_ns END));
 )sql";
+
+// From the version of the place, counted from 1, to the next.
+constexpr const char* kMigrations[] = {R"sql(
+  ALTER TABLE records ADD COLUMN paired_ratio REAL NOT NULL DEFAULT 0;
+  ALTER TABLE records ADD COLUMN ranked_ns REAL NOT NULL DEFAULT 0;
+  DROP INDEX records_by_latency;
+  CREATE INDEX records_by_rank
+    ON records (workload_key, target, verdict,
+                (CASE WHEN ranked_ns > 0 THEN ranked_ns
+                 ELSE latency_min_ns END));
+)sql"};
 
 absl::Status Annotate(const absl::Status& status, const std::string& path,
                       std::string_view way_out) {
@@ -108,9 +123,25 @@ absl::Status CheckSchema(sqlite::Connection& connection, int64_t version) {
   }
   KILN_ASSIGN_OR_RETURN(const int64_t found,
                         connection.QueryInt("PRAGMA user_version"));
-  if (found == version) return absl::OkStatus();
+  if (found >= 1 && found <= version) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "has schema version ", found, ", this Kiln reads version ", version));
+}
+
+// Another process may have been first.
+absl::Status Migrate(sqlite::Connection& connection, int64_t version) {
+  KILN_ASSIGN_OR_RETURN(int64_t found,
+                        connection.QueryInt("PRAGMA user_version"));
+  if (found == version) return absl::OkStatus();
+  sqlite::Transaction transaction(&connection);
+  KILN_RETURN_IF_ERROR(transaction.Begin());
+  KILN_ASSIGN_OR_RETURN(found, connection.QueryInt("PRAGMA user_version"));
+  for (; found < version; ++found) {
+    KILN_RETURN_IF_ERROR(connection.Execute(kMigrations[found - 1]));
+  }
+  KILN_RETURN_IF_ERROR(
+      connection.Execute(absl::StrCat("PRAGMA user_version=", version)));
+  return transaction.Commit();
 }
 
 absl::Status CheckPages(sqlite::Connection& connection) {
@@ -166,6 +197,7 @@ absl::Status Prepare(sqlite::Connection& connection, int64_t version,
   KILN_RETURN_IF_ERROR(CheckSchema(connection, version));
   KILN_RETURN_IF_ERROR(CheckPages(connection));
   KILN_RETURN_IF_ERROR(EnterWal(connection, busy_timeout_ms));
+  KILN_RETURN_IF_ERROR(Migrate(connection, version));
   return connection.Execute(
       absl::StrCat("PRAGMA foreign_keys=ON; PRAGMA synchronous=",
                    sync_each_commit ? "FULL" : "NORMAL"));

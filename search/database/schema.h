@@ -12,8 +12,9 @@
 namespace kiln::database_internal {
 
 // Opens `path`, makes the tables where the file is new, and refuses whatever
-// is no undamaged tuning database of schema version `version` without writing
-// to it. Messages name the path and the way out.
+// is no undamaged tuning database of schema version `version` or an older one
+// without writing to it; an older one is brought up to date, in one
+// transaction. Messages name the path and the way out.
 absl::StatusOr<sqlite::Connection> OpenTuningFile(const std::string& path,
                                                   int64_t version,
                                                   int busy_timeout_ms,

@@ -118,7 +118,50 @@ TEST(OpenTest, RefusesAnUnknownSchemaVersion) {
     KILN_ASSERT_OK(connection.Execute("PRAGMA user_version=99"));
   }
   ExpectRefusedAndUntouched(path, absl::StatusCode::kFailedPrecondition,
-                            "schema version 99, this Kiln reads version 1");
+                            "schema version 99, this Kiln reads version 2");
+}
+
+// The tables of version 1, with a record.
+constexpr char kVersion1[] = R"sql(
+  CREATE TABLE workloads (key TEXT PRIMARY KEY, func_name TEXT NOT NULL,
+    text TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    workload_key TEXT NOT NULL REFERENCES workloads(key),
+    target TEXT NOT NULL, compiler_version TEXT NOT NULL, program_hash TEXT,
+    trace TEXT NOT NULL, decisions TEXT NOT NULL, verdict TEXT NOT NULL,
+    reason TEXT NOT NULL, latency_min_ns REAL NOT NULL,
+    latency_median_ns REAL NOT NULL, latency_spread_ns REAL NOT NULL,
+    samples INTEGER NOT NULL, seed INTEGER NOT NULL, trial INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL, UNIQUE (workload_key, target, program_hash));
+  CREATE UNIQUE INDEX records_without_program
+    ON records (workload_key, target, trace) WHERE program_hash IS NULL;
+  CREATE INDEX records_by_latency
+    ON records (workload_key, target, verdict, latency_min_ns);
+  INSERT INTO workloads VALUES ('k', 'f', 't');
+  INSERT INTO records VALUES (7, 'k', 'llvm', 'c', 'p', 't', 'd', 'ok', '',
+    12.5, 13, 1, 3, 4, 5, 6);
+  PRAGMA application_id=1265200238;
+  PRAGMA user_version=1;
+)sql";
+
+TEST(OpenTest, BringsAnOlderDatabaseUpToDate) {
+  TempFolder folder;
+  const std::string path = folder.File("t");
+  {
+    auto connection = *sqlite::Connection::Open(path);
+    KILN_ASSERT_OK(connection.Execute(kVersion1));
+  }
+  for (int i = 0; i < 2; ++i) {
+    KILN_ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(path));
+    KILN_ASSERT_OK_AND_ASSIGN(TuningRecord record, database->Best("k", "llvm"));
+    EXPECT_EQ(record.id, 7);
+    EXPECT_EQ(record.latency_min_ns, 12.5);
+    EXPECT_EQ(record.rank(), 12.5);
+    EXPECT_EQ(record.paired_ratio, i == 0 ? 0 : 1);
+    record.paired_ratio = 1;
+    KILN_ASSERT_OK(database->ReviseTrial(record));
+  }
 }
 
 TEST(OpenTest, RefusesPlacesThatCannotHoldAFile) {

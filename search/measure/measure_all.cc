@@ -195,16 +195,15 @@ class Turns {
     });
   }
 
-  // Least times that tell what the rounds told: that of `best` is the least of
-  // all, though in the rounds that another had it may have been ahead.
+  // No other ratio is as small as that of `best`, though in the rounds that
+  // another had it may have been ahead.
   void CompareWith(size_t best) {
-    const double least_ns = rounds_[best].total.min_ns;
-    const double next_ns = std::nextafter(least_ns, HUGE_VAL);
+    const double next = std::nextafter(1.0, 2.0);
     for (size_t i = 0; i < rounds_.size(); ++i) {
       MeasureResult& total = rounds_[i].total;
-      if (i == best || total.verdict != Verdict::kOk) continue;
+      if (total.verdict != Verdict::kOk) continue;
       const double times = TimesAsLong(rounds_[i], rounds_[best]);
-      total.min_ns = std::max(next_ns, least_ns * times);
+      total.paired_ratio = i == best ? 1 : std::max(next, times);
     }
   }
 

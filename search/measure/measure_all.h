@@ -64,10 +64,11 @@ struct TurnsOptions {
 // meets all alike. After each stage the slower half retires, by how much longer
 // they took in the same rounds, until two are left for the last stage: most
 // turns go to those that are hard to tell apart. Every output is compared whole
-// in the first round. Results are in the same order: the least time (of the
-// best; of others that times how much longer they took, never less), median of
-// the medians, the distance between the quartiles of the medians, samples in
-// all; a kernel that fails once has failed.
+// in the first round. Results are in the same order: the least time, how many
+// times as long as the best it took in the rounds that both had (exactly 1 for
+// the best alone, and more for all others), median of the medians, the distance
+// between the quartiles of the medians, samples in all; a kernel that fails
+// once has failed.
 absl::StatusOr<std::vector<MeasureResult>> MeasureInTurns(
     Runner& runner, const MeasureTask& task,
     absl::Span<const BuildResult* const> kernels, const TurnsOptions& turns,

@@ -136,13 +136,16 @@ TEST(MeasureInTurnsTest, TakesTurnsAndPutsRoundsTogether) {
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
   EXPECT_THAT(runner.calls,
               ElementsAre("a", "b", "c", "a", "b", "c", "a", "b", "c"));
-  EXPECT_DOUBLE_EQ(results[0].min_ns, 8 * 20.0 / 9);
+  EXPECT_EQ(results[0].min_ns, 10);
+  EXPECT_DOUBLE_EQ(results[0].paired_ratio, 20.0 / 9);
   EXPECT_EQ(results[0].median_ns, 20);
   EXPECT_EQ(results[0].spread_ns, 10);
   EXPECT_EQ(results[0].samples, 3);
   EXPECT_EQ(results[1].verdict, Verdict::kCrash);
+  EXPECT_EQ(results[1].paired_ratio, 0);
   EXPECT_EQ(results[2].median_ns, 9);
   EXPECT_EQ(results[2].min_ns, 8);
+  EXPECT_EQ(results[2].paired_ratio, 1);
   EXPECT_TRUE(runner.checked[2]);
   EXPECT_FALSE(runner.checked[3]);
 }
@@ -170,7 +173,9 @@ TEST(MeasureInTurnsTest, TheSlowerHalfRetiresUntilTwoAreLeft) {
                                         "e", "c", "d",            // the faster
                                         "e", "d"));
   EXPECT_EQ(results[3].min_ns, 2);
-  EXPECT_DOUBLE_EQ(results[4].min_ns, 3.5);
+  EXPECT_EQ(results[3].paired_ratio, 1);
+  EXPECT_EQ(results[4].min_ns, 2);
+  EXPECT_DOUBLE_EQ(results[4].paired_ratio, 1.75);
   EXPECT_EQ(results[1].samples, 1);
 }
 
@@ -185,8 +190,9 @@ TEST(MeasureInTurnsTest, OneLuckyRoundIsNotFast) {
   KILN_ASSERT_OK_AND_ASSIGN(
       const std::vector<MeasureResult> results,
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
-  EXPECT_DOUBLE_EQ(results[0].min_ns, 12);
-  EXPECT_EQ(results[1].min_ns, 10);
+  EXPECT_EQ(results[0].min_ns, 3);
+  EXPECT_DOUBLE_EQ(results[0].paired_ratio, 1.2);
+  EXPECT_EQ(results[1].paired_ratio, 1);
 }
 
 TEST(MeasureInTurnsTest, OneIsTheBest) {
@@ -200,7 +206,7 @@ TEST(MeasureInTurnsTest, OneIsTheBest) {
   KILN_ASSERT_OK_AND_ASSIGN(
       const std::vector<MeasureResult> results,
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
-  EXPECT_NE(results[0].min_ns, results[1].min_ns);
+  EXPECT_NE(results[0].paired_ratio, results[1].paired_ratio);
 }
 
 TEST(MeasureInTurnsTest, AStageIsFilledWithTurns) {

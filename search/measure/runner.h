@@ -50,6 +50,8 @@ struct MeasureResult {
   // Distance between the quartiles of the samples.
   double spread_ns = 0;
   int64_t samples = 0;
+  // Where it was compared with others in turns: see TuningRecord.
+  double paired_ratio = 0;
   // What preparing and comparing buffers took, and the whole measurement.
   double check_seconds = 0;
   double seconds = 0;

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
+
+#include "kiln/ir/tensor/module.h"
 
 namespace kiln {
 namespace {
@@ -66,6 +69,25 @@ TEST(FinalistsTest, OfLongKernelsOnlyTheFirstFewAreTaken) {
   Finalists finalists(8);
   for (double ms : {50, 52, 54, 56, 58}) finalists.Keep(Kernel(ms * 1e3, 0));
   EXPECT_THAT(Taken(finalists), ElementsAre(50e3, 52e3, 54e3, 56e3));
+}
+
+TEST(FinalistsTest, ALuckyTimeOfAnEarlierRunKeepsNobodyOut) {
+  Finalists finalists(8);
+  Finalist earlier = Kernel(0.5, 0);
+  earlier.to_build = std::make_shared<const Function>();
+  finalists.Keep(earlier);
+  for (double us : {10, 14, 16}) finalists.Keep(Kernel(us, 0));
+  EXPECT_THAT(Taken(finalists), ElementsAre(0.5, 10, 14));
+}
+
+TEST(FinalistsTest, WhatWasComparedCountsByThat) {
+  Finalists finalists(2);
+  Finalist compared = Kernel(9, 0);
+  compared.record.ranked_ns = 12e3;
+  finalists.Keep(Kernel(10, 0));
+  finalists.Keep(compared);
+  finalists.Keep(Kernel(11, 0));
+  EXPECT_THAT(Taken(finalists), ElementsAre(10, 11));
 }
 
 TEST(FinalistsTest, TakingForgets) {

@@ -111,6 +111,8 @@ flight::Program ToFlight(int task, const TuningRecord& record) {
   program.set_median_ns(record.latency_median_ns);
   program.set_spread_ns(record.latency_spread_ns);
   program.set_samples(record.samples);
+  program.set_paired_ratio(record.paired_ratio);
+  program.set_ranked_ns(record.ranked_ns);
   return program;
 }
 

@@ -29,6 +29,7 @@ absl::StatusOr<MeasureResult> ResultOf(const flight::Program& program) {
   result.median_ns = program.median_ns();
   result.spread_ns = program.spread_ns();
   result.samples = program.samples();
+  result.paired_ratio = program.paired_ratio();
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "kiln/search/task/measurer.h"
 
+#include <utility>
+
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 
@@ -31,9 +33,32 @@ absl::Status LiveMeasurer::Measure(const TuneTask& task,
 absl::StatusOr<std::vector<MeasureResult>> LiveMeasurer::MeasureAgain(
     const TuneTask& task, absl::Span<const Again> programs,
     const TurnsOptions& turns, const MeasureOptions& options) {
+  std::vector<MeasureResult> results(programs.size());
   std::vector<const BuildResult*> kernels;
-  for (const Again& program : programs) kernels.push_back(program.kernel);
-  return MeasureInTurns(runner_, *data_.at(&task), kernels, turns, options);
+  std::vector<size_t> places;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const absl::Status built = BuildAgain(programs[i]);
+    if (built.ok()) {
+      kernels.push_back(programs[i].kernel);
+      places.push_back(i);
+    } else {
+      results[i].verdict = Verdict::kBuildError;
+      results[i].reason = std::string(built.message());
+    }
+  }
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<MeasureResult> measured,
+      MeasureInTurns(runner_, *data_.at(&task), kernels, turns, options));
+  for (size_t i = 0; i < places.size(); ++i) {
+    results[places[i]] = std::move(measured[i]);
+  }
+  return results;
+}
+
+absl::Status LiveMeasurer::BuildAgain(const Again& program) {
+  if (!program.to_build) return absl::OkStatus();
+  KILN_ASSIGN_OR_RETURN(*program.kernel, builder_.Build(*program.to_build));
+  return absl::OkStatus();
 }
 
 }  // namespace kiln

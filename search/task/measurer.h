@@ -32,11 +32,13 @@ class Measurer {
                                absl::Span<const Candidate> candidates,
                                const MeasureOptions& options,
                                const OnMeasured& on_measured) = 0;
-  // Measures programs that were measured before again, in turns. `kernels` are
-  // what OnMeasured gave, or null.
+  // Measures programs that were measured before again, in turns. `kernel` is
+  // what OnMeasured gave; of a program of an earlier run, `to_build` is built
+  // into it.
   struct Again {
     std::string program_hash;
-    const BuildResult* kernel = nullptr;
+    BuildResult* kernel = nullptr;
+    const Function* to_build = nullptr;
   };
   virtual absl::StatusOr<std::vector<MeasureResult>> MeasureAgain(
       const TuneTask& task, absl::Span<const Again> programs,
@@ -67,6 +69,8 @@ class LiveMeasurer : public Measurer {
   }
 
  private:
+  absl::Status BuildAgain(const Again& program);
+
   Builder& builder_;
   Runner& runner_;
   std::map<const TuneTask*, std::shared_ptr<const MeasureTask>> data_;

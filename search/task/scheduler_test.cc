@@ -52,6 +52,10 @@ class FakeMeasurer : public Measurer {
     for (size_t i = 0; i < programs.size(); ++i) {
       results.push_back(ResultOf(task, 4 + static_cast<int64_t>(i)));
     }
+    const double least_ns = results.back().min_ns;
+    for (MeasureResult& result : results) {
+      result.paired_ratio = result.min_ns / least_ns;
+    }
     return results;
   }
   void Release(const TuneTask&) override { ++released; }
@@ -243,6 +247,70 @@ TEST(SchedulerTest, TimeAndInterruptsEndTheRun) {
   KILN_ASSERT_OK_AND_ASSIGN(auto again, world.Run(&measurer));
   EXPECT_EQ(again[0].trials_resumed, states[0].trials_done);
   EXPECT_EQ(again[0].trials_done, 40);
+}
+
+TEST(TuneAllTest, FinalistsKeepTheirLeastTimesBesideTheirRatios) {
+  World world(1);
+  world.Add("small", 100, 1e3);
+  FakeMeasurer measurer;
+  KILN_ASSERT_OK_AND_ASSIGN(const auto states, world.Run(&measurer));
+  const double best_ns = states[0].best->latency_min_ns;
+  int winners = 0, losers = 0;
+  KILN_ASSERT_OK_AND_ASSIGN(const auto records, world.database().AllRecords());
+  for (const TuningRecord& record : records) {
+    winners += record.paired_ratio == 1;
+    if (record.paired_ratio <= 1) continue;
+    ++losers;
+    EXPECT_DOUBLE_EQ(record.ranked_ns, best_ns * record.paired_ratio);
+    EXPECT_LE(record.latency_min_ns, 1e3 - 4 - losers + 1);
+  }
+  EXPECT_EQ(winners, 1);
+  EXPECT_EQ(losers, world.options.session.finalists - 1);
+  EXPECT_EQ(states[0].best->paired_ratio, 1);
+}
+
+TEST(TuneAllTest, ALuckyTrialOfAnEarlierRunDoesNotBeatTheWinner) {
+  World world(1);
+  world.Add("small", 100, 1e3);
+  world.options.session.trials = 20;
+  const Workload workload = {Sha256Hex("small"), "main", "small"};
+  KILN_ASSERT_OK(world.database().AddWorkload(workload));
+  TuningRecord lucky;  // a program that is not in the space
+  lucky.workload_key = workload.key;
+  lucky.target = "none";
+  lucky.program_hash = "lucky";
+  lucky.trace = "of another space";
+  lucky.latency_min_ns = 1;
+  KILN_ASSERT_OK(world.database().CommitTrial(lucky));
+  FakeMeasurer measurer;
+  KILN_ASSERT_OK_AND_ASSIGN(const auto states, world.Run(&measurer));
+  EXPECT_NE(states[0].best->program_hash, "lucky");
+  EXPECT_EQ(states[0].best->paired_ratio, 1);
+  KILN_ASSERT_OK_AND_ASSIGN(const TuningRecord best,
+                            world.database().Best(workload.key, "none"));
+  EXPECT_EQ(best.program_hash, states[0].best->program_hash);
+}
+
+TEST(TuneAllTest, WhatAnEarlierRunFoundTakesPartInTheComparison) {
+  World world(1);
+  world.Add("small", 100, 1e3);
+  FakeMeasurer measurer;
+  int asked = 0;
+  world.options.session.stop = [&] { return ++asked > 12; };
+  KILN_ASSERT_OK(world.Run(&measurer).status());
+  KILN_ASSERT_OK_AND_ASSIGN(auto records, world.database().AllRecords());
+  ASSERT_FALSE(records.empty());
+  for (const auto& record : records) EXPECT_EQ(record.paired_ratio, 0);
+  const int64_t last = records.back().id;
+  world.options.session.stop = nullptr;
+  world.options.session.trials = static_cast<int64_t>(records.size()) + 2;
+  KILN_ASSERT_OK(world.Run(&measurer).status());
+  int compared = 0;
+  KILN_ASSERT_OK_AND_ASSIGN(records, world.database().AllRecords());
+  for (const TuningRecord& record : records) {
+    compared += record.id <= last && record.paired_ratio > 0;
+  }
+  EXPECT_GT(compared, 0);
 }
 
 // Runs with a log, and again from the log on other numbers of threads.

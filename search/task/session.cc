@@ -10,14 +10,20 @@
 namespace kiln {
 namespace {
 
-// 0 where all failed.
-double LeastTime(const std::vector<MeasureResult>& results) {
+// The place of the winner of a comparison; -1 where all failed.
+int WinnerOf(const std::vector<MeasureResult>& results) {
+  int winner = -1;
   double least = 0;
-  for (const MeasureResult& result : results) {
-    if (result.verdict != Verdict::kOk) continue;
-    if (least == 0 || result.min_ns < least) least = result.min_ns;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].verdict != Verdict::kOk) continue;
+    // Without ratios, as in logs of old, the times tell the same.
+    const double ratio = results[i].paired_ratio;
+    const double size = ratio > 0 ? ratio : results[i].min_ns;
+    if (winner >= 0 && size >= least) continue;
+    winner = static_cast<int>(i);
+    least = size;
   }
-  return least;
+  return winner;
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ struct Session::Lesson {
   void Add(Candidate candidate, const TuningRecord& record) {
     candidates.push_back(std::move(candidate));
     const bool ok = record.verdict == Verdict::kOk;
-    seconds.push_back(ok ? record.latency_min_ns * 1e-9 : 0);
+    seconds.push_back(ok ? record.rank() * 1e-9 : 0);
   }
 };
 
@@ -94,13 +100,20 @@ absl::Status Session::Resume() {
   return Teach(earlier);
 }
 
-// An earlier trial that the space still holds, for the strategy.
+// An earlier trial that the space still holds, for the strategy and for the
+// comparison of the best.
 void Session::Remember(const TuningRecord& record, Lesson* lesson) {
   if (record.verdict == Verdict::kScheduleRefused) return;
   std::optional<Point> point = task_.space->Locate(record.trace);
   if (!point) return;
   absl::StatusOr<Candidate> candidate = task_.space->At(*point);
-  if (candidate.ok()) lesson->Add(*std::move(candidate), record);
+  if (!candidate.ok()) return;
+  if (record.verdict == Verdict::kOk) {
+    finalists_.Keep({record, BuildResult(),
+                     std::make_shared<const Function>(candidate->scheduled),
+                     point->alternative});
+  }
+  lesson->Add(*std::move(candidate), record);
 }
 
 absl::Status Session::Teach(const Lesson& lesson) {
@@ -114,7 +127,7 @@ void Session::Count(const TuningRecord& record) {
   ++state_.trials_done;
   ++state_.trials_in_vain;
   if (record.verdict != Verdict::kOk) return;
-  if (!state_.best || record.latency_min_ns < state_.best->latency_min_ns) {
+  if (!state_.best || record.rank() < state_.best->rank()) {
     state_.best = record;
     state_.trials_in_vain = 0;
   }
@@ -249,7 +262,7 @@ absl::Status Session::MeasureBatch(const SearchBatch& batch, Lesson* lesson) {
         if (record.verdict == Verdict::kOk) {
           finalists_.Keep({record,
                            measured.kernel ? *measured.kernel : BuildResult(),
-                           candidate.point.alternative});
+                           nullptr, candidate.point.alternative});
         }
         return status.ok() && !Stopped();
       }));
@@ -279,29 +292,42 @@ void Session::Fill(const MeasureResult& result, TuningRecord* record) {
   record->latency_median_ns = result.median_ns;
   record->latency_spread_ns = result.spread_ns;
   record->samples = result.samples;
+  record->paired_ratio = result.paired_ratio;
+  record->ranked_ns = 0;
 }
 
 absl::Status Session::Finish() {
   std::vector<Finalist> finalists = finalists_.Take();
   if (prepared_ && finalists.size() >= 2) {
-    std::vector<Measurer::Again> programs;
-    for (const Finalist& f : finalists) {
-      programs.push_back({f.record.program_hash, &f.build});
-    }
-    std::vector<MeasureResult> results;
-    KILN_ASSIGN_OR_RETURN(
-        results, parts_.measurer->MeasureAgain(task_, programs, options_.turns,
-                                               MeasureNow()));
-    const double best_ns = LeastTime(results);
-    for (size_t i = 0; i < results.size(); ++i) {
-      const bool is_best = results[i].min_ns == best_ns;
-      KILN_RETURN_IF_ERROR(Revise(&finalists[i], results[i], is_best));
-    }
+    KILN_RETURN_IF_ERROR(Compare(&finalists));
     KILN_RETURN_IF_ERROR(FindBest());
     state_.best_kernel.reset();
     for (const Finalist& f : finalists) KeepKernel(f.record, &f.build);
   }
   return Abandon();
+}
+
+absl::Status Session::Compare(std::vector<Finalist>* finalists) {
+  std::vector<Measurer::Again> programs;
+  for (Finalist& f : *finalists) {
+    programs.push_back({f.record.program_hash, &f.build, f.to_build.get()});
+  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<MeasureResult> results,
+                        parts_.measurer->MeasureAgain(
+                            task_, programs, options_.turns, MeasureNow()));
+  const int winner = WinnerOf(results);
+  double winner_ns = 0;
+  if (winner >= 0) {
+    winner_ns = std::min((*finalists)[winner].record.latency_min_ns,
+                         results[winner].min_ns);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool won = static_cast<int>(i) == winner;
+    KILN_RETURN_IF_ERROR(
+        Revise(&(*finalists)[i], results[i], won ? 0 : winner_ns));
+  }
+  return winner < 0 ? absl::OkStatus()
+                    : RankBehind((*finalists)[winner].record);
 }
 
 absl::Status Session::Abandon() {
@@ -312,10 +338,11 @@ absl::Status Session::Abandon() {
   return absl::OkStatus();
 }
 
-// What the final says counts, not the trial; but the best was never slower than
-// in its trial.
+// What the comparison says counts, not the trial: of a loser, the time of the
+// winner (0: this is it) times how much longer it took. The least time that was
+// ever seen stays.
 absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result,
-                             bool is_best) {
+                             double winner_ns) {
   TuningRecord& record = finalist->record;
   const double first_ns = record.latency_min_ns;
   --state_.counts[static_cast<int>(record.verdict)];
@@ -324,10 +351,25 @@ absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result,
   flight::Event event;
   *event.mutable_again() = ToFlight(id_, record);
   KILN_RETURN_IF_ERROR(parts_.Log(std::move(event)));
-  if (is_best && record.verdict == Verdict::kOk) {
+  if (record.verdict == Verdict::kOk) {
     record.latency_min_ns = std::min(record.latency_min_ns, first_ns);
+    record.ranked_ns = record.paired_ratio > 0
+                           ? winner_ns * record.paired_ratio
+                           : (winner_ns > 0 ? result.min_ns : 0);
   }
+  if (options_.revised) options_.revised(state_, record);
   return parts_.database->ReviseTrial(record);
+}
+
+// Trials that looked faster, but had no place in the comparison, do not beat
+// its winner.
+absl::Status Session::RankBehind(const TuningRecord& winner) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<TuningRecord> behind,
+                        parts_.database->NameWinner(winner));
+  for (const TuningRecord& record : behind) {
+    if (options_.revised) options_.revised(state_, record);
+  }
+  return absl::OkStatus();
 }
 
 void Session::KeepKernel(const TuningRecord& record,

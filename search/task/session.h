@@ -42,6 +42,8 @@ struct SessionOptions {
       found;
   // Told after each trial. The record is null between trials.
   std::function<void(const TuneState&, const TuningRecord*)> progress;
+  // Told of each record that the comparison of the best few has changed.
+  std::function<void(const TuneState&, const TuningRecord&)> revised;
 };
 
 // What the sessions of a run share.
@@ -67,8 +69,9 @@ class Session {
   // afterwards if it has its trials, the space has no more programs, or no
   // trial in a while was better.
   absl::Status Step(int64_t most);
-  // Times the fastest few again in turns, so that a moment of quiet or of noise
-  // does not decide between them, and names the best.
+  // Times the fastest few again in turns, those of earlier runs included, so
+  // that a moment of quiet or of noise does not decide between them, and names
+  // the best. Without a step before it, nothing is timed.
   absl::Status Finish();
   // Names the best without timing anything again.
   absl::Status Abandon();
@@ -79,7 +82,7 @@ class Session {
   const std::vector<double>& history() const { return history_; }
   // What is worth another look.
   int64_t num_finalists() const {
-    return static_cast<int64_t>(finalists_.size());
+    return prepared_ ? static_cast<int64_t>(finalists_.size()) : 0;
   }
   void Interrupt() { state_.interrupted = true; }
 
@@ -98,8 +101,10 @@ class Session {
   absl::Status MeasureBatch(const SearchBatch& batch, Lesson* lesson);
   MeasureOptions MeasureNow() const;
   void Fill(const MeasureResult& result, TuningRecord* record);
+  absl::Status Compare(std::vector<Finalist>* finalists);
   absl::Status Revise(Finalist* finalist, const MeasureResult& result,
-                      bool is_best);
+                      double winner_ns);
+  absl::Status RankBehind(const TuningRecord& winner);
   absl::Status FindBest();
   // Of all, the kernel of the best is kept.
   void KeepKernel(const TuningRecord& record, const BuildResult* kernel);

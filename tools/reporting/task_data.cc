@@ -138,7 +138,7 @@ const TuningRecord* TaskData::best() const {
   const TuningRecord* best = nullptr;
   for (const TuningRecord& record : trials) {
     if (record.verdict != Verdict::kOk) continue;
-    if (!best || record.latency_min_ns < best->latency_min_ns) best = &record;
+    if (!best || record.rank() < best->rank()) best = &record;
   }
   return best;
 }

@@ -88,6 +88,8 @@ absl::Status AddEarlier(const std::vector<flight::Event>& events,
     record.latency_median_ns = log.median_ns();
     record.latency_spread_ns = log.spread_ns();
     record.samples = log.samples();
+    record.paired_ratio = log.paired_ratio();
+    record.ranked_ns = log.ranked_ns();
     KILN_RETURN_IF_ERROR(database->CommitTrial(record).status());
   }
   return absl::OkStatus();

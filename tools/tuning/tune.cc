@@ -160,6 +160,12 @@ class Progress {
     }
   }
 
+  // A later line of the same program counts.
+  void Revised(const TuneState& state, const TuningRecord& record) {
+    if (!records_ || !log_status_.ok()) return;
+    log_status_ = records_->Append(tasks_[state.id]->task.workload, record);
+  }
+
   const absl::Status& log_status() const { return log_status_; }
 
  private:
@@ -238,6 +244,10 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
   options.session.progress = [&](const TuneState& state,
                                  const TuningRecord* record) {
     progress(state, record);
+  };
+  options.session.revised = [&](const TuneState& state,
+                                const TuningRecord& record) {
+    progress.Revised(state, record);
   };
   options.session.found = [&](const TuneState& state, const SearchBatch& batch,
                               const std::vector<std::string>& notes) {
