@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,6 +84,69 @@ absl::StatusOr<KernelArgument> Lower(const KernelSignature& signature,
   return arg;
 }
 
+// The aligned buffer of the signature that `value`, a tensor somewhere else,
+// stands for; null for all other arguments.
+const KernelBuffer* Misaligned(const KernelSignature& signature,
+                               size_t position, const PackedValue& value) {
+  const auto* array = std::get_if<NDArray>(&value);
+  if (!array || array->is_null() || position >= signature.params.size() ||
+      signature.params[position].kind != KernelParam::Kind::kBuffer) {
+    return nullptr;
+  }
+  const KernelBuffer& buffer =
+      signature.buffers[signature.params[position].index];
+  const auto address = reinterpret_cast<uintptr_t>(array->data());
+  return buffer.aligned && address % KILN_KERNEL_ALIGNMENT != 0 ? &buffer
+                                                                : nullptr;
+}
+
+bool NeedsCopies(const KernelSignature& signature,
+                 absl::Span<const PackedValue> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (Misaligned(signature, i, args[i])) return true;
+  }
+  return false;
+}
+
+// Copies of tensors in memory of their own; a tensor that stands twice has one.
+class AlignedCopies {
+ public:
+  absl::StatusOr<NDArray> Of(const NDArray& array, bool written) {
+    for (Copy& copy : copies_) {
+      if (copy.original.data() != array.data() ||
+          copy.original.bytes() != array.bytes()) {
+        continue;
+      }
+      copy.written = copy.written || written;
+      return NDArray::View(
+          copy.aligned.data(), {array.shape().begin(), array.shape().end()},
+          array.dtype(), std::make_shared<NDArray>(copy.aligned));
+    }
+    KILN_ASSIGN_OR_RETURN(
+        NDArray aligned,
+        NDArray::Empty({array.shape().begin(), array.shape().end()},
+                       array.dtype()));
+    std::memcpy(aligned.data(), array.data(), array.bytes());
+    copies_.push_back({array, aligned, written});
+    return aligned;
+  }
+
+  void WriteBack() const {
+    for (const Copy& copy : copies_) {
+      if (!copy.written) continue;
+      std::memcpy(copy.original.data(), copy.aligned.data(),
+                  copy.aligned.bytes());
+    }
+  }
+
+ private:
+  struct Copy {
+    NDArray original, aligned;
+    bool written = false;
+  };
+  std::vector<Copy> copies_;
+};
+
 }  // namespace
 
 absl::StatusOr<BoundArguments> BindPacked(const KernelSignature& signature,
@@ -142,8 +207,22 @@ absl::Status LoadedKernel::RunBound(const KilnHost* host,
 
 absl::Status LoadedKernel::Call(const KilnHost* host,
                                 absl::Span<const PackedValue> args) const {
-  KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(args));
-  return RunBound(host, bound);
+  if (!NeedsCopies(signature_, args)) {
+    KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(args));
+    return RunBound(host, bound);
+  }
+  AlignedCopies copies;
+  std::vector<PackedValue> aligned(args.begin(), args.end());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const KernelBuffer* buffer = Misaligned(signature_, i, args[i]);
+    if (!buffer) continue;
+    KILN_ASSIGN_OR_RETURN(
+        aligned[i], copies.Of(std::get<NDArray>(args[i]), buffer->written));
+  }
+  KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(aligned));
+  KILN_RETURN_IF_ERROR(RunBound(host, bound));
+  copies.WriteBack();
+  return absl::OkStatus();
 }
 
 PackedFunction LoadedKernel::Pack(const KilnHost* host) const {

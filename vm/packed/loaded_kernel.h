@@ -38,7 +38,9 @@ class LoadedKernel {
   // Runs the kernel; a status other than 0 becomes an error that names it.
   absl::Status RunBound(const KilnHost* host, const BoundArguments& args) const;
 
-  // Bind, then RunBound.
+  // Bind, then RunBound. Tensors may lie at any address: those that the kernel
+  // takes on a multiple of 64 only are copied there, and back if it writes
+  // them.
   absl::Status Call(const KilnHost* host,
                     absl::Span<const PackedValue> args) const;
 

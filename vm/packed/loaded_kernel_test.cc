@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
+#include <vector>
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
@@ -77,6 +79,32 @@ TEST_F(LoadedKernelTest, CallsWithTensorsAndScalars) {
   EXPECT_THAT(y.elements<float>(), Each(-2.5f));
   KILN_ASSERT_OK(Call({int64_t{2}, Ones(10), y, int64_t{0}}));
   EXPECT_THAT(y.elements<float>(), Each(2.0f));
+}
+
+TEST_F(LoadedKernelTest, TensorsMayLieAtAnyAddress) {
+  for (const size_t x_offset : {1, 4, 8, 32, 64}) {
+    for (const size_t y_offset : {2, 3, 16, 64}) {
+      alignas(64) static char x_bytes[256], y_bytes[256];
+      std::memset(y_bytes, 0x5a, sizeof y_bytes);
+      const std::vector<float> ones(10, 1);
+      std::memcpy(x_bytes + x_offset, ones.data(), 40);
+      const auto view = [](char* data) {
+        return *NDArray::View(data, {10}, DType::Float(32), nullptr);
+      };
+      KILN_ASSERT_OK(Call({0.5, view(x_bytes + x_offset),
+                           view(y_bytes + y_offset), int64_t{-3}}));
+      std::vector<float> y(10);
+      std::memcpy(y.data(), y_bytes + y_offset, 40);
+      EXPECT_THAT(y, Each(-2.5f));
+      EXPECT_EQ(y_bytes[y_offset - 1], 0x5a);
+      EXPECT_EQ(y_bytes[y_offset + 40], 0x5a);
+      // In place.
+      const NDArray both = view(x_bytes + x_offset);
+      KILN_ASSERT_OK(Call({2.0, both, both, int64_t{1}}));
+      std::memcpy(y.data(), x_bytes + x_offset, 40);
+      EXPECT_THAT(y, Each(3.0f));
+    }
+  }
 }
 
 TEST_F(LoadedKernelTest, RefusesArgumentsThatDoNotFit) {
