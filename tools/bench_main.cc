@@ -19,6 +19,7 @@
 #include "kiln/tools/rivals/scores.h"
 #include "kiln/tools/rivals/suite.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/program.h"
 #include "kiln/vm/profile/machine_constants.h"
 
 ABSL_FLAG(std::string, suite, "gemm",
@@ -159,5 +160,6 @@ absl::StatusOr<int> Bench() {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
-  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Bench);
+  return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
+                       kiln::Bench);
 }

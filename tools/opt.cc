@@ -200,5 +200,6 @@ absl::StatusOr<int> Run() {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
-  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Run);
+  return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
+                       kiln::Run);
 }

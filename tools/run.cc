@@ -1,4 +1,6 @@
 // Runs one function of a program on files, random numbers or zeros.
+#include <google/protobuf/util/json_util.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -24,6 +26,7 @@
 #include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
+#include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
@@ -67,6 +70,9 @@ ABSL_FLAG(bool, check, false,
 ABSL_FLAG(double, deadline, 600,
           "Seconds after which a run of the function is given up.");
 ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
+ABSL_FLAG(bool, json, false,
+          "Prints one JSON object: what was compared, and the figures of "
+          "--time.");
 
 namespace kiln {
 namespace {
@@ -84,11 +90,15 @@ constexpr char kUsage[] =
     "checked where they depend on data. --expect and --output (repeated) go by "
     "the parameters that are "
     "written.\n"
-    "Exit status: 0; 1 for an error or a mismatch; 3 where a step of the trace "
-    "is refused.";
+    "Exit status: 0; 1 for an error; 2 where what was computed is not what "
+    "--expect or --check expects; 3 where a step of the trace is refused; 130 "
+    "after Ctrl-C, 143 after SIGTERM.";
 
 // Flags that may stand several times.
 std::vector<std::string> inputs, expectations, outputs;
+
+// What --json prints.
+run::Report report;
 
 ProgramFlags Program() {
   ProgramFlags flags;
@@ -167,17 +177,33 @@ absl::Status CheckCount(const char* flag, size_t given,
                    written.size(), " parameters"));
 }
 
-// Prints how `got` compares with `expected`; false on a mismatch.
-absl::StatusOr<bool> Agrees(const std::string& what, const NDArray& got,
+// Tells how `got` compares with `expected`; false on a mismatch.
+absl::StatusOr<bool> Agrees(const std::string& output,
+                            const std::string& against, const NDArray& got,
                             const NDArray& expected, bool exact = false) {
-  absl::StatusOr<CompareReport> report =
-      Compare(got, expected, TolerancesFor(expected, exact));
-  if (!report.ok()) {
-    return absl::Status(report.status().code(),
-                        absl::StrCat(what, ": ", report.status().message()));
+  const std::string what = absl::StrCat(output, " against ", against);
+  const CompareOptions options = TolerancesFor(expected, exact);
+  const absl::StatusOr<CompareReport> compared =
+      Compare(got, expected, options);
+  if (!compared.ok()) {
+    return absl::Status(compared.status().code(),
+                        absl::StrCat(what, ": ", compared.status().message()));
   }
-  std::printf("%s: %s\n", what.c_str(), report->ToString().c_str());
-  return report->ok();
+  run::Comparison& entry = *report.add_comparisons();
+  entry.set_output(output);
+  entry.set_against(against);
+  entry.set_agrees(compared->ok());
+  entry.set_elements(compared->num_elements);
+  entry.set_mismatches(compared->num_mismatches);
+  entry.set_rtol(options.rtol);
+  entry.set_atol(options.atol);
+  entry.set_worst_absolute_error(compared->worst.absolute_error);
+  entry.set_worst_relative_error(compared->worst.relative_error);
+  entry.set_text(compared->ToString());
+  if (!absl::GetFlag(FLAGS_json)) {
+    std::printf("%s: %s\n", what.c_str(), entry.text().c_str());
+  }
+  return compared->ok();
 }
 
 absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written) {
@@ -185,10 +211,8 @@ absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written) {
   bool all = true;
   for (size_t i = 0; i < expectations.size(); ++i) {
     KILN_ASSIGN_OR_RETURN(NDArray expected, ReadTensor(expectations[i]));
-    KILN_ASSIGN_OR_RETURN(
-        bool agrees,
-        Agrees(absl::StrCat(written[i].name, " against ", expectations[i]),
-               written[i].array, expected));
+    KILN_ASSIGN_OR_RETURN(bool agrees, Agrees(written[i].name, expectations[i],
+                                              written[i].array, expected));
     all = all && agrees;
   }
   return all;
@@ -241,10 +265,9 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature, bool exact,
   const std::vector<Output> have = Outputs(signature, got);
   bool all = true;
   for (size_t i = 0; i < want.size(); ++i) {
-    KILN_ASSIGN_OR_RETURN(
-        bool agrees,
-        Agrees(absl::StrCat(have[i].name, " against the interpreter"),
-               have[i].array, want[i].array, exact));
+    KILN_ASSIGN_OR_RETURN(bool agrees,
+                          Agrees(have[i].name, "the interpreter", have[i].array,
+                                 want[i].array, exact));
     all = all && agrees;
   }
   return all;
@@ -298,23 +321,58 @@ absl::Status RunOnce(const BuildResult& kernel, const MeasureTask& task,
   return absl::OkStatus();
 }
 
-// Times what runs in every call.
-absl::Status PrintTime(const Function& f, const BuildResult& kernel,
-                       const MeasureTask& task, Bench& bench) {
-  KILN_ASSIGN_OR_RETURN(const MeasureResult time,
-                        bench.runner->Measure(task, kernel, bench.options));
-  KILN_RETURN_IF_ERROR(ToStatus(f.name, time.verdict, time.reason));
+// Of all tensors, each once.
+double BytesOf(const std::vector<PackedValue>& args) {
+  double bytes = 0;
+  for (const PackedValue& value : args) {
+    const NDArray* array = std::get_if<NDArray>(&value);
+    if (array) bytes += static_cast<double>(array->bytes());
+  }
+  return bytes;
+}
+
+void PrintTime(const run::Time& time) {
   std::printf("min %.2f us, median %.2f us, spread %.1f %%, %d samples",
-              time.min_ns * 1e-3, time.median_ns * 1e-3,
-              100 * time.spread_ns / std::max(time.median_ns, 1e-3),
-              static_cast<int>(time.samples));
-  const absl::StatusOr<double> flop = EstimateFlops(f);
-  if (flop.ok()) std::printf(", %.2f GFLOP/s", *flop / time.min_ns);
-  std::printf("\n");
+              time.min_us(), time.median_us(),
+              100 * time.spread_us() / std::max(time.median_us(), 1e-6),
+              static_cast<int>(time.samples()));
+  if (time.flop() > 0) std::printf(", %.2f GFLOP/s", time.gflops());
+  std::printf(", %.2f GB/s\n", time.gb_per_s());
+}
+
+// Times what runs in every call.
+absl::Status MeasureTime(const Function& f, const BuildResult& kernel,
+                         const MeasureTask& task, double bytes, Bench& bench) {
+  KILN_ASSIGN_OR_RETURN(const MeasureResult result,
+                        bench.runner->Measure(task, kernel, bench.options));
+  KILN_RETURN_IF_ERROR(ToStatus(f.name, result.verdict, result.reason));
+  run::Time& time = *report.mutable_time();
+  time.set_min_us(result.min_ns * 1e-3);
+  time.set_median_us(result.median_ns * 1e-3);
+  time.set_spread_us(result.spread_ns * 1e-3);
+  time.set_samples(result.samples);
+  time.set_flop(EstimateFlops(f).value_or(0));
+  time.set_gflops(time.flop() / result.min_ns);
+  time.set_bytes(bytes);
+  time.set_gb_per_s(bytes / result.min_ns);
+  if (absl::GetFlag(FLAGS_json)) return absl::OkStatus();
+  PrintTime(time);
   if (kernel.preparation) {
     std::printf(
         "(without the preparation of constant arguments, which runs once)\n");
   }
+  return absl::OkStatus();
+}
+
+absl::Status PrintReport() {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string line;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(report, &line, options);
+  if (!status.ok()) return absl::InternalError(std::string(status.message()));
+  std::printf("%s\n", line.c_str());
   return absl::OkStatus();
 }
 
@@ -378,9 +436,13 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
   KILN_ASSIGN_OR_RETURN(const bool ok,
                         Judge(original, signature, expected, args));
   if (absl::GetFlag(FLAGS_time)) {
-    KILN_RETURN_IF_ERROR(PrintTime(original, kernel, *task, bench));
+    KILN_RETURN_IF_ERROR(
+        MeasureTime(original, kernel, *task, BytesOf(args), bench));
   }
-  return ok ? kExitOk : kExitError;
+  report.set_function(original.name);
+  report.set_agrees(ok);
+  if (absl::GetFlag(FLAGS_json)) KILN_RETURN_IF_ERROR(PrintReport());
+  return ok ? kExitOk : kExitMismatch;
 }
 
 absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
@@ -422,5 +484,6 @@ int main(int argc, char** argv) {
   kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
   kiln::expectations = kiln::TakeRepeatedFlag(&argc, argv, "expect");
   kiln::outputs = kiln::TakeRepeatedFlag(&argc, argv, "output");
-  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Run);
+  return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
+                       kiln::Run);
 }

@@ -1,6 +1,7 @@
 // bazel run //tools:tune -- --workload gmm:1024,1024,1024 --trials 64
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/objective.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/apply_best.h"
 #include "kiln/tools/tuning/guide.h"
 #include "kiln/tools/tuning/job.h"
@@ -53,11 +55,12 @@ ABSL_FLAG(std::string, space, "",
 ABSL_FLAG(bool, rules, false,
           "search Kiln's own space beside the one that --space gives");
 ABSL_FLAG(absl::optional<int64_t>, trials, absl::nullopt,
-          "programs to measure: of one task earlier runs included, of several "
-          "together; 0: none, the best schedule by the analytic model is "
-          "taken. As many as --trials-per-task says where it is not given");
-ABSL_FLAG(int64_t, trials_per_task, 64,
-          "programs to measure for each task, earlier runs included");
+          "programs to measure, earlier runs included: of all tasks together; "
+          "0: none, the best schedule by the analytic model is taken. As many "
+          "as --trials-per-task says where it is not given");
+ABSL_FLAG(absl::optional<int64_t>, trials_per_task, absl::nullopt,
+          "programs to measure for each task at most, earlier runs included; "
+          "64 where neither it nor --trials is given");
 ABSL_FLAG(int64_t, early_stopping, 0,
           "a task is finished after so many trials without a better one; 0: "
           "never");
@@ -127,7 +130,9 @@ constexpr char kUsage[] =
     "i=512,j=512,k=512\n"
     "The same command again resumes and measures no program twice. --input "
     "(repeated) is what run takes; without any, inputs are random, and those "
-    "that become indices stay inside of what they index.";
+    "that become indices stay inside of what they index.\n"
+    "Exit status: 0; 1 for an error, or where no trial succeeded; 130 after "
+    "Ctrl-C and 143 after SIGTERM, with what was found until then saved.";
 
 JobFlags JobFlagValues() {
   JobFlags flags;
@@ -153,7 +158,7 @@ absl::Status CheckFlags() {
   if (absl::GetFlag(FLAGS_trials).value_or(0) < 0) {
     return absl::InvalidArgumentError("--trials has to be at least 0");
   }
-  if (absl::GetFlag(FLAGS_trials_per_task) < 1) {
+  if (absl::GetFlag(FLAGS_trials_per_task).value_or(1) < 1) {
     return absl::InvalidArgumentError("--trials-per-task has to be at least 1");
   }
   if (absl::GetFlag(FLAGS_early_stopping) < 0) {
@@ -174,13 +179,15 @@ absl::Status CheckFlags() {
   return CheckGuide(GuideFlags());
 }
 
-// --trials is of the task where there is one, and of all where there are more.
+// Without a number for each task, --trials alone limits all.
 void SetTrials(TuneAllRequest* request) {
-  request->trials_per_task = absl::GetFlag(FLAGS_trials_per_task);
+  constexpr int64_t kTrialsPerTask = 64;
   const absl::optional<int64_t> trials = absl::GetFlag(FLAGS_trials);
+  const absl::optional<int64_t> per_task = absl::GetFlag(FLAGS_trials_per_task);
+  request->trials_per_task = per_task.value_or(trials.value_or(kTrialsPerTask));
   if (!trials) return;
   if (request->jobs.size() == 1 || *trials == 0) {
-    request->trials_per_task = *trials;
+    request->trials_per_task = std::min(*trials, request->trials_per_task);
   } else {
     request->trials = *trials;
   }
@@ -348,5 +355,6 @@ absl::StatusOr<int> Tune() {
 int main(int argc, char** argv) {
   kiln::workloads = kiln::TakeRepeatedFlag(&argc, argv, "workload");
   kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
-  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Tune);
+  return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
+                       kiln::Tune);
 }

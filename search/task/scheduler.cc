@@ -33,6 +33,7 @@ class Run {
   absl::StatusOr<std::vector<TuneState>> Go() {
     for (size_t i = 0; i < sessions_.size(); ++i) {
       KILN_RETURN_IF_ERROR(sessions_[i]->Resume());
+      measured_ += sessions_[i]->state().trials_done;
       Look(i);
     }
     std::string why;
@@ -129,7 +130,7 @@ class Run {
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<TaskProgress> progress_;
   std::vector<bool> over_;  // finished, and its best compared
-  int64_t measured_ = 0;
+  int64_t measured_ = 0;    // by earlier runs, too
   bool interrupted_ = false;
 };
 

@@ -28,7 +28,7 @@ struct ScheduledTask {
 
 struct TuneAllOptions {
   SessionOptions session;  // of each task
-  // Of all tasks together, earlier runs not included.
+  // Of all tasks together, earlier runs included.
   int64_t trials = std::numeric_limits<int64_t>::max();
   double max_seconds = std::numeric_limits<double>::infinity();
   // In place of `max_seconds`, where it is set: whether time is up.
@@ -40,7 +40,7 @@ struct TuneAllOptions {
   std::function<void(const std::vector<TuneState>&, int picked)> picked;
 };
 
-// Runs until each task is finished, `trials` more programs were measured, time
+// Runs until each task is finished, `trials` programs have a record, time
 // is up, or the session's `stop` says so. A task that cannot be measured at all
 // is given up with a reason in its state; the others go on. A time limit leaves
 // time for the last comparison among the best. `flight` may be null.

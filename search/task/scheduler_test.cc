@@ -249,6 +249,23 @@ TEST(SchedulerTest, TimeAndInterruptsEndTheRun) {
   EXPECT_EQ(again[0].trials_done, 40);
 }
 
+TEST(TuneAllTest, TheTrialsOfAllTasksIncludeThoseOfEarlierRuns) {
+  World world(1);
+  AddThree(&world);
+  world.options.session.trials = 1000;
+  for (const int64_t trials : {30, 50, 50, 40}) {
+    world.options.trials = trials;
+    FakeMeasurer measurer;
+    KILN_ASSERT_OK(world.Run(&measurer).status());
+    int64_t done = 0;
+    KILN_ASSERT_OK_AND_ASSIGN(const auto all, world.database().AllRecords());
+    for (const TuningRecord& record : all) {
+      done += record.verdict != Verdict::kScheduleRefused;
+    }
+    EXPECT_EQ(done, trials == 40 ? 50 : trials);
+  }
+}
+
 TEST(TuneAllTest, FinalistsKeepTheirLeastTimesBesideTheirRatios) {
   World world(1);
   world.Add("small", 100, 1e3);

@@ -14,8 +14,9 @@ namespace kiln {
 // Exit statuses of all tools.
 enum ExitStatus {
   kExitOk = 0,
-  kExitError = 1,    // bad input, a failed check; the message says which
-  kExitRefused = 3,  // a schedule step was refused
+  kExitError = 1,     // bad input, or what failed; the message says which
+  kExitMismatch = 2,  // what was computed is not what was expected
+  kExitRefused = 3,   // a schedule step was refused
   // Plus the number of the signal: 130 after Ctrl-C, 143 after SIGTERM.
   kExitSignal = 128,
 };
@@ -32,9 +33,9 @@ void FinishOnInterrupt(std::string_view tool, std::string_view what);
 std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
                                           std::string_view name);
 
-// Parses the flags, refuses arguments that are none, runs `body` and prints its
-// error as "NAME: MESSAGE". Unknown flags and values end the program with
-// status 1 and a message of their own. The body gives the exit status.
+// Parses the flags (flags.h), runs `body` and prints its error, or that of the
+// flags, as "NAME: MESSAGE". The body gives the exit status. --help prints
+// `usage` and the flags, --version the versions; both end with kExitOk.
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)());
 

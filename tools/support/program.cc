@@ -130,4 +130,15 @@ absl::StatusOr<const Function*> ChooseFunction(const Module& module,
                                           FunctionNames(module)));
 }
 
+std::string WorkloadHelp() {
+  std::string text =
+      "\nWorkloads, with their dimensions (none: the default shape; "
+      ":layout_free and\n:normwise may stand behind them):\n";
+  for (const WorkloadInfo& workload : Workloads()) {
+    absl::StrAppend(&text, "  ", workload.name, ":", workload.dimensions, "\n");
+  }
+  text.pop_back();
+  return text;
+}
+
 }  // namespace kiln

@@ -29,6 +29,9 @@ absl::StatusOr<Module> LoadModuleFile(const std::string& path);
 absl::StatusOr<const Function*> ChooseFunction(const Module& module,
                                                const std::string& func);
 
+// Lines for --help: the named workloads with their dimensions.
+std::string WorkloadHelp();
+
 }  // namespace kiln
 
 #endif  // KILN_TOOLS_SUPPORT_PROGRAM_H_

@@ -260,6 +260,7 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
   options.picked = [&](const std::vector<TuneState>& states, int picked) {
     view->Picked(states, picked);
   };
+  view->Limits({request.trials, request.max_seconds});
   KILN_RETURN_IF_ERROR(LogBegin(request, options.session, tasks, bench));
   std::vector<ScheduledTask> scheduled;
   for (const auto& one : tasks) {

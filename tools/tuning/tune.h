@@ -25,7 +25,7 @@ struct TuneAllRequest {
   // Earlier runs included. With 0 nothing is measured: a task without earlier
   // trials gets the schedule that the analytic model takes for the fastest.
   int64_t trials_per_task = 64;
-  // Of all tasks together, in this run.
+  // Of all tasks together, earlier runs included.
   int64_t trials = std::numeric_limits<int64_t>::max();
   int64_t early_stopping = 0;  // see SessionOptions
   std::string allocation = "gradient";

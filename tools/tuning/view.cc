@@ -1,6 +1,8 @@
 #include "kiln/tools/tuning/view.h"
 
 #include <google/protobuf/util/json_util.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,38 +15,14 @@
 namespace kiln {
 namespace {
 
-// "3 crash, 1 timeout": what failed, by cause; empty when nothing did.
-std::string FailureList(const TuneState& state) {
-  std::string list;
-  for (int i = 0; i < kNumVerdicts; ++i) {
-    const auto verdict = static_cast<Verdict>(i);
-    if (verdict == Verdict::kOk || state.counts[i] == 0) continue;
-    absl::StrAppend(&list, list.empty() ? "" : ", ", state.counts[i], " ",
-                    std::string(VerdictName(verdict)));
-  }
-  return list;
-}
-
-std::string TimeLeft(const TuneState& state) {
-  const int64_t done = state.trials_done - state.trials_resumed;
-  const int64_t left = state.trials_total - state.trials_done;
-  if (done <= 0 || left <= 0) return "";
-  return absl::StrFormat(", %.0f s left", state.seconds / done * left);
-}
-
-std::string ProgressLine(const TuneState& state, bool with_time_left) {
-  std::string line =
-      absl::StrFormat("trials %d/%d", state.trials_done, state.trials_total);
-  const std::string failures = FailureList(state);
-  if (!failures.empty()) absl::StrAppend(&line, ", ", failures);
-  if (state.best) {
-    absl::StrAppendFormat(&line, ", best %.1f GFLOP/s", state.best_gflops());
-    if (state.peak_gflops > 0) {
-      absl::StrAppendFormat(&line, " (%.1f %% of peak)",
-                            100 * state.peak_share());
-    }
-  }
-  return with_time_left ? absl::StrCat(line, TimeLeft(state)) : line;
+// Of the terminal, or of what a plain line should fit in. The last column stays
+// free, since some terminals go to the next line there.
+size_t Columns(bool is_terminal) {
+  winsize size = {};
+  const bool known = is_terminal &&
+                     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+                     size.ws_col > 0;
+  return known ? size.ws_col - 1 : 79;
 }
 
 class Text : public TuneView {
@@ -52,8 +30,11 @@ class Text : public TuneView {
   Text(bool is_terminal, bool quiet)
       : is_terminal_(is_terminal), quiet_(quiet) {}
 
+  void Limits(const RunLimits& limits) override { limits_ = limits; }
+
   void Start(const TuneTask& task, const std::string& target,
              const std::string& database, const TuneState& state) override {
+    Keep(state);
     if (quiet_) return;
     std::printf("tuning %s for %s\n", task.name.c_str(), target.c_str());
     if (state.trials_resumed > 0) {
@@ -63,15 +44,11 @@ class Text : public TuneView {
     std::fflush(stdout);
   }
 
-  void Picked(const std::vector<TuneState>& states, int task) override {
-    if (states.size() < 2) return;
-    prefix_ =
-        absl::StrFormat("#%d %s%s: ", task, states[task].task, AllLeft(states));
-  }
-
   void Trial(const TuneState& state, const TuningRecord& record) override {
     if (quiet_) return;
-    const std::string line = prefix_ + ProgressLine(state, prefix_.empty());
+    Keep(state);
+    const std::string line =
+        ProgressLine(states_, state.id, limits_, Columns(is_terminal_));
     if (is_terminal_) {
       std::printf("\r\033[K%s", line.c_str());
       std::fflush(stdout);
@@ -114,26 +91,15 @@ class Text : public TuneView {
     if (state.interrupted) print("stopped before all trials were done");
   }
 
-  // Of all tasks: ", 320/3328 trials, 210 s left".
-  static std::string AllLeft(const std::vector<TuneState>& states) {
-    int64_t done = 0, fresh = 0, total = 0;
-    double seconds = 0;
-    for (const TuneState& state : states) {
-      done += state.trials_done;
-      fresh += state.trials_done - state.trials_resumed;
-      total += state.finished ? state.trials_done : state.trials_total;
-      seconds = std::max(seconds, state.seconds);
-    }
-    std::string text = absl::StrFormat(", %d/%d trials in all", done, total);
-    if (fresh > 0) {
-      absl::StrAppendFormat(&text, ", %.0f s left",
-                            seconds / fresh * (total - done));
-    }
-    return text;
+  void Keep(const TuneState& state) {
+    const auto count = static_cast<size_t>(state.id) + 1;
+    if (states_.size() < count) states_.resize(count);
+    states_[state.id] = state;
   }
 
   const bool is_terminal_, quiet_;
-  std::string prefix_;
+  RunLimits limits_;
+  std::vector<TuneState> states_;  // of all tasks, as they were last seen
 };
 
 class Json : public TuneView {
@@ -235,10 +201,6 @@ class Json : public TuneView {
 };
 
 }  // namespace
-
-std::string ProgressLine(const TuneState& state) {
-  return ProgressLine(state, true);
-}
 
 std::unique_ptr<TuneView> TextView(bool is_terminal, bool quiet) {
   return std::make_unique<Text>(is_terminal, quiet);

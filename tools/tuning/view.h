@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "kiln/search/task/task.h"
+#include "kiln/tools/tuning/progress.h"
 
 namespace kiln {
 
 class TuneView {
  public:
   virtual ~TuneView() = default;
+  // Before anything else.
+  virtual void Limits(const RunLimits&) {}
   // Once for each task, before its first trial.
   virtual void Start(const TuneTask& task, const std::string& target,
                      const std::string& database, const TuneState& state) = 0;
@@ -38,8 +41,6 @@ std::unique_ptr<TuneView> VerboseView();
 // One JSON object a line, see event.proto. The last has the event "done".
 std::unique_ptr<TuneView> JsonView();
 
-// "trials 12/64, 1 crash, best 105.2 GFLOP/s (89.5 % of peak), 3 s left".
-std::string ProgressLine(const TuneState& state);
 // ID | Name | FLOP | Weight | Speed (GFLOPS) | Latency (us) | Weighted Latency
 // (us) | Trials | Done, a row for each task, and the sums.
 std::string ResultTable(const std::vector<TuneState>& states);

@@ -46,16 +46,5 @@ TEST(ResultTableTest, HasARowForEachTaskAndTheWeightedSum) {
   EXPECT_THAT(table, HasSubstr("Total latency (us): 50\n"));
 }
 
-TEST(ProgressLineTest, TellsFailuresByCauseAndTheShareOfThePeak) {
-  TuneState state = State(0, "m", 1, 10);
-  state.peak_gflops = 400;
-  state.trials_done = 32;
-  state.seconds = 4;
-  state.counts[static_cast<int>(Verdict::kCrash)] = 2;
-  const std::string line = ProgressLine(state);
-  EXPECT_THAT(line, HasSubstr("trials 32/64, 2 crash"));
-  EXPECT_THAT(line, HasSubstr("best 200.0 GFLOP/s (50.0 % of peak), 4 s left"));
-}
-
 }  // namespace
 }  // namespace kiln
