@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <sstream>
 #include <utility>
@@ -45,6 +46,8 @@ absl::StatusOr<std::unique_ptr<RecordFile>> RecordFile::Open(
   }
   file->file_.reset(std::fopen(path.c_str(), "a"));
   if (!file->file_) return SystemError(path);
+  // Each line in one piece, as other processes may append, too.
+  std::setvbuf(file->file_.get(), nullptr, _IONBF, 0);
   return file;
 }
 

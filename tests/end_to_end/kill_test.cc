@@ -20,6 +20,7 @@ namespace {
 using testing::Events;
 using ::testing::HasSubstr;
 using ::testing::IsSubsetOf;
+using ::testing::Not;
 using testing::TuneCommand;
 using testing::WorkFolder;
 
@@ -134,6 +135,42 @@ TEST(KillTest, CtrlCEndsARunWithWhatWasFoundAndTheNextResumes) {
 
 TEST(KillTest, SigtermEndsARunWithWhatWasFoundAndTheNextResumes) {
   InterruptAndResume(SIGTERM);
+}
+
+// Reads a run to its end.
+void ReadOn(testing::Process& process, Events* events) {
+  while (auto line = process.ReadLine(60)) events->Add(*line);
+}
+
+TEST(KillTest, TwoTunersShareAFolder) {
+  WorkFolder folder;
+  testing::Process first(TuneCommand(kWorkload, 1 << 20, folder));
+  const std::string first_pid = std::to_string(first.pid());
+  Events of_first, of_second;
+  while (of_first.trials.empty()) {
+    auto line = first.ReadLine(60);
+    ASSERT_TRUE(line.has_value());
+    of_first.Add(*line);
+  }
+  std::vector<std::string> command = TuneCommand(kWorkload, 1 << 20, folder);
+  command.push_back("--seed=5");
+  testing::Process second(command);
+  while (of_second.trials.size() < 3) {
+    auto line = second.ReadLine(60);
+    ASSERT_TRUE(line.has_value());
+    of_second.Add(*line);
+  }
+  first.Signal(SIGINT);
+  second.Signal(SIGINT);
+  ReadOn(first, &of_first);
+  ReadOn(second, &of_second);
+  EXPECT_THAT(first.Wait(60).err, Not(HasSubstr("warning: process")));
+  const testing::ProcessResult result = second.Wait(60);
+  EXPECT_EQ(result.status, 128 + SIGINT) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("warning: process " + first_pid + " tunes in"));
+  EXPECT_THAT(of_first.Programs(), IsSubsetOf(Programs(folder)));
+  EXPECT_THAT(of_second.Programs(), IsSubsetOf(Programs(folder)));
 }
 
 // Random draws do not depend on measured times, as those of a search that

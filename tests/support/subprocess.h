@@ -42,6 +42,7 @@ class Process {
   // or after `seconds`.
   std::optional<std::string> ReadLine(double seconds);
   void Signal(int signal);
+  pid_t pid() const { return pid_; }
   // Reads the rest of the output. Kills the program after `seconds`.
   ProcessResult Wait(double seconds);
 

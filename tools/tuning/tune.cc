@@ -1,6 +1,9 @@
 #include "kiln/tools/tuning/tune.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <utility>
@@ -48,6 +51,7 @@ bool EverySecond(int64_t call) { return call % 2 == 1; }
 // All that a run stands on, in the order in which it has to be made: workers
 // are forked before there are threads.
 struct Bench {
+  WorkDirLock lock;
   std::unique_ptr<LocalRunner> local;
   std::unique_ptr<FaultInjectingRunner> faulty;
   std::unique_ptr<Database> database;
@@ -75,7 +79,18 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
     KILN_ASSIGN_OR_RETURN(
         bench.records, RecordFile::Open(request.records, bench.database.get()));
   }
-  KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(dir.flight_log()));
+  bench.lock = WorkDirLock::Take(dir.path());
+  std::string flight_log = dir.flight_log();
+  if (const pid_t other = bench.lock.other(); other != 0) {
+    flight_log = dir.flight_log(getpid());
+    std::fprintf(stderr,
+                 "tune: warning: process %d tunes in %s as well; both go on, "
+                 "and their times may disturb each other; the flight log of "
+                 "this one is %s\n",
+                 static_cast<int>(other), dir.path().c_str(),
+                 flight_log.c_str());
+  }
+  KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(flight_log));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
   KILN_ASSIGN_OR_RETURN(bench.machine,
                         LoadOrMeasureMachine(DefaultMachinePath()));

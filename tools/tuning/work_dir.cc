@@ -1,9 +1,13 @@
 #include "kiln/tools/tuning/work_dir.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/file.h"
@@ -56,6 +60,34 @@ absl::Status WorkDir::Log(std::string_view line) const {
   std::fprintf(file, "%.*s\n", static_cast<int>(line.size()), line.data());
   std::fclose(file);
   return absl::OkStatus();
+}
+
+WorkDirLock::WorkDirLock(WorkDirLock&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), other_(other.other_) {}
+
+WorkDirLock& WorkDirLock::operator=(WorkDirLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  other_ = other.other_;
+  return *this;
+}
+
+WorkDirLock::~WorkDirLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+WorkDirLock WorkDirLock::Take(const std::string& path) {
+  WorkDirLock lock;
+  const std::string file = path + "/lock";
+  lock.fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock.fd_ < 0) return lock;
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (fcntl(lock.fd_, F_SETLK, &whole) == 0) return lock;
+  if (fcntl(lock.fd_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) {
+    lock.other_ = whole.l_pid;
+  }
+  return lock;
 }
 
 }  // namespace kiln

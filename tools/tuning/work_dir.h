@@ -2,6 +2,8 @@
 #ifndef KILN_TOOLS_TUNING_WORK_DIR_H_
 #define KILN_TOOLS_TUNING_WORK_DIR_H_
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -18,7 +20,12 @@ class WorkDir {
                                       std::string_view task);
 
   std::string database() const { return path_ + "/database.sqlite"; }
+  const std::string& path() const { return path_; }
   std::string flight_log() const { return path_ + "/flight.jsonl"; }
+  // Of a process that shares the folder: logs of two runs would mix.
+  std::string flight_log(pid_t pid) const {
+    return path_ + "/flight." + std::to_string(pid) + ".jsonl";
+  }
   const std::string& task_dir() const { return task_dir_; }
   std::string File(std::string_view name) const {
     return task_dir_ + "/" + std::string(name);
@@ -32,6 +39,25 @@ class WorkDir {
       : path_(std::move(path)), task_dir_(std::move(task_dir)) {}
 
   std::string path_, task_dir_;
+};
+
+// Held by the first of the tuners that share a work directory, until it ends.
+class WorkDirLock {
+ public:
+  WorkDirLock() = default;
+  WorkDirLock(WorkDirLock&& other) noexcept;
+  WorkDirLock& operator=(WorkDirLock&& other) noexcept;
+  ~WorkDirLock();
+
+  // `path` exists. Where the file system has no locks, nobody is seen.
+  static WorkDirLock Take(const std::string& path);
+
+  // The process that holds it; 0: this one, or nobody.
+  pid_t other() const { return other_; }
+
+ private:
+  int fd_ = -1;
+  pid_t other_ = 0;
 };
 
 }  // namespace kiln
