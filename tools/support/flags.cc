@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/text/reader/scope.h"
 
 namespace kiln {
 namespace {
@@ -48,6 +49,25 @@ absl::CommandLineFlag* FindFlag(std::string_view arg) {
   return absl::FindCommandLineFlag(split->name);
 }
 
+// All of this tool, without those of libraries.
+std::map<std::string, const absl::CommandLineFlag*> ToolFlags() {
+  std::map<std::string, const absl::CommandLineFlag*> flags;
+  for (const auto& [name, flag] : absl::GetAllFlags()) {
+    if (!absl::StrContains(flag->Filename(), "tools/")) continue;
+    flags[WithDashes(std::string(name))] = flag;
+  }
+  return flags;
+}
+
+// "; did you mean --work-dir?" for what is nearly a flag, or "".
+std::string Suggestion(const std::string& name) {
+  const auto flags = ToolFlags();
+  std::vector<std::string_view> names;
+  for (const auto& [known, flag] : flags) names.push_back(known);
+  const std::string closest = script::ClosestName(WithDashes(name), names);
+  return closest.empty() ? "" : absl::StrCat("; did you mean --", closest, "?");
+}
+
 absl::Status Set(absl::CommandLineFlag& flag, const std::string& value) {
   std::string error;
   if (flag.ParseFrom(value, &error)) return absl::OkStatus();
@@ -71,9 +91,8 @@ absl::StatusOr<bool> Take(const std::string& text, const Argument& arg,
   if (!flag) {
     if (Clear(arg)) return false;
     return absl::InvalidArgumentError(
-        absl::StrCat("--", WithDashes(arg.name),
-                     " is no flag of this tool; --help lists "
-                     "them"));
+        absl::StrCat("--", WithDashes(arg.name), " is no flag of this tool",
+                     Suggestion(arg.name), "; --help lists them"));
   }
   if (arg.value) {
     KILN_RETURN_IF_ERROR(Set(*flag, *arg.value));
@@ -135,13 +154,8 @@ absl::StatusOr<CommandLineRequest> ParseFlags(int argc, char** argv) {
 }
 
 std::string HelpText(const std::string& usage) {
-  std::map<std::string, const absl::CommandLineFlag*> flags;
-  for (const auto& [name, flag] : absl::GetAllFlags()) {
-    if (!absl::StrContains(flag->Filename(), "tools/")) continue;
-    flags[WithDashes(std::string(name))] = flag;
-  }
   std::string text = absl::StrCat(usage, "\n\nFlags, with their defaults:\n");
-  for (const auto& [name, flag] : flags) {
+  for (const auto& [name, flag] : ToolFlags()) {
     const std::string value = flag->DefaultValue();
     absl::StrAppend(&text, "  --", name, value.empty() ? "" : "=", value);
     AppendWrapped(flag->Help(), &text);

@@ -52,7 +52,8 @@ TEST(FlagsTest, TakesBooleansWithAndWithoutAValue) {
 
 TEST(FlagsTest, RefusesWhatItCannotTake) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"--work_dirs", "x"}, "--work-dirs is no flag of this tool"},
+      {{"--work_dirs", "x"},
+       "--work-dirs is no flag of this tool; did you mean --work-dir?"},
       {{"--nowork-dir"}, "--nowork-dir is no flag"},
       {{"file"}, "\"file\" is no flag"},
       {{"--work-dir"}, "--work-dir has no value"},

@@ -101,6 +101,8 @@ std::string ProgressLine(const std::vector<TuneState>& states, size_t task,
   }
   if (!fits()) rest = absl::StrCat(Best(state, false), left);
   if (!fits()) failed.clear();
+  if (!fits()) rest = Best(state, false);
+  if (!fits()) rest.clear();
   const std::string line = absl::StrCat(trials, failed, rest);
   if (!several) return line.substr(0, width);
   const size_t room = width > line.size() ? width - line.size() : 0;
