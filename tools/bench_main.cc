@@ -14,6 +14,8 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/tools/rivals/contender.h"
+#include "kiln/tools/rivals/environment.h"
+#include "kiln/tools/rivals/library_state.h"
 #include "kiln/tools/rivals/match.h"
 #include "kiln/tools/rivals/op_case.h"
 #include "kiln/tools/rivals/scores.h"
@@ -100,15 +102,26 @@ absl::StatusOr<std::vector<SuiteCase>> ChosenSuite() {
   return bench::GemmSuite(absl::GetFlag(FLAGS_shapes));
 }
 
+// Whether the library may be compared; tells on stderr where it may not.
+bool IsAtItsBest(const bench::LibraryState& state) {
+  const absl::Status status = bench::CheckRunsAt(bench::HostIsa(), state);
+  if (!status.ok()) {
+    std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
+  }
+  return status.ok();
+}
+
 // Libraries first: the results of the first are the measure of the others.
 Contenders AllContenders(const Machine& machine) {
   const bench::KilnOptions options{absl::GetFlag(FLAGS_trials),
                                    CallerPath(absl::GetFlag(FLAGS_work_dir)),
                                    Interrupted};
   Contenders all;
-  all.push_back(bench::OneDnn(false));
-  all.push_back(bench::OneDnn(true));
-  all.push_back(bench::OpenBlas());
+  if (IsAtItsBest(bench::OneDnnState())) {
+    all.push_back(bench::OneDnn(false));
+    all.push_back(bench::OneDnn(true));
+  }
+  if (IsAtItsBest(bench::OpenBlasState())) all.push_back(bench::OpenBlas());
   all.push_back(bench::Naive("cap,nrm"));
   all.push_back(bench::KilnByDefault(machine));
   if (options.trials > 0) {
@@ -126,6 +139,13 @@ void Print(const std::string& text) {
   std::fflush(stdout);
 }
 
+void PrintSetup(const Machine& machine, bool json) {
+  const std::vector<bench::LibraryState> states = {bench::OneDnnState(),
+                                                   bench::OpenBlasState()};
+  const auto text = json ? bench::JsonSetup : bench::SetupLines;
+  Print(text(machine, bench::HostIsa(), states));
+}
+
 absl::StatusOr<int> Bench() {
   FinishOnInterrupt("bench", "ends after the running operator");
   KILN_RETURN_IF_ERROR(CheckFlags());
@@ -138,6 +158,7 @@ absl::StatusOr<int> Bench() {
   const bool json = absl::GetFlag(FLAGS_json);
   const bench::RoundOptions rounds{absl::GetFlag(FLAGS_repetitions),
                                    absl::GetFlag(FLAGS_seconds)};
+  PrintSetup(machine, json);
   if (!json) Print(bench::TableHeader());
   std::vector<CaseScores> all;
   for (int count : threads) {
@@ -160,6 +181,11 @@ absl::StatusOr<int> Bench() {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
+  if (const absl::Status status = kiln::bench::RestartUnsteered(argv);
+      !status.ok()) {
+    std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
+    return kiln::kExitError;
+  }
   return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
                        kiln::Bench);
 }

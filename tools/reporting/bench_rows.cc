@@ -23,13 +23,15 @@ double NumberOf(const Struct& row, const std::string& name) {
   return found == row.fields().end() ? 0 : found->second.number_value();
 }
 
-// nullopt for rows of means, and for Kiln's own.
+// nullopt for the setup, for rows of means, and for Kiln's own.
 absl::StatusOr<std::optional<PeerTime>> ReadRow(const std::string& line) {
   Struct row;
   if (!google::protobuf::util::JsonStringToMessage(line, &row).ok()) {
     return absl::InvalidArgumentError("is no JSON object");
   }
-  if (row.fields().count("mean")) return std::nullopt;
+  if (row.fields().count("mean") || row.fields().count("setup")) {
+    return std::nullopt;
+  }
   PeerTime peer;
   peer.contender = TextOf(row, "contender");
   peer.workload =

@@ -294,10 +294,10 @@ absl::StatusOr<std::vector<PeerTime>> Rows(const std::string& text) {
 }
 
 TEST(ReadBenchRowsTest, KeepsTheRowsOfLibraries) {
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const std::vector<PeerTime> rows,
-      Rows(
-          R"({"workload":"gmm","shape":"2,3,4","threads":2,"contender":"X","us":1.5}
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<PeerTime> rows,
+                            Rows(
+                                R"({"setup":{"cpu":"A","libraries":[]}}
+{"workload":"gmm","shape":"2,3,4","threads":2,"contender":"X","us":1.5}
 {"workload":"gmm","shape":"2,3,4","threads":2,"contender":"Kiln","us":1}
 {"mean":"Kiln over X","threads":2,"geomean":1.5}
 )"));

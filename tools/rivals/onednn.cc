@@ -1,14 +1,18 @@
 // oneDNN: matrix products, softmax and norms here, convolutions in
 // onednn_convolution.cc.
+#include <oneapi/dnnl/dnnl_debug.h>
+
 #include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/tools/rivals/contender.h"
+#include "kiln/tools/rivals/library_state.h"
 #include "kiln/tools/rivals/onednn_plan.h"
 
 // Of the OpenMP runtime that oneDNN runs on.
 extern "C" void omp_set_num_threads(int num_threads);
+extern "C" int omp_get_max_threads();
 
 namespace kiln::bench {
 namespace {
@@ -193,6 +197,21 @@ OneDnnPlan PlanNorm(const OpCase& op, const OneDnnContext& context) {
   plan.args[DNNL_ARG_SRC] = context.Bind(matrix, op.input(0));
   plan.args[DNNL_ARG_DST] = context.Bind(number, op.out());
   return plan;
+}
+
+LibraryState OneDnnState() {
+  const dnnl_version_t* v = dnnl_version();
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto has = [&](dnnl_cpu_isa_t wanted) {
+    return (isa & static_cast<unsigned>(wanted)) == wanted;
+  };
+  const IsaLevel level = has(dnnl_cpu_isa_avx512_core) ? IsaLevel::kAvx512
+                         : has(dnnl_cpu_isa_avx2)      ? IsaLevel::kAvx2
+                         : has(dnnl_cpu_isa_avx)       ? IsaLevel::kAvx
+                                                       : IsaLevel::kBaseline;
+  return {"oneDNN", absl::StrCat(v->major, ".", v->minor, ".", v->patch),
+          dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa()), level,
+          omp_get_max_threads()};
 }
 
 std::unique_ptr<Contender> OneDnn(bool pack_ahead) {

@@ -2,7 +2,9 @@
 
 #include <functional>
 
+#include "absl/strings/str_split.h"
 #include "kiln/tools/rivals/contender.h"
+#include "kiln/tools/rivals/library_state.h"
 
 namespace kiln::bench {
 namespace {
@@ -89,6 +91,15 @@ class OpenBlasContender : public Contender {
 };
 
 }  // namespace
+
+// The configuration starts "OpenBLAS 0.3.21 ".
+LibraryState OpenBlasState() {
+  const std::vector<std::string> words =
+      absl::StrSplit(openblas_get_config(), ' ', absl::SkipEmpty());
+  const std::string core = openblas_get_corename();
+  return {"OpenBLAS", words.size() > 1 ? words[1] : "of no version", core,
+          LevelOfOpenBlasCore(core), openblas_get_num_threads()};
+}
 
 std::unique_ptr<Contender> OpenBlas() {
   return std::make_unique<OpenBlasContender>();

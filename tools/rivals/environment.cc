@@ -1,0 +1,64 @@
+#include "kiln/tools/rivals/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace kiln::bench {
+namespace {
+
+// Of OpenBLAS (GOTO_ and plain OMP_ are read by it too), of OpenMP runtimes,
+// of oneDNN under its three names, of MKL, of allocators.
+constexpr std::string_view kPrefixes[] = {
+    "OPENBLAS_", "GOTO_",   "OMP_",    "GOMP_", "KMP_",    "LIBOMP_",
+    "ONEDNN_",   "DNNL_",   "MKLDNN_", "MKL_",  "MALLOC_", "TCMALLOC_",
+    "JEMALLOC_", "MIMALLOC_"};
+
+// Of the C library and its loader.
+constexpr std::string_view kNames[] = {
+    "LD_PRELOAD",    "LD_AUDIT", "LD_BIND_NOT",     "LD_DEBUG",
+    "LD_HWCAP_MASK", "LD_PROFILE", "GLIBC_TUNABLES"};
+
+}  // namespace
+
+bool SteersLibraries(std::string_view variable) {
+  const auto begins = [&](std::string_view prefix) {
+    return variable.substr(0, prefix.size()) == prefix;
+  };
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), begins) ||
+         std::count(std::begin(kNames), std::end(kNames), variable) > 0;
+}
+
+SplitEnvironment WithoutSteering(const char* const* entries) {
+  SplitEnvironment split;
+  for (; *entries; ++entries) {
+    const std::string_view entry = *entries;
+    const bool steers = SteersLibraries(entry.substr(0, entry.find('=')));
+    (steers ? split.dropped : split.kept).emplace_back(entry);
+  }
+  return split;
+}
+
+absl::Status RestartUnsteered(char** argv) {
+  SplitEnvironment split = WithoutSteering(environ);
+  if (split.dropped.empty()) return absl::OkStatus();
+  std::fprintf(stderr,
+               "bench: starts again without %s: libraries would not run at "
+               "their best\n",
+               absl::StrJoin(split.dropped, " ").c_str());
+  std::vector<char*> kept;
+  for (std::string& entry : split.kept) kept.push_back(entry.data());
+  kept.push_back(nullptr);
+  execve("/proc/self/exe", argv, kept.data());
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("cannot start again without ",
+                          absl::StrJoin(split.dropped, " "),
+                          "; unset these variables"));
+}
+
+}  // namespace kiln::bench

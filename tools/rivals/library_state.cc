@@ -1,0 +1,106 @@
+#include "kiln/tools/rivals/library_state.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+
+namespace kiln::bench {
+namespace {
+
+struct Core {
+  const char* name;
+  IsaLevel level;
+};
+
+// The targets of OpenBLAS for x86-64 whose kernels use AVX (TargetList.txt).
+constexpr Core kCores[] = {
+    {"Sandybridge", IsaLevel::kAvx},     {"Bulldozer", IsaLevel::kAvx},
+    {"Piledriver", IsaLevel::kAvx},      {"Steamroller", IsaLevel::kAvx},
+    {"Excavator", IsaLevel::kAvx2},      {"Haswell", IsaLevel::kAvx2},
+    {"Zen", IsaLevel::kAvx2},            {"SkylakeX", IsaLevel::kAvx512},
+    {"Cooperlake", IsaLevel::kAvx512},   {"SapphireRapids", IsaLevel::kAvx512},
+};
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat(
+      "\"", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
+}
+
+}  // namespace
+
+const char* ToString(IsaLevel level) {
+  switch (level) {
+    case IsaLevel::kBaseline:
+      return "no AVX";
+    case IsaLevel::kAvx:
+      return "AVX";
+    case IsaLevel::kAvx2:
+      return "AVX2";
+    case IsaLevel::kAvx512:
+      return "AVX-512";
+  }
+  return "";
+}
+
+IsaLevel HostIsa() {
+  const bool avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl");
+  if (avx512) return IsaLevel::kAvx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return IsaLevel::kAvx2;
+  }
+  return __builtin_cpu_supports("avx") ? IsaLevel::kAvx : IsaLevel::kBaseline;
+}
+
+IsaLevel LevelOfOpenBlasCore(const std::string& core) {
+  for (const Core& known : kCores) {
+    if (absl::EqualsIgnoreCase(known.name, core)) return known.level;
+  }
+  return IsaLevel::kBaseline;
+}
+
+absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state) {
+  if (state.level >= host) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      state.name, " ", state.version, " is left out: it runs its kernels for ",
+      state.core, " (", ToString(state.level), ") on a processor with ",
+      ToString(host),
+      "; a comparison would flatter Kiln. Install a version that knows this "
+      "processor"));
+}
+
+std::string SetupLines(const Machine& machine, IsaLevel host,
+                       const std::vector<LibraryState>& states) {
+  std::string lines = absl::StrFormat("processor: %s, %d cores, %s\n",
+                                      machine.cpu, machine.cores,
+                                      ToString(host));
+  for (const LibraryState& state : states) {
+    absl::StrAppendFormat(
+        &lines, "%s %s: kernels for %s (%s), %d threads when not told\n",
+        state.name, state.version, state.core, ToString(state.level),
+        state.threads);
+  }
+  return lines + "\n";
+}
+
+std::string JsonSetup(const Machine& machine, IsaLevel host,
+                      const std::vector<LibraryState>& states) {
+  const auto row = [&](std::string* out, const LibraryState& state) {
+    absl::StrAppend(out, "{\"name\":", Quoted(state.name),
+                    ",\"version\":", Quoted(state.version),
+                    ",\"core\":", Quoted(state.core),
+                    ",\"isa\":", Quoted(ToString(state.level)),
+                    ",\"threads\":", state.threads, ",\"compared\":",
+                    CheckRunsAt(host, state).ok() ? "true" : "false", "}");
+  };
+  return absl::StrCat("{\"setup\":{\"cpu\":", Quoted(machine.cpu),
+                      ",\"cores\":", machine.cores,
+                      ",\"isa\":", Quoted(ToString(host)), ",\"libraries\":[",
+                      absl::StrJoin(states, ",", row), "]}}\n");
+}
+
+}  // namespace kiln::bench
