@@ -1,4 +1,4 @@
-// Values of index expressions at one point. Internal to ir/verify.
+// Values of index expressions at one point, for counting by trying.
 #ifndef KILN_IR_VERIFY_EVALUATE_H_
 #define KILN_IR_VERIFY_EVALUATE_H_
 

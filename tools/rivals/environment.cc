@@ -15,13 +15,13 @@ namespace {
 // Of OpenBLAS (GOTO_ and plain OMP_ are read by it too), of OpenMP runtimes,
 // of oneDNN under its three names, of MKL, of allocators.
 constexpr std::string_view kPrefixes[] = {
-    "OPENBLAS_", "GOTO_",   "OMP_",    "GOMP_", "KMP_",    "LIBOMP_",
-    "ONEDNN_",   "DNNL_",   "MKLDNN_", "MKL_",  "MALLOC_", "TCMALLOC_",
-    "JEMALLOC_", "MIMALLOC_"};
+    "OPENBLAS_", "GOTO_",     "OMP_",      "GOMP_",    "KMP_",
+    "LIBOMP_",   "ONEDNN_",   "DNNL_",     "MKLDNN_",  "MKL_",
+    "MALLOC_",   "TCMALLOC_", "JEMALLOC_", "MIMALLOC_"};
 
 // Of the C library and its loader.
 constexpr std::string_view kNames[] = {
-    "LD_PRELOAD",    "LD_AUDIT", "LD_BIND_NOT",     "LD_DEBUG",
+    "LD_PRELOAD",    "LD_AUDIT",   "LD_BIND_NOT",   "LD_DEBUG",
     "LD_HWCAP_MASK", "LD_PROFILE", "GLIBC_TUNABLES"};
 
 }  // namespace
@@ -55,10 +55,10 @@ absl::Status RestartUnsteered(char** argv) {
   for (std::string& entry : split.kept) kept.push_back(entry.data());
   kept.push_back(nullptr);
   execve("/proc/self/exe", argv, kept.data());
-  return absl::ErrnoToStatus(
-      errno, absl::StrCat("cannot start again without ",
-                          absl::StrJoin(split.dropped, " "),
-                          "; unset these variables"));
+  return absl::ErrnoToStatus(errno,
+                             absl::StrCat("cannot start again without ",
+                                          absl::StrJoin(split.dropped, " "),
+                                          "; unset these variables"));
 }
 
 }  // namespace kiln::bench

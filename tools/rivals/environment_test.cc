@@ -36,7 +36,8 @@ TEST(EnvironmentTest, ValuesDoNotDecide) {
                                  "MKL_DYNAMIC=", "B=", nullptr};
   const SplitEnvironment split = WithoutSteering(entries);
   EXPECT_THAT(split.kept, ElementsAre("A=OMP_NUM_THREADS=1", "B="));
-  EXPECT_THAT(split.dropped, ElementsAre("OMP_NUM_THREADS=A=B", "MKL_DYNAMIC="));
+  EXPECT_THAT(split.dropped,
+              ElementsAre("OMP_NUM_THREADS=A=B", "MKL_DYNAMIC="));
 }
 
 // Ends with 7 where the process was started again as promised.

@@ -16,11 +16,11 @@ struct Core {
 
 // The targets of OpenBLAS for x86-64 whose kernels use AVX (TargetList.txt).
 constexpr Core kCores[] = {
-    {"Sandybridge", IsaLevel::kAvx},     {"Bulldozer", IsaLevel::kAvx},
-    {"Piledriver", IsaLevel::kAvx},      {"Steamroller", IsaLevel::kAvx},
-    {"Excavator", IsaLevel::kAvx2},      {"Haswell", IsaLevel::kAvx2},
-    {"Zen", IsaLevel::kAvx2},            {"SkylakeX", IsaLevel::kAvx512},
-    {"Cooperlake", IsaLevel::kAvx512},   {"SapphireRapids", IsaLevel::kAvx512},
+    {"Sandybridge", IsaLevel::kAvx},   {"Bulldozer", IsaLevel::kAvx},
+    {"Piledriver", IsaLevel::kAvx},    {"Steamroller", IsaLevel::kAvx},
+    {"Excavator", IsaLevel::kAvx2},    {"Haswell", IsaLevel::kAvx2},
+    {"Zen", IsaLevel::kAvx2},          {"SkylakeX", IsaLevel::kAvx512},
+    {"Cooperlake", IsaLevel::kAvx512}, {"SapphireRapids", IsaLevel::kAvx512},
 };
 
 std::string Quoted(const std::string& text) {
@@ -47,8 +47,8 @@ const char* ToString(IsaLevel level) {
 IsaLevel HostIsa() {
   const bool avx512 =
       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl");
+      __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512) return IsaLevel::kAvx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     return IsaLevel::kAvx2;
@@ -75,9 +75,9 @@ absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state) {
 
 std::string SetupLines(const Machine& machine, IsaLevel host,
                        const std::vector<LibraryState>& states) {
-  std::string lines = absl::StrFormat("processor: %s, %d cores, %s\n",
-                                      machine.cpu, machine.cores,
-                                      ToString(host));
+  std::string lines =
+      absl::StrFormat("processor: %s, %d cores, %s\n", machine.cpu,
+                      machine.cores, ToString(host));
   for (const LibraryState& state : states) {
     absl::StrAppendFormat(
         &lines, "%s %s: kernels for %s (%s), %d threads when not told\n",
