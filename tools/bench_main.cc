@@ -121,7 +121,10 @@ Contenders AllContenders(const Machine& machine) {
     all.push_back(bench::OneDnn(false));
     all.push_back(bench::OneDnn(true));
   }
-  if (IsAtItsBest(bench::OpenBlasState())) all.push_back(bench::OpenBlas());
+  if (IsAtItsBest(bench::OpenBlasState())) {
+    all.push_back(bench::OpenBlas());
+    all.push_back(bench::OpenBlasNormByProduct());
+  }
   all.push_back(bench::Naive("cap,nrm"));
   all.push_back(bench::KilnByDefault(machine));
   if (options.trials > 0) {
@@ -180,8 +183,21 @@ absl::StatusOr<int> Bench() {
 }  // namespace
 }  // namespace kiln
 
+namespace kiln::bench {
+namespace {
+
+// Restarts until the libraries run as well as they can here.
+absl::Status BringLibrariesToTheirBest(char** argv) {
+  KILN_RETURN_IF_ERROR(RestartUnsteered(argv));
+  const std::string core = BetterOpenBlasCore(HostIsa(), OpenBlasState());
+  return core.empty() ? absl::OkStatus() : RestartWithCore(argv, core);
+}
+
+}  // namespace
+}  // namespace kiln::bench
+
 int main(int argc, char** argv) {
-  if (const absl::Status status = kiln::bench::RestartUnsteered(argv);
+  if (const absl::Status status = kiln::bench::BringLibrariesToTheirBest(argv);
       !status.ok()) {
     std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
     return kiln::kExitError;

@@ -18,8 +18,8 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/tensor/numerics.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/access_check.h"
@@ -340,7 +340,8 @@ void PrintTime(const run::Time& time) {
   std::printf(", %.2f GB/s\n", time.gb_per_s());
 }
 
-// Times what runs in every call.
+// Times what runs in every call. `bytes` count where the program's own cannot
+// be counted.
 absl::Status MeasureTime(const Function& f, const BuildResult& kernel,
                          const MeasureTask& task, double bytes, Bench& bench) {
   KILN_ASSIGN_OR_RETURN(const MeasureResult result,
@@ -351,12 +352,16 @@ absl::Status MeasureTime(const Function& f, const BuildResult& kernel,
   time.set_median_us(result.median_ns * 1e-3);
   time.set_spread_us(result.spread_ns * 1e-3);
   time.set_samples(result.samples);
-  time.set_flop(EstimateFlops(f).value_or(0));
+  if (const absl::StatusOr<Work> work = CountWork(f); work.ok()) {
+    time.set_flop(work->needed_flop.value);
+    bytes = work->bytes();
+  }
   time.set_gflops(time.flop() / result.min_ns);
   time.set_bytes(bytes);
   time.set_gb_per_s(bytes / result.min_ns);
   if (absl::GetFlag(FLAGS_json)) return absl::OkStatus();
   PrintTime(time);
+  if (AllowsNormwise(f)) std::printf("(normwise errors allowed)\n");
   if (kernel.preparation) {
     std::printf(
         "(without the preparation of constant arguments, which runs once)\n");

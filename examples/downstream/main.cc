@@ -18,12 +18,12 @@
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/expr/expr.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/te/te.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/type/dtype.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/schedule/primitive/index_map.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
@@ -147,7 +147,8 @@ absl::StatusOr<kiln::TuneState> Tune(const kiln::Module& module,
   task.num_threads = machine.target.num_cores;
   task.target = machine.target.ToString();
   task.space = &space;
-  KILN_ASSIGN_OR_RETURN(task.flop, kiln::EstimateFlops(f));
+  KILN_ASSIGN_OR_RETURN(const kiln::Work work, kiln::CountWork(f));
+  task.flop = work.needed_flop.value;
   task.peak_gflops = kiln::MeasurePeakGflops(*machine.pool, task.num_threads,
                                              kiln::DType::Float(32));
   KILN_ASSIGN_OR_RETURN(

@@ -69,8 +69,9 @@ class Runner {
     for (size_t i = 0; i < values.size(); ++i) {
       const IterVar& iter = block.iters[i];
       vars_[iter.var.get()] = values[i];
-      is_first = is_first && (iter.type != IterType::kReduce ||
-                              values[i].integer == Eval(iter.domain.min).integer);
+      is_first =
+          is_first && (iter.type != IterType::kReduce ||
+                       values[i].integer == Eval(iter.domain.min).integer);
     }
     if (block.init && is_first) Run(block.init);
     Run(block.body);
@@ -147,8 +148,7 @@ class Runner {
     if (const auto* binary = e.As<BinaryNode>()) return OfBinary(*binary);
     if (const auto* call = e.As<CallNode>()) return OfCall(*call);
     if (const auto* select = e.As<SelectNode>()) {
-      return Choose(select->condition, select->true_value,
-                    select->false_value);
+      return Choose(select->condition, select->true_value, select->false_value);
     }
     if (const auto* let = e.As<LetNode>()) {
       vars_[let->var.get()] = Eval(let->value);
@@ -161,7 +161,8 @@ class Runner {
     if (e.dtype.is_bool()) return OfCondition(e);
     const Value a = Eval(e.a), b = Eval(e.b);
     Value result;
-    if (e.dtype.is_integral()) FoldInt(e.kind, a.integer, b.integer, &result.integer);
+    if (e.dtype.is_integral())
+      FoldInt(e.kind, a.integer, b.integer, &result.integer);
     const bool counts = e.has_loads || !e.dtype.is_integral();
     bool needed = !a.inserted;
     result.inserted = a.inserted;

@@ -144,8 +144,7 @@ bool Advance(const std::vector<Iter>& iters, Values* values) {
 
 // Calls `visit(values)` at each point of the group until it returns false.
 // False where there are too many, or where something is unknown.
-bool ForEachPoint(const Group& group,
-                  FunctionRef<bool(const Values&)> visit) {
+bool ForEachPoint(const Group& group, FunctionRef<bool(const Values&)> visit) {
   const double points = Extents(group.iters);
   if (points > kMaxPoints) return false;
   if (points == 0) return true;
@@ -193,9 +192,9 @@ std::optional<int64_t> OffsetAt(const std::vector<Expr>& indices,
   return offset;
 }
 
-std::optional<std::vector<int64_t>> OffsetsOf(
-    const Group& group, const std::vector<Expr>& indices,
-    const Layout& layout) {
+std::optional<std::vector<int64_t>> OffsetsOf(const Group& group,
+                                              const std::vector<Expr>& indices,
+                                              const Layout& layout) {
   std::vector<int64_t> offsets;
   const bool done = ForEachPoint(group, [&](const Values& values) {
     const auto offset = OffsetAt(indices, group.dims, layout, values);
@@ -273,8 +272,7 @@ std::optional<Offsets> ElementsAt(const Domain& domain,
 std::optional<double> CountUnion(std::vector<Offsets> patterns,
                                  double elements) {
   std::sort(patterns.begin(), patterns.end());
-  patterns.erase(std::unique(patterns.begin(), patterns.end()),
-                 patterns.end());
+  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
   double sum = 0;
   for (const Offsets& pattern : patterns) {
     const double size = CountElements(pattern);

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/conjuncts.h"
@@ -260,8 +261,7 @@ class Counter {
   NonZero OfBinary(const BinaryNode& e) {
     const NonZero a = OfValue(e.a), b = OfValue(e.b);
     // Indices may be data: casts of iterators, for one.
-    const bool is_index =
-        e.dtype.is_integral() && !e.has_loads;
+    const bool is_index = e.dtype.is_integral() && !e.has_loads;
     const double lanes = is_index ? 0 : e.dtype.lanes();
     if (e.kind == ExprKind::kMul) {
       AddFlop(lanes, Both(a, b));
@@ -312,8 +312,8 @@ class Counter {
     if (!first && !second) return nullptr;
     if (condition->has_loads) {
       const auto is_zero = [](const NonZero& e) { return e && IsZero(e); };
-      const bool is_plain = (!first || is_zero(first)) &&
-                            (!second || is_zero(second));
+      const bool is_plain =
+          (!first || is_zero(first)) && (!second || is_zero(second));
       if (!is_plain) work_.needed_flop.exact = false;
       return nullptr;
     }
@@ -374,8 +374,7 @@ class Counter {
       bytes->exact = bytes->exact && elements.exact && knows_bytes_;
     };
     add(work_internal::ElementsRead(buffer, accesses), &work_.bytes_read);
-    add(work_internal::ElementsWritten(buffer, accesses),
-        &work_.bytes_written);
+    add(work_internal::ElementsWritten(buffer, accesses), &work_.bytes_written);
   }
 
   void Assume(const Expr& condition) {
@@ -401,5 +400,16 @@ class Counter {
 }  // namespace
 
 absl::StatusOr<Work> CountWork(const Function& f) { return Counter(f).Run(f); }
+
+std::string RatesText(const Work& work, double seconds) {
+  const auto rate = [&](double value, bool exact, const char* unit) {
+    return absl::StrFormat("%s%.2f %s", exact ? "" : "at most ",
+                           value / seconds * 1e-9, unit);
+  };
+  const bool bytes_exact = work.bytes_read.exact && work.bytes_written.exact;
+  return absl::StrCat(
+      rate(work.needed_flop.value, work.needed_flop.exact, "GFLOP/s"), ", ",
+      rate(work.bytes(), bytes_exact, "GB/s"));
+}
 
 }  // namespace kiln

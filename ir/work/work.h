@@ -41,6 +41,10 @@ struct Work {
 // extent that has no constant bound is an error.
 absl::StatusOr<Work> CountWork(const Function& f);
 
+// "12.3 GFLOP/s", with "at most" where the work is a bound, and GB/s of the
+// elements touched: what a call that takes so many seconds achieves.
+std::string RatesText(const Work& work, double seconds);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_WORK_WORK_H_

@@ -414,7 +414,7 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options) {
   KILN_RETURN_IF_ERROR(CheckConcurrentLoops(f));
-  const double flop = EstimateFlops(f).value_or(0);
+  const double flop = CountWork(f).value_or(Work()).flop.value;
   const Function plain =
       WithoutPreparation(flop > options.max_plain_flop ? InCacheOrder(f) : f);
   const bool optimize = flop > options.max_unoptimized_flop;

@@ -18,9 +18,9 @@
 #include "kiln/codegen/llvm/compile.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/reference_task.h"
@@ -104,7 +104,7 @@ double RoundingOf(const Function& f) {
 // has no time.
 bool AreEquivalent(const Victim& victim, const Function& faulty,
                    const CampaignOptions& options) {
-  if (EstimateFlops(victim.original).value_or(1e30) >
+  if (CountWork(victim.original).value_or(Work{{1e30}}).flop.value >
       options.max_interpreted_flop) {
     return false;
   }

@@ -11,10 +11,11 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/search/database/database.h"
 
 namespace kiln::report {
@@ -25,25 +26,44 @@ absl::Status At(const std::string& path, const absl::Status& status) {
                       absl::StrCat(path, ": ", std::string(status.message())));
 }
 
-// The text of a named workload, and its name.
+std::vector<std::string> Forms(const std::string& name,
+                               const std::string& spec) {
+  std::vector<std::string> layouts = {spec};
+  if (HasWeights(name))
+    layouts.push_back(absl::StrCat(spec, kLayoutFreeSuffix));
+  std::vector<std::string> forms;
+  for (const std::string& layout : layouts) {
+    for (std::string_view numerics :
+         {std::string_view(), std::string_view(kNormwiseSuffix),
+          std::string_view(kStrictSuffix)}) {
+      forms.push_back(absl::StrCat(layout, std::string(numerics)));
+    }
+  }
+  return forms;
+}
+
+// The text of a named workload in each of its forms, and its name.
 std::map<std::string, std::string> KnownWorkloads() {
   std::map<std::string, std::string> known;
   for (const WorkloadInfo& info : Workloads()) {
     for (const std::vector<int64_t>& dims : info.shapes) {
       const std::string spec =
           absl::StrCat(info.name, ":", absl::StrJoin(dims, ","));
-      absl::StatusOr<Module> module = MakeWorkload(spec);
-      if (module.ok()) known[PrintModule(*module)] = spec;
+      for (const std::string& form : Forms(info.name, spec)) {
+        absl::StatusOr<Module> module = MakeWorkload(form);
+        if (module.ok()) known[PrintModule(*module)] = form;
+      }
     }
   }
   return known;
 }
 
+// Empty where the text is not that of a named workload.
 std::string NameOf(const Workload& workload) {
   static const auto* const known =
       new std::map<std::string, std::string>(KnownWorkloads());
   const auto found = known->find(workload.text);
-  return found == known->end() ? workload.func_name : found->second;
+  return found == known->end() ? "" : found->second;
 }
 
 // "512x512", "n x 512" where an extent has no number.
@@ -53,15 +73,6 @@ std::string ShapeOf(const Buffer& buffer) {
     extents.push_back(PrintExpr(extent));
   }
   return extents.empty() ? "scalar" : absl::StrJoin(extents, "×");
-}
-
-double BytesOf(const Buffer& buffer) {
-  double bytes = buffer->dtype.bytes();
-  for (const Expr& extent : buffer->shape) {
-    const int64_t* number = AsInt(extent);
-    bytes *= number ? static_cast<double>(*number) : 1;
-  }
-  return bytes;
 }
 
 absl::Status SetFunction(TaskData* task) {
@@ -75,16 +86,21 @@ absl::Status SetFunction(TaskData* task) {
                      " has no function \"", task->workload.func_name, "\""));
   }
   task->function = static_cast<int>(found - functions.begin());
-  task->flop = EstimateFlops(*found).value_or(0);
+  const Work work = CountWork(*found).value_or(Work());
+  task->flop = work.needed_flop.value;
+  task->bytes = work.bytes();
   std::vector<std::string> params;
   for (const Param& param : found->params) {
     if (!param.buffer) continue;
     params.push_back(
         absl::StrCat(param.buffer->name, ": ", ShapeOf(param.buffer)));
-    task->bytes += BytesOf(param.buffer);
   }
   task->signature =
       absl::StrCat(found->name, "(", absl::StrJoin(params, ", "), ")");
+  if (task->name.empty()) {
+    const char* const form = AllowsNormwise(*found) ? ":normwise" : "";
+    task->name = absl::StrCat(task->signature, form);
+  }
   return absl::OkStatus();
 }
 
@@ -132,6 +148,17 @@ absl::StatusOr<std::vector<TaskData>> TasksOf(const Workload& workload,
   return tasks;
 }
 
+void NumberNamesakes(std::vector<TaskData>* tasks) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (TaskData& task : *tasks) {
+    std::vector<std::string>& known = keys[task.name];
+    const auto at = std::find(known.begin(), known.end(), task.workload.key);
+    const auto number = at - known.begin() + 1;
+    if (at == known.end()) known.push_back(task.workload.key);
+    if (number > 1) absl::StrAppend(&task.name, " #", number);
+  }
+}
+
 }  // namespace
 
 const TuningRecord* TaskData::best() const {
@@ -163,6 +190,7 @@ absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path) {
     if (!more.ok()) return At(file, more.status());
     for (TaskData& task : *more) tasks.push_back(std::move(task));
   }
+  NumberNamesakes(&tasks);
   std::stable_sort(
       tasks.begin(), tasks.end(), [](const TaskData& a, const TaskData& b) {
         return std::tie(a.name, a.threads) < std::tie(b.name, b.threads);

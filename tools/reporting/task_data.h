@@ -14,15 +14,17 @@ namespace kiln::report {
 
 // A function that was tuned for a target, and all its records.
 struct TaskData {
-  std::string name;       // "gmm:512,512,512", or the function's own
+  // "gmm:512,512,512" with the suffixes of its form, or the signature; with a
+  // number where other programs have the same.
+  std::string name;
   std::string signature;  // "main(X: 1x512x512, ...)"
   Workload workload;
   Module module;
   int function = 0;  // the one that was tuned, in the module
   std::string target;
   int threads = 1;
-  double flop = 0;   // of one call as it is written; 0: not known
-  double bytes = 0;  // of all parameters together
+  double flop = 0;   // that one call needs (ir/work); 0: not known
+  double bytes = 0;  // of parameters that a call reads or writes
   std::vector<TuningRecord> trials;   // that had a program, by age
   std::vector<TuningRecord> refused;  // that had none
 

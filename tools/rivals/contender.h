@@ -37,6 +37,8 @@ class Contender {
 
 // Matrix products, convolutions that are such, the 2-norm.
 std::unique_ptr<Contender> OpenBlas();
+// The 2-norm as sqrt(sdot), beside snrm2.
+std::unique_ptr<Contender> OpenBlasNormByProduct();
 // All but capsules. With `pack_ahead`, weights are in oneDNN's own layout
 // before the clock starts; without, they are brought there in every call.
 std::unique_ptr<Contender> OneDnn(bool pack_ahead);

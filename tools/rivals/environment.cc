@@ -34,11 +34,39 @@ bool SteersLibraries(std::string_view variable) {
          std::count(std::begin(kNames), std::end(kNames), variable) > 0;
 }
 
-SplitEnvironment WithoutSteering(const char* const* entries) {
-  SplitEnvironment split;
+namespace {
+
+// The value of kChosenCore; empty where there is none.
+std::string ChosenCore(const char* const* entries) {
+  const std::string begin = absl::StrCat(kChosenCore, "=");
   for (; *entries; ++entries) {
     const std::string_view entry = *entries;
-    const bool steers = SteersLibraries(entry.substr(0, entry.find('=')));
+    if (entry.substr(0, begin.size()) == begin) {
+      return std::string(entry.substr(begin.size()));
+    }
+  }
+  return "";
+}
+
+absl::Status Restart(char** argv, std::vector<std::string> entries,
+                     const std::string& how) {
+  std::vector<char*> environment;
+  for (std::string& entry : entries) environment.push_back(entry.data());
+  environment.push_back(nullptr);
+  execve("/proc/self/exe", argv, environment.data());
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot start again ", how));
+}
+
+}  // namespace
+
+SplitEnvironment WithoutSteering(const char* const* entries) {
+  SplitEnvironment split;
+  const std::string own =
+      absl::StrCat("OPENBLAS_CORETYPE=", ChosenCore(entries));
+  for (; *entries; ++entries) {
+    const std::string_view entry = *entries;
+    const bool steers =
+        entry != own && SteersLibraries(entry.substr(0, entry.find('=')));
     (steers ? split.dropped : split.kept).emplace_back(entry);
   }
   return split;
@@ -51,14 +79,22 @@ absl::Status RestartUnsteered(char** argv) {
                "bench: starts again without %s: libraries would not run at "
                "their best\n",
                absl::StrJoin(split.dropped, " ").c_str());
-  std::vector<char*> kept;
-  for (std::string& entry : split.kept) kept.push_back(entry.data());
-  kept.push_back(nullptr);
-  execve("/proc/self/exe", argv, kept.data());
-  return absl::ErrnoToStatus(errno,
-                             absl::StrCat("cannot start again without ",
-                                          absl::StrJoin(split.dropped, " "),
-                                          "; unset these variables"));
+  return Restart(argv, std::move(split.kept),
+                 absl::StrCat("without ", absl::StrJoin(split.dropped, " "),
+                              "; unset these variables"));
+}
+
+absl::Status RestartWithCore(char** argv, const std::string& core) {
+  if (ChosenCore(environ) == core) return absl::OkStatus();
+  const std::string setting = absl::StrCat("OPENBLAS_CORETYPE=", core);
+  std::fprintf(stderr,
+               "bench: starts again with %s: OpenBLAS has chosen kernels below "
+               "the processor\n",
+               setting.c_str());
+  std::vector<std::string> entries = WithoutSteering(environ).kept;
+  entries.push_back(setting);
+  entries.push_back(absl::StrCat(kChosenCore, "=", core));
+  return Restart(argv, std::move(entries), absl::StrCat("with ", setting));
 }
 
 }  // namespace kiln::bench

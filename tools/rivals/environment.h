@@ -14,7 +14,11 @@ namespace kiln::bench {
 // threads or the memory it asks for behave: OPENBLAS_CORETYPE, LD_PRELOAD.
 bool SteersLibraries(std::string_view variable);
 
-// "NAME=VALUE" entries, in order.
+// Set where this program has started itself again with OPENBLAS_CORETYPE.
+inline constexpr char kChosenCore[] = "KILN_BENCH_OPENBLAS_CORETYPE";
+
+// "NAME=VALUE" entries, in order. OPENBLAS_CORETYPE is kept where kChosenCore
+// has the same value.
 struct SplitEnvironment {
   std::vector<std::string> kept, dropped;
 };
@@ -26,6 +30,10 @@ SplitEnvironment WithoutSteering(const char* const* entries);
 // stderr: libraries read them before main runs. Returns where there are none;
 // the error is that of the system.
 absl::Status RestartUnsteered(char** argv);
+
+// Starts this program again with OPENBLAS_CORETYPE=`core`, and says so on
+// stderr; returns where it already runs so.
+absl::Status RestartWithCore(char** argv, const std::string& core);
 
 }  // namespace kiln::bench
 

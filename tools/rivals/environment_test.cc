@@ -63,5 +63,15 @@ TEST(EnvironmentDeathTest, StartsAgainWithoutThemAndTellsWhich) {
               "starts again without .*OPENBLAS_CORETYPE=Prescott");
 }
 
+TEST(EnvironmentTest, KeepsTheCoreThatItHasChosenItself) {
+  const char* const own[] = {"OPENBLAS_CORETYPE=SKYLAKEX",
+                             "KILN_BENCH_OPENBLAS_CORETYPE=SKYLAKEX", nullptr};
+  EXPECT_TRUE(WithoutSteering(own).dropped.empty());
+  const char* const other[] = {"OPENBLAS_CORETYPE=PRESCOTT",
+                               "KILN_BENCH_OPENBLAS_CORETYPE=SKYLAKEX",
+                               nullptr};
+  EXPECT_EQ(WithoutSteering(other).dropped.size(), 1u);
+}
+
 }  // namespace
 }  // namespace kiln::bench

@@ -63,6 +63,21 @@ IsaLevel LevelOfOpenBlasCore(const std::string& core) {
   return IsaLevel::kBaseline;
 }
 
+std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state) {
+  if (state.level >= host) return "";
+  switch (host) {
+    case IsaLevel::kBaseline:
+      return "";
+    case IsaLevel::kAvx:
+      return "SANDYBRIDGE";
+    case IsaLevel::kAvx2:
+      return "HASWELL";
+    case IsaLevel::kAvx512:
+      return "SKYLAKEX";
+  }
+  return "";
+}
+
 absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state) {
   if (state.level >= host) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(

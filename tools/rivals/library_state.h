@@ -32,6 +32,10 @@ IsaLevel LevelOfOpenBlasCore(const std::string& core);
 LibraryState OpenBlasState();
 LibraryState OneDnnState();
 
+// The OPENBLAS_CORETYPE with kernels for what the processor has; empty where
+// OpenBLAS already runs such.
+std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state);
+
 // kFailedPrecondition where the library runs below what the processor has.
 absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state);
 

@@ -55,5 +55,14 @@ TEST(LibraryStateTest, TheSetupNamesWhoIsNotCompared) {
               HasSubstr("OpenBLAS 0.3: kernels for SkylakeX (AVX-512)"));
 }
 
+TEST(LibraryStateTest, NamesTheCoreThatOpenBlasShouldHaveChosen) {
+  const LibraryState zen = {"OpenBLAS", "0.3.21", "Zen",
+                            LevelOfOpenBlasCore("Zen"), 1};
+  EXPECT_EQ(BetterOpenBlasCore(IsaLevel::kAvx512, zen), "SKYLAKEX");
+  EXPECT_EQ(BetterOpenBlasCore(IsaLevel::kAvx2, zen), "");
+  EXPECT_EQ(LevelOfOpenBlasCore("SKYLAKEX"), IsaLevel::kAvx512);
+  EXPECT_EQ(LevelOfOpenBlasCore("HASWELL"), IsaLevel::kAvx2);
+}
+
 }  // namespace
 }  // namespace kiln::bench

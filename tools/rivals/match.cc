@@ -16,7 +16,8 @@
 namespace kiln::bench {
 namespace {
 
-// Each contender takes about this long at most, but for a few repetitions.
+// The slowest contender takes about this long at most, but for a few
+// repetitions.
 constexpr double kMostSeconds = 2;
 constexpr double kSettleSeconds = 0.015;
 constexpr int kFewRepetitions = 5;
@@ -65,12 +66,13 @@ int AffordableRepetitions(const std::function<void()>& call, int wanted) {
 struct Prepared {
   std::vector<NamedCall> calls;
   std::vector<Score> scores;
+  int repetitions;  // of each alike, or the fast ones had more chances
 };
 
 absl::StatusOr<Prepared> PrepareAll(const OpCase& op,
                                     const Contenders& contenders,
                                     int most_repetitions) {
-  Prepared all;
+  Prepared all{{}, {}, most_repetitions};
   NDArray expected;
   for (const std::unique_ptr<Contender>& contender : contenders) {
     KILN_ASSIGN_OR_RETURN(std::function<void()> call, contender->Prepare(op));
@@ -81,8 +83,9 @@ absl::StatusOr<Prepared> PrepareAll(const OpCase& op,
     if (expected.is_null()) {
       KILN_ASSIGN_OR_RETURN(expected, op.output().Clone());
     }
-    const int repetitions = AffordableRepetitions(call, most_repetitions);
-    all.calls.push_back({contender->name(), std::move(call), repetitions});
+    all.repetitions =
+        std::min(all.repetitions, AffordableRepetitions(call, all.repetitions));
+    all.calls.push_back({contender->name(), std::move(call)});
     KILN_RETURN_IF_ERROR(
         CheckSame(op, expected, contender->name(), all.calls[0].name));
     all.scores.push_back(
@@ -99,7 +102,8 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
                                     const RoundOptions& options) {
   KILN_ASSIGN_OR_RETURN(Prepared all,
                         PrepareAll(op, contenders, options.repetitions));
-  CaseScores found{op.workload, op.shape(), op.threads, NominalFlop(op)};
+  CaseScores found{op.workload, op.shape(), op.threads,
+                   op.work.needed_flop.value, op.work.bytes()};
   const PeakOptions once = {.runs = 1, .run_us = options.seconds * 1e6};
   all.calls.push_back(
       {"peak", [&] {
@@ -108,12 +112,19 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
              MeasurePeakGflops(pool, op.threads, DType::Float(32), once));
        }});
   RoundOptions rounds = options;
+  rounds.repetitions = all.repetitions;
   rounds.settle_seconds = op.threads > 1 ? kSettleSeconds : 0;
   // OpenBLAS ends its threads where a process is forked, as tuning does.
   for (const NamedCall& named : all.calls) named.call();
   const PinnedThreads pinned(op.threads);
-  const std::vector<double> times = BestTimes(all.calls, rounds);
-  for (size_t i = 0; i < all.scores.size(); ++i) all.scores[i].us = times[i];
+  const std::vector<Timing> times = TimesOf(all.calls, rounds);
+  for (size_t i = 0; i < all.scores.size(); ++i) {
+    Score& score = all.scores[i];
+    score.us = times[i].best_us;
+    score.median_us = times[i].median_us;
+    score.worst_us = times[i].worst_us;
+    score.repetitions = times[i].repetitions;
+  }
   found.roofline = RooflineOf(op, machine, found.peak_gflops);
   found.scores = std::move(all.scores);
   return found;

@@ -23,6 +23,7 @@ Contenders Libraries() {
   all.push_back(OneDnn(false));
   all.push_back(OneDnn(true));
   all.push_back(OpenBlas());
+  all.push_back(OpenBlasNormByProduct());
   all.push_back(Naive("gmm,c1d,c2d,c3d,dep,grp,dil,t2d,cap,nrm,sfm,cbr,tbg"));
   return all;
 }
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Small{"dil", {11, 11, 4, 18, 3, 2, 1, 2}, 2},
                     Small{"t2d", {4, 5, 6, 18, 4, 2, 1}, 2},
                     Small{"cap", {4, 4, 3, 18, 3, 1, 1}, 0},
-                    Small{"nrm", {19, 21}, 2}, Small{"sfm", {9, 35}, 1},
+                    Small{"nrm", {19, 21}, 3}, Small{"sfm", {9, 35}, 1},
                     Small{"cbr", {9, 11, 5, 20, 3, 2, 1}, 2},
                     Small{"tbg", {11, 2, 9}, 2}));
 

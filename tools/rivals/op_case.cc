@@ -1,7 +1,6 @@
 #include "kiln/tools/rivals/op_case.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,11 +11,6 @@
 
 namespace kiln::bench {
 namespace {
-
-double Product(const std::vector<int64_t>& extents) {
-  return std::accumulate(extents.begin(), extents.end(), 1.0,
-                         [](double a, int64_t b) { return a * b; });
-}
 
 std::vector<int64_t> ExtentsOf(const Buffer& buffer) {
   std::vector<int64_t> extents;
@@ -54,8 +48,9 @@ std::string OpCase::spec() const {
 absl::StatusOr<OpCase> MakeOpCase(const std::string& workload,
                                   const std::vector<int64_t>& dims,
                                   int threads) {
-  OpCase op{workload, dims, threads, {}};
+  OpCase op{workload, dims, threads, {}, {}};
   KILN_ASSIGN_OR_RETURN(const Module module, MakeWorkload(op.spec()));
+  KILN_ASSIGN_OR_RETURN(op.work, CountWork(module.functions[0]));
   uint64_t seed = 0;
   for (const Param& param : module.functions[0].params) {
     KILN_ASSIGN_OR_RETURN(NDArray array, NDArray::Zeros(ExtentsOf(param.buffer),
@@ -100,21 +95,10 @@ int64_t ReductionLength(const OpCase& op) {
   return op.dims.back();
 }
 
-double NominalFlop(const OpCase& op) {
-  if (op.workload == "nrm") return 2 * Product(op.dims);
-  if (op.workload == "sfm") return 4 * Product(op.dims);
-  const double elements = static_cast<double>(op.output().num_elements());
-  const double terms = static_cast<double>(ReductionLength(op));
-  const std::optional<ConvShape> c = ConvShapeOf(op);
-  if (!c || !c->transposed) return 2 * elements * terms;
-  return 2 * Product(c->in) * static_cast<double>(c->co) * terms;
-}
-
 Roofline RooflineOf(const OpCase& op, const Machine& machine, double gflops) {
   static constexpr const char* kNames[] = {"L1", "L2", "L3", "memory"};
-  double bytes = 0;
-  for (const NDArray& arg : op.args) bytes += static_cast<double>(arg.bytes());
-  const double written = static_cast<double>(op.output().bytes());
+  const double bytes = op.work.bytes();
+  const double written = op.work.bytes_written.value;
   const bool all = op.threads > 1;
   int level = 0;
   while (level + 1 < kNumMemoryLevels) {
@@ -127,7 +111,7 @@ Roofline RooflineOf(const OpCase& op, const Machine& machine, double gflops) {
   const double read = all ? from.all_read_gbs : from.read_gbs;
   const double write = all ? from.all_write_gbs : from.write_gbs;
   const double moving = ((bytes - written) / read + written / write) * 1e-9;
-  const double computing = NominalFlop(op) / gflops * 1e-9;
+  const double computing = op.work.needed_flop.value / gflops * 1e-9;
   return {std::max(moving, computing), kNames[level], moving > computing};
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/vm/ndarray/ndarray.h"
 
 namespace kiln::bench {
@@ -21,6 +22,8 @@ struct OpCase {
   int threads = 1;
   // One for each parameter of the function: random inputs, then the output.
   std::vector<NDArray> args;
+  // Of the workload as it is written, whatever a kernel really does.
+  Work work;
 
   std::string shape() const;  // "56,56,64,64,1,1,0"
   std::string spec() const;   // "c2d:56,56,64,64,1,1,0"
@@ -49,12 +52,6 @@ struct ConvShape {
   bool is_product() const;
 };
 std::optional<ConvShape> ConvShapeOf(const OpCase& op);
-
-// Operations by the usual count, whatever a kernel really does: 2 for each
-// multiply-add, with taps on the padding and without those on the zeros that
-// a transposed convolution inserts; 4 for an element of softmax, 2 for one of
-// a norm; of a convolution with a batch norm the convolution alone.
-double NominalFlop(const OpCase& op);
 
 // The least time that the machine allows for a case.
 struct Roofline {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <thread>
+
+#include "kiln/base/check.h"
+#include "kiln/vm/profile/time_evaluator.h"
 
 namespace kiln::bench {
 namespace {
@@ -16,26 +18,27 @@ namespace {
 // disturbs a machine comes every few milliseconds.
 constexpr double kBatchSeconds = 2e-4;
 
-// Keeps the best time of each benchmark instead of printing.
-class BestOnly : public benchmark::BenchmarkReporter {
+// Keeps the times of each benchmark instead of printing.
+class KeepTimes : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Iteration) continue;
       const double us = run.real_accumulated_time / run.iterations * 1e6;
-      auto [best, is_new] = best_us_.emplace(run.run_name.function_name, us);
-      if (!is_new) best->second = std::min(best->second, us);
+      us_[run.run_name.function_name].push_back(us);
     }
   }
-  double Get(const std::string& name) const {
-    auto found = best_us_.find(name);
-    return found == best_us_.end() ? std::numeric_limits<double>::quiet_NaN()
-                                   : found->second;
+  Timing Get(const std::string& name) {
+    const std::vector<double>& us = us_[name];
+    KILN_CHECK(!us.empty()) << name;
+    const TimeResult all = Summarize(us);
+    return {all.min_us, all.median_us, *std::max_element(us.begin(), us.end()),
+            all.samples};
   }
 
  private:
-  std::map<std::string, double> best_us_;
+  std::map<std::string, std::vector<double>> us_;
 };
 
 // Waits, and wakes the contender's own threads.
@@ -94,15 +97,15 @@ void InitializeOnce() {
 
 }  // namespace
 
-std::vector<double> BestTimes(const std::vector<NamedCall>& calls,
-                              const RoundOptions& options) {
+std::vector<Timing> TimesOf(const std::vector<NamedCall>& calls,
+                            const RoundOptions& options) {
   InitializeOnce();
   for (const NamedCall& named : calls) Register(named, options);
-  BestOnly best;
-  benchmark::RunSpecifiedBenchmarks(&best);
+  KeepTimes kept;
+  benchmark::RunSpecifiedBenchmarks(&kept);
   benchmark::ClearRegisteredBenchmarks();
-  std::vector<double> times;
-  for (const NamedCall& named : calls) times.push_back(best.Get(named.name));
+  std::vector<Timing> times;
+  for (const NamedCall& named : calls) times.push_back(kept.Get(named.name));
   return times;
 }
 

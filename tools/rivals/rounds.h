@@ -22,10 +22,15 @@ struct RoundOptions {
   double settle_seconds = 0;
 };
 
-// Microseconds of one call of each, in its best batch of calls of 0.2 ms or one
-// call.
-std::vector<double> BestTimes(const std::vector<NamedCall>& calls,
-                              const RoundOptions& options);
+// Microseconds of one call over the repetitions, of each the best batch of
+// calls of 0.2 ms or one call.
+struct Timing {
+  double best_us = 0, median_us = 0, worst_us = 0;
+  int repetitions = 0;
+};
+// One for each call.
+std::vector<Timing> TimesOf(const std::vector<NamedCall>& calls,
+                            const RoundOptions& options);
 
 }  // namespace kiln::bench
 

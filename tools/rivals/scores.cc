@@ -22,6 +22,10 @@ double Gflops(const CaseScores& found, const Score& score) {
   return found.flop / score.us * 1e-3;
 }
 
+double Gbs(const CaseScores& found, const Score& score) {
+  return found.bytes / score.us * 1e-3;
+}
+
 double RooflineShare(const CaseScores& found, const Score& score) {
   return found.roofline.seconds * 1e6 / score.us;
 }
@@ -117,18 +121,22 @@ double BestLibraryUs(const CaseScores& found, bool packs_ahead) {
 }
 
 std::string TableHeader() {
-  return absl::StrFormat("%-28s %7s  %-28s %11s %9s %8s %14s %9s\n", "case",
-                         "threads", "contender", "us", "GFLOP/s", "of peak",
-                         "of roofline", "x library");
+  return absl::StrFormat(
+      "%-28s %7s  %-28s %11s %11s %11s %9s %8s %8s %14s %9s\n", "case",
+      "threads", "contender", "us", "median us", "worst us", "GFLOP/s", "GB/s",
+      "of peak", "of roofline", "x library");
 }
 
 std::string TableRows(const CaseScores& found) {
   std::string rows;
   for (const Score& score : found.scores) {
     absl::StrAppendFormat(
-        &rows, "%-28s %7d  %-28s %11.2f %9.2f %8.4f %7.4f %-6s %9s\n",
+        &rows,
+        "%-28s %7d  %-28s %11.2f %11.2f %11.2f %9.2f %8.2f %8.4f %7.4f %-6s "
+        "%9s\n",
         absl::StrCat(found.workload, ":", found.shape), found.threads,
-        score.contender, score.us, Gflops(found, score),
+        score.contender, score.us, score.median_us, score.worst_us,
+        Gflops(found, score), Gbs(found, score),
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
         found.roofline.by_bandwidth ? found.roofline.level : "FMA",
         RatioText(OverLibrary(found, score), "-"));
@@ -143,13 +151,16 @@ std::string JsonRows(const CaseScores& found) {
         &rows,
         "{\"workload\":\"%s\",\"shape\":\"%s\",\"threads\":%d,"
         "\"contender\":\"%s\",\"packs_ahead\":%s,\"normwise\":%s,"
-        "\"us\":%.3f,\"gflops\":%.2f,"
+        "\"us\":%.3f,\"median_us\":%.3f,\"worst_us\":%.3f,"
+        "\"repetitions\":%d,\"flop\":%.0f,\"bytes\":%.0f,"
+        "\"gflops\":%.2f,\"gbs\":%.2f,"
         "\"peak_gflops\":%.2f,\"peak_share\":%.4f,\"roofline_share\":%.4f,"
         "\"roofline_by\":\"%s\",\"speedup_over_best_library\":%s}\n",
         found.workload, found.shape, found.threads, score.contender,
         score.packs_ahead ? "true" : "false",
         score.role == Role::kNormwise ? "true" : "false", score.us,
-        Gflops(found, score), found.peak_gflops,
+        score.median_us, score.worst_us, score.repetitions, found.flop,
+        found.bytes, Gflops(found, score), Gbs(found, score), found.peak_gflops,
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
         found.roofline.by_bandwidth ? found.roofline.level : "FMA",
         RatioText(OverLibrary(found, score), "null"));

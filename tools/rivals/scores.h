@@ -14,14 +14,16 @@ struct Score {
   std::string contender;
   Role role = Role::kLibrary;
   bool packs_ahead = false;
-  double us = 0;  // of one call
+  double us = 0;  // of one call, in the best repetition
+  double median_us = 0, worst_us = 0;
+  int repetitions = 0;
 };
 
 // One case on one number of threads.
 struct CaseScores {
   std::string workload, shape;
   int threads = 1;
-  double flop = 0;
+  double flop = 0, bytes = 0;  // that one call needs (ir/work)
   double peak_gflops = 0;
   Roofline roofline;
   std::vector<Score> scores;

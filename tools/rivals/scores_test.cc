@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 CaseScores Case(std::string shape, std::vector<Score> scores) {
-  CaseScores found{"gmm", std::move(shape), 1, 1e6};
+  CaseScores found{"gmm", std::move(shape), 1, 1e6, 4e5};
   found.peak_gflops = 100;
   found.roofline = {1e-5, "L2", false};
   found.scores = std::move(scores);
@@ -48,6 +48,19 @@ TEST(ScoresTest, RowsHaveSharesOfPeakAndOfTheRoofline) {
   EXPECT_THAT(json, HasSubstr("\"peak_share\":0.5000"));
   EXPECT_THAT(json, HasSubstr("\"roofline_share\":0.5000"));
   EXPECT_THAT(json, HasSubstr("\"roofline_by\":\"FMA\""));
+}
+
+TEST(ScoresTest, RowsHaveMedianAndWorstBesideTheBest) {
+  Score score = kFastLibrary;
+  score.median_us = 25;
+  score.worst_us = 43;
+  score.repetitions = 7;
+  const CaseScores found = Case("1", {score});
+  EXPECT_THAT(JsonRows(found),
+              HasSubstr("\"us\":20.000,\"median_us\":25.000,"
+                        "\"worst_us\":43.000,\"repetitions\":7"));
+  EXPECT_THAT(JsonRows(found), HasSubstr("\"gbs\":20.00"));
+  EXPECT_THAT(TableRows(found), HasSubstr("20.00       25.00       43.00"));
 }
 
 TEST(ScoresTest, NormwiseErrorsHaveMeansOfTheirOwn) {

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/te/flops.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record_file.h"
@@ -32,7 +32,7 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   outcome.state.id = id;
   outcome.state.task = job.name;
   outcome.state.weight = job.weight;
-  outcome.state.flop = EstimateFlops(function).value_or(0);
+  outcome.state.flop = CountWork(function).value_or(Work()).needed_flop.value;
   outcome.state.finished = true;
   outcome.database = dir.database();
   outcome.task_dir = dir.task_dir();

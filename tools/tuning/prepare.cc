@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/te/flops.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/work/work.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
@@ -70,7 +70,9 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   task.num_threads = target.num_cores;
   task.target =
       absl::StrCat(target.Fingerprint(), " threads=", target.num_cores);
-  task.flop = EstimateFlops(job.module.functions[function]).value_or(0);
+  task.flop = CountWork(job.module.functions[function])
+                  .value_or(Work())
+                  .needed_flop.value;
   task.weight = job.weight;
   task.space = prepared->space.get();
   KILN_ASSIGN_OR_RETURN(prepared->guide, MakeGuide(guide, task, machine, pool));
