@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -321,6 +322,19 @@ TEST(ReadBenchRowsTest, NamesTheLineThatIsWrong) {
         << line;
   }
   EXPECT_FALSE(ReadBenchRows(testing::TempDir() + "/nowhere").ok());
+}
+
+TEST_F(WorkDirTest, TasksHaveNamesThatTellThemApart) {
+  for (const char* spec : {"gmm:128,128,128", "gmm:128,128,128:normwise",
+                           "gmm:2,3,4", "gmm:2,3,4:normwise", "gmm:2,3,5"}) {
+    Add(*MakeWorkload(spec));
+  }
+  KILN_ASSERT_OK_AND_ASSIGN(const auto tasks, ReadWorkDir(path_));
+  std::set<std::string> names;
+  for (const TaskData& task : tasks) names.insert(task.name);
+  EXPECT_EQ(names.size(), 5u);
+  EXPECT_TRUE(names.count("gmm:128,128,128:normwise"));
+  EXPECT_TRUE(names.count("main(X: 1×2×4, Y: 1×4×3, Z: 1×2×3):normwise"));
 }
 
 }  // namespace

@@ -92,6 +92,12 @@ absl::Status RestartWithCore(char** argv, const std::string& core) {
                "the processor\n",
                setting.c_str());
   std::vector<std::string> entries = WithoutSteering(environ).kept;
+  // An earlier choice would hide this one, and the next start would start
+  // again.
+  std::erase_if(entries, [](const std::string& entry) {
+    return entry.rfind(absl::StrCat(kChosenCore, "="), 0) == 0 ||
+           entry.rfind("OPENBLAS_CORETYPE=", 0) == 0;
+  });
   entries.push_back(setting);
   entries.push_back(absl::StrCat(kChosenCore, "=", core));
   return Restart(argv, std::move(entries), absl::StrCat("with ", setting));
