@@ -146,20 +146,29 @@ absl::Status CheckBlock(const BlockRealizeNode& realize,
   return absl::OkStatus();
 }
 
+// Which iterators are spatial and keep what the block's instances touch apart.
+std::vector<bool> Separating(const BlockNode& block) {
+  std::vector<bool> separates(block.iters.size());
+  for (size_t i = 0; i < separates.size(); ++i) {
+    separates[i] = block.iters[i].type == IterType::kSpatial &&
+                   SeparatesInstances(block, i);
+  }
+  return separates;
+}
+
 // Whether instances in different iterations of the loop may touch the same
 // element, so that their order counts. `reduces` tells whether that is only
 // because reduce iterators move.
 bool IsOrdered(const ForNode& loop, const BlockRealizeNode& realize,
-               bool* reduces) {
+               const std::vector<bool>& separates, bool* reduces) {
   if (IsOne(loop.extent)) return false;
   bool moves = false, ordered = false;
   for (size_t i = 0; i < realize.values.size(); ++i) {
     if (!Moves(loop, realize.values[i])) continue;
     moves = true;
-    const bool spatial = realize.block->iters[i].type == IterType::kSpatial;
-    if (spatial && SeparatesInstances(*realize.block, i)) continue;
+    if (separates[i]) continue;
     ordered = true;
-    if (spatial) *reduces = false;
+    if (realize.block->iters[i].type == IterType::kSpatial) *reduces = false;
   }
   if (!moves) *reduces = false;
   return ordered || !moves;
@@ -179,8 +188,9 @@ absl::Status CheckOrder(const Chain& chain,
                         const BlockRealizeNode& realize) {
   bool reduces = true;
   std::vector<const ForNode*> before, after;
+  const std::vector<bool> separates = Separating(*realize.block);
   for (const ForNode* loop : chain.loops) {
-    if (IsOrdered(*loop, realize, &reduces)) before.push_back(loop);
+    if (IsOrdered(*loop, realize, separates, &reduces)) before.push_back(loop);
   }
   if (before.size() < 2) return absl::OkStatus();
   for (const ForNode* loop : order) {
