@@ -5,22 +5,6 @@
 namespace kiln::lower {
 namespace {
 
-bool MayTrap(const Expr& e) {
-  bool found = false;
-  Visit(e, [&](const Expr& x) {
-    const auto* call = x.As<CallNode>();
-    const bool divides =
-        x.dtype().is_integral() &&
-        (x.kind() == ExprKind::kFloorDiv || x.kind() == ExprKind::kFloorMod ||
-         x.kind() == ExprKind::kTruncDiv || x.kind() == ExprKind::kTruncMod);
-    found |= x.kind() == ExprKind::kLoad;
-    found |= divides && !AsInt(x.As<BinaryNode>()->b);
-    found |= call && GetIntrinsicInfo(call->op).purity != Purity::kPure;
-    return !found;
-  });
-  return found;
-}
-
 // Intrinsics that work on each lane.
 bool IsLanewise(Intrinsic op) {
   if (op == Intrinsic::kCallPureExtern || op == Intrinsic::kTypeAnnotation ||
@@ -31,6 +15,24 @@ bool IsLanewise(Intrinsic op) {
 }
 
 }  // namespace
+
+// Whether to evaluate `e` where the program does not may end it.
+bool LaneMapper::MayTrap(const Expr& e) const {
+  bool found = false;
+  Visit(e, [&](const Expr& x) {
+    const auto* call = x.As<CallNode>();
+    const auto* load = x.As<LoadNode>();
+    const bool divides =
+        x.dtype().is_integral() &&
+        (x.kind() == ExprKind::kFloorDiv || x.kind() == ExprKind::kFloorMod ||
+         x.kind() == ExprKind::kTruncDiv || x.kind() == ExprKind::kTruncMod);
+    found |= load && !sure_loads_.Holds(*load);
+    found |= divides && !AsInt(x.As<BinaryNode>()->b);
+    found |= call && GetIntrinsicInfo(call->op).purity != Purity::kPure;
+    return !found;
+  });
+  return found;
+}
 
 bool LaneMapper::DependsOnLane(const Expr& e) const {
   bool depends = false;

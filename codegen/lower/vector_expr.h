@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "kiln/codegen/lower/linear.h"
+#include "kiln/codegen/lower/sure_loads.h"
 #include "kiln/ir/expr/expr.h"
 
 namespace kiln::lower {
@@ -19,6 +20,9 @@ class LaneMapper {
   int lanes() const { return lanes_; }
   const Var& lane() const { return lane_; }
   const Expr& min() const { return min_; }
+
+  // The loads that each lane makes in any case.
+  SureLoads& sure_loads() { return sure_loads_; }
 
   // The expression for lanes min, min + 1, ...; scalar when no lane differs;
   // null when it has no vector form.
@@ -39,6 +43,7 @@ class LaneMapper {
   std::pair<Buffer, Expr> MapAccess(const Buffer& buffer, const Expr& index);
 
  private:
+  bool MayTrap(const Expr& e) const;
   Expr MapLinear(const Expr& e);
   Expr MapBinary(const Expr& e);
   Expr MapChoice(const Expr& condition, const Expr& yes, const Expr& no,
@@ -52,6 +57,7 @@ class LaneMapper {
   int lanes_;
   std::unordered_map<const VarNode*, Var> wide_vars_;
   std::unordered_map<const BufferNode*, Buffer> wide_buffers_;
+  SureLoads sure_loads_;
 };
 
 }  // namespace kiln::lower

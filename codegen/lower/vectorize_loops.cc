@@ -1,5 +1,7 @@
 #include "kiln/codegen/lower/vectorize_loops.h"
 
+#include <cstddef>
+
 #include "kiln/codegen/lower/lane_independence.h"
 #include "kiln/codegen/lower/vector_expr.h"
 #include "kiln/ir/tensor/visit.h"
@@ -15,11 +17,13 @@ class StmtVectorizer {
   StmtVectorizer(LaneMapper mapper, Function* f)
       : mapper_(std::move(mapper)), f_(f) {}
 
-  // Null when `s` has no vector form and stands inside a scope that was made
-  // wide, so that no part of the scope can be serial.
-  Stmt Run(const Stmt& s);
+  // The vector form of what the loop or a branch inside it holds. Null when
+  // there is none and it stands inside a scope that was made wide, so that no
+  // part of the scope can be serial.
+  Stmt RunInside(const Stmt& body);
 
  private:
+  Stmt Run(const Stmt& s);
   Stmt RunStore(const Stmt& s);
   Stmt RunFor(const Stmt& s);
   Stmt RunLet(const Stmt& s);
@@ -61,7 +65,7 @@ Stmt StmtVectorizer::RunFor(const Stmt& s) {
     return Serial(s);
   }
   ForFields fields = loop->fields();
-  fields.body = Run(loop->body);
+  fields.body = RunInside(loop->body);
   if (!fields.body) return nullptr;
   if (fields.for_kind == ForKind::kParallel) {
     fields.for_kind = ForKind::kSerial;
@@ -101,8 +105,8 @@ Stmt StmtVectorizer::RunAllocate(const Stmt& s) {
 Stmt StmtVectorizer::RunIf(const Stmt& s) {
   const auto* node = s.As<IfNode>();
   if (mapper_.DependsOnLane(node->condition)) return Serial(s);
-  Stmt yes = Run(node->then_case);
-  Stmt no = node->else_case ? Run(node->else_case) : Stmt();
+  Stmt yes = RunInside(node->then_case);
+  Stmt no = node->else_case ? RunInside(node->else_case) : Stmt();
   if (!yes || (node->else_case && !no)) return nullptr;
   return MakeIf(node->condition, yes, no);
 }
@@ -114,6 +118,14 @@ Stmt StmtVectorizer::RunSeq(const SeqNode& seq) {
     if (!stmts.back()) return nullptr;
   }
   return MakeSeq(std::move(stmts));
+}
+
+Stmt StmtVectorizer::RunInside(const Stmt& body) {
+  const size_t outside = mapper_.sure_loads().size();
+  mapper_.sure_loads().Add(body);
+  Stmt result = Run(body);
+  mapper_.sure_loads().Shrink(outside);
+  return result;
 }
 
 Stmt StmtVectorizer::Run(const Stmt& s) {
@@ -172,7 +184,7 @@ Stmt WithKind(const ForNode& loop, ForKind kind) {
 Stmt Vectorizer::Lanes(const ForNode& loop, const Expr& min, int64_t lanes) {
   if (lanes == 1) return Substitute(loop.body, {{loop.var.get(), min}});
   LaneMapper mapper(loop.var, min, static_cast<int>(lanes));
-  return StmtVectorizer(std::move(mapper), f_).Run(loop.body);
+  return StmtVectorizer(std::move(mapper), f_).RunInside(loop.body);
 }
 
 // A loop of long vectors, unrolled, and what is left over.

@@ -126,6 +126,26 @@ TEST(VectorizeTest, AChoiceThatGuardsALoadByLaneIsNotEvaluatedInAllLanes) {
   EXPECT_TRUE(s.As<ForNode>());
 }
 
+TEST(VectorizeTest, AChoiceMayLoadWhatEachLaneLoadsAnyway) {
+  Var v("v");
+  const Expr load = Load(kB, {v});
+  const Expr choice = Call(DType::Float(32), Intrinsic::kIfThenElse,
+                           {LT(v, Int(3)), load, Float(2)});
+  Stmt s = Vectorized(v, 8, MakeStore(kA, Add(choice, load), {v}));
+  EXPECT_TRUE(s.As<StoreNode>());
+}
+
+TEST(VectorizeTest, WhatABranchLoadsIsNotLoadedAnyway) {
+  Var v("v"), n("n");
+  const Expr load = Load(kB, {v});
+  const Expr choice = Call(DType::Float(32), Intrinsic::kIfThenElse,
+                           {LT(v, Int(3)), load, Float(2)});
+  Stmt branch = MakeIf(LT(Int(3), n), MakeStore(kA, load, {v}));
+  Stmt s = Vectorized(v, 8, MakeSeq({branch, MakeStore(kA, choice, {v})}));
+  ASSERT_TRUE(s.As<SeqNode>());
+  EXPECT_TRUE(s.As<SeqNode>()->stmts[1].As<ForNode>());
+}
+
 TEST(VectorizeTest, PrivateBuffersGetAnElementForEachLane) {
   Var v("v"), r("r");
   Buffer t = MakeBuffer("T", DType::Float(32), {Int(4)});
