@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/cases.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cut.h"
@@ -250,6 +251,20 @@ bool Abut(const std::vector<Box>& boxes, Analyzer* analyzer) {
   return true;
 }
 
+// What of the box lies within the buffer.
+Box WithinBuffer(Box box, const BufferNode& buffer, Analyzer* analyzer) {
+  for (size_t d = 0; d < box.size(); ++d) {
+    const Expr last = Sub(buffer.shape[d], Int(1));
+    if (!analyzer->CanProveLessEqual(Int(0), box[d].min)) {
+      box[d].min = analyzer->Simplify(Max(box[d].min, Int(0)));
+    }
+    if (!analyzer->CanProveLessEqual(box[d].max, last)) {
+      box[d].max = analyzer->Simplify(Min(box[d].max, last));
+    }
+  }
+  return box;
+}
+
 bool IsBounded(const Box& box) {
   return std::all_of(box.begin(), box.end(),
                      [](const IntSet& set) { return set.IsBounded(); });
@@ -265,10 +280,35 @@ Box Hull(const std::vector<Box>& boxes, Analyzer* analyzer) {
   return hull;
 }
 
+// While it lives, the analyzer knows that the predicate holds and, where
+// `buffer` is given, that some part of the region lies within it.
+class Known {
+ public:
+  Known(const Expr& predicate, const std::vector<Range>& region,
+        const BufferNode* buffer, Analyzer* analyzer) {
+    held_.push_back(analyzer->Assume(predicate));
+    for (size_t d = 0; buffer && d < region.size(); ++d) {
+      const Range& range = region[d];
+      held_.push_back(analyzer->Assume(LT(range.min, buffer->shape[d])));
+      held_.push_back(
+          analyzer->Assume(LT(Int(0), Add(range.min, range.extent))));
+    }
+  }
+  ~Known() {
+    while (!held_.empty()) held_.pop_back();
+  }
+  Known(const Known&) = delete;
+  Known& operator=(const Known&) = delete;
+
+ private:
+  std::vector<Analyzer::Assumption> held_;
+};
+
 struct ReadCheck {
   const Scope& scope;
   int reader;
   const BufferRegion& read;
+  bool within_buffer;  // whether elements outside of the buffer count
   Analyzer analyzer;
 
   std::vector<int> EarlierWriters() const {
@@ -301,18 +341,20 @@ struct ReadCheck {
       inside.Bind(loop->var, {loop->min, loop->extent});
     }
     const LoopsRun run(block.loops, &inside);
-    const auto held = inside.Assume(block.realize->predicate);
+    const std::vector<Range> wanted = InLoopVariables(block, read);
+    const Known known(block.realize->predicate, wanted,
+                      within_buffer ? read.buffer.get() : nullptr, &inside);
     const bool moves = std::any_of(
         loops.begin(), loops.end(),
         [&](const ForNode* loop) { return UsesVar(condition, loop->var); });
     if (!moves) return inside.CanProve(condition);
-    const std::vector<Range> wanted = InLoopVariables(block, read);
     for (size_t d = 0; d < written.size(); ++d) {
       const auto cut = CutAlong(condition, written[d], loops, &analyzer);
       if (!cut) continue;
       const Range& range = wanted[d];
-      const Expr end = Add(range.min, range.extent);
-      if (cut->end ? inside.CanProveLessEqual(end, cut->end)
+      Expr end = Add(range.min, range.extent);
+      if (within_buffer) end = Min(end, read.buffer->shape[d]);
+      if (cut->end ? CanProveLessEqualByCases(end, cut->end, &inside)
                    : inside.CanProveLessEqual(cut->begin, range.min)) {
         return true;
       }
@@ -333,8 +375,11 @@ struct ReadCheck {
                     {block.loops[i]->min, block.loops[i]->extent});
     }
     const LoopsRun run(block.loops, &analyzer);
-    const Box wanted = TouchedBox(block, read, depth, &analyzer);
+    Box wanted = TouchedBox(block, read, depth, &analyzer);
     if (!IsBounded(wanted)) return false;
+    if (within_buffer) {
+      wanted = WithinBuffer(std::move(wanted), *read.buffer, &analyzer);
+    }
     std::vector<Box> filled;
     for (int w : writers) {
       const ScopeBlock& writer = scope.blocks[w];
@@ -350,6 +395,13 @@ struct ReadCheck {
            Contains(Hull(filled, &analyzer), wanted, &analyzer);
   }
 };
+
+std::string NotWritten(const Scope& scope, int block,
+                       const BufferRegion& read) {
+  return absl::StrCat(Describe(scope.blocks[block].block()),
+                      " may read elements of `", read.buffer->name,
+                      "` that its producers have not written there");
+}
 
 }  // namespace
 
@@ -416,20 +468,27 @@ bool Contains(const std::vector<IntSet>& outer,
               const std::vector<IntSet>& inner, Analyzer* analyzer) {
   for (size_t d = 0; d < outer.size(); ++d) {
     if (!outer[d].IsBounded() || !inner[d].IsBounded()) return false;
-    if (!analyzer->CanProveLessEqual(outer[d].min, inner[d].min)) return false;
-    if (!analyzer->CanProveLessEqual(inner[d].max, outer[d].max)) return false;
+    const bool within =
+        CanProveLessEqualByCases(outer[d].min, inner[d].min, analyzer) &&
+        CanProveLessEqualByCases(inner[d].max, outer[d].max, analyzer);
+    if (!within) return false;
   }
   return true;
 }
 
 Reason WhyNotCovered(const Scope& scope, int block) {
   for (const BufferRegion& read : scope.blocks[block].block().reads) {
-    ReadCheck check{scope, block, read, Analyzer()};
-    if (!check.IsCovered()) {
-      return absl::StrCat(Describe(scope.blocks[block].block()),
-                          " may read elements of `", read.buffer->name,
-                          "` that its producers have not written there");
-    }
+    if (ReadCheck{scope, block, read, false, Analyzer()}.IsCovered()) continue;
+    if (ReadCheck{scope, block, read, true, Analyzer()}.IsCovered()) continue;
+    return NotWritten(scope, block, read);
+  }
+  return std::nullopt;
+}
+
+Reason WhyNotAllCovered(const Scope& scope, int block) {
+  for (const BufferRegion& read : scope.blocks[block].block().reads) {
+    if (ReadCheck{scope, block, read, false, Analyzer()}.IsCovered()) continue;
+    return NotWritten(scope, block, read);
   }
   return std::nullopt;
 }

@@ -47,7 +47,13 @@ bool Contains(const std::vector<IntSet>& outer,
 // the scope write was written by them, judged within one iteration of the
 // loops that all of them share. Holes in what is written (strides, diagonals,
 // odd predicates) count as not written.
+// Elements outside of a buffer are nobody's to write: what a block declares to
+// read there it reads under a guard, or never.
 Reason WhyNotCovered(const Scope& scope, int block);
+
+// Region cover of all that the block declares to read, so that none of its
+// regions lies outside of the buffer.
+Reason WhyNotAllCovered(const Scope& scope, int block);
 
 // Whether all that the block at the end of the path reads of `buffer`, as it
 // declares, was written before: judged in the innermost scope around it where

@@ -136,6 +136,20 @@ TEST(Cover, SeveralWritersMayFillOneBuffer) {
   EXPECT_THAT(WhyNotCovered(low, reader), HasSubstr("`S`"));
 }
 
+// What is named outside of a buffer is guarded, or never used.
+TEST(Cover, ElementsOutsideOfTheBufferAreNobodysToWrite) {
+  const std::string writer = Loop("S", "spatial(16, i)", "S[vi] = A[vi]");
+  const std::string part = Loop("S", "spatial(16, i)", "S[vi] = A[vi]", "12");
+  const std::string reader = Loop(
+      "C", "spatial(24, i)",
+      "C[vi % 16] = T.if_then_else(vi >= 4, S[vi - 4], T.float32(0))", "20");
+  EXPECT_EQ(WhyNotCovered(writer, reader), "");
+  EXPECT_THAT(WhyNotCovered(part, reader), HasSubstr("`S`"));
+  const Function f = Program(writer + reader);
+  EXPECT_THAT(WhyNotAllCovered(Scope(f.root()), 1).value_or(""),
+              HasSubstr("`S`"));
+}
+
 TEST(StagePipeline, RefusesToOverwriteWhatWasRead) {
   const Function f =
       Program(Loop("B", "spatial(16, i)", "B[vi] = A[vi]") +

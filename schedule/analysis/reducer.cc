@@ -123,11 +123,18 @@ absl::StatusOr<std::vector<Expr>> Initial(const BlockNode& block,
   return initial;
 }
 
+// Numbers, the least and greatest of a type, and what conversions make of them.
 bool IsNumber(const Expr& e) {
+  if (const auto* cast = e.As<CastNode>()) return IsNumber(cast->value);
+  if (const auto* call = e.As<CallNode>()) {
+    return call->op == Intrinsic::kMinValue ||
+           call->op == Intrinsic::kMaxValue || call->op == Intrinsic::kInfinity;
+  }
   return e.As<IntImmNode>() || e.As<FloatImmNode>();
 }
 
 bool IsNumber(const Expr& e, int value) {
+  if (const auto* cast = e.As<CastNode>()) return IsNumber(cast->value, value);
   const auto* real = e.As<FloatImmNode>();
   return real ? real->value == value : IsConst(e, value);
 }
@@ -152,8 +159,7 @@ class Matcher {
 
   absl::StatusOr<Reducer> Run() {
     KILN_RETURN_IF_ERROR(CheckInitial());
-    const bool found = IsSimple() || IsArg(ExprKind::kGE, ExprKind::kGT) ||
-                       IsArg(ExprKind::kLE, ExprKind::kLT);
+    const bool found = IsSimple() || IsArg(0) || IsArg(1);
     if (!found) {
       return No(block_,
                 "does not combine values by +, *, min, max, argmin or argmax, "
@@ -249,28 +255,41 @@ class Matcher {
     return Binary(ExprKind::kLT, Cast(wide.dtype(), left), wide);
   }
 
-  // (index, value) where the larger value wins for kGE and kGT. Of equal
-  // values either the one combined first wins, or the one of lower index.
-  bool IsArg(ExprKind keeps, ExprKind wins) {
+  // Whether update `index` is the index and the other the value of an argmax
+  // or argmin.
+  bool IsArg(size_t index) {
     if (result_.updates.size() != 2) return false;
-    const auto* index = result_.updates[0].As<SelectNode>();
-    const auto* value = result_.updates[1].As<SelectNode>();
-    if (!index || !value) return false;
+    return IsArg(index, ExprKind::kGE, ExprKind::kGT) ||
+           IsArg(index, ExprKind::kLE, ExprKind::kLT);
+  }
+
+  // The larger value wins for kGE and kGT. Of equal values either the one
+  // combined first wins, or the one of lower index.
+  bool IsArg(size_t index, ExprKind keeps, ExprKind wins) {
+    std::vector<Expr> operands;
+    for (const Expr& update : result_.updates) {
+      const auto* select = update.As<SelectNode>();
+      if (!select) return false;
+      operands.push_back(select->false_value);
+    }
+    const size_t value = 1 - index;
     const std::vector<Var>&l = result_.left, &r = result_.right;
-    const std::vector<Expr> operands = {index->false_value, value->false_value};
-    const Expr wide = Wide(operands[0]);
+    const Expr wide = Wide(operands[index]);
     for (int form = 0; form < (wide ? 3 : 2); ++form) {
-      const Expr better = Binary(form == 0 ? keeps : wins, l[1], r[1]);
+      const Expr better = Binary(form == 0 ? keeps : wins, l[value], r[value]);
       const auto pair = [&](const Expr& less) {
         const Expr chooses =
-            form == 0 ? better : Or(better, And(EQ(l[1], r[1]), less));
-        return std::vector<Expr>{Select(chooses, l[0], r[0]),
-                                 Select(better, l[1], r[1])};
+            form == 0 ? better : Or(better, And(EQ(l[value], r[value]), less));
+        std::vector<Expr> combined(2);
+        combined[index] = Select(chooses, l[index], r[index]);
+        combined[value] = Select(better, l[value], r[value]);
+        return combined;
       };
-      const Expr spelled = IndexLess(l[0], r[0], form == 2 ? wide : Expr());
+      const Expr spelled =
+          IndexLess(l[index], r[index], form == 2 ? wide : Expr());
       if (!Equal(pair(spelled), operands)) continue;
       result_.operands = operands;
-      result_.combined = pair(IndexLess(l[0], r[0], nullptr));
+      result_.combined = pair(IndexLess(l[index], r[index], nullptr));
       result_.keeps_first = form == 0;
       return true;
     }

@@ -404,7 +404,7 @@ absl::Status CheckWhole(const Move& move, const Scope& before, bool by_one,
                         const ScopeBlock& after) {
   const int block = before.IndexOf(move.moved().id);
   if (!WhyNotAllRun(after)) return absl::OkStatus();
-  if (by_one && !WhyNotCovered(before, block)) return absl::OkStatus();
+  if (by_one && !WhyNotAllCovered(before, block)) return absl::OkStatus();
   return Refusal(
       move.primitive,
       absl::StrCat(move.name(),

@@ -325,7 +325,7 @@ absl::Status CheckConsumer(const Pair& pair) {
   if (Reason reason = WhyBodyUsesLoops(pair.consumer())) {
     return No(absl::StrCat(Describe(consumer), " cannot move: ", *reason));
   }
-  Reason reason = WhyNotCovered(pair.scope, pair.consumer_index);
+  Reason reason = WhyNotAllCovered(pair.scope, pair.consumer_index);
   if (!reason && !MakesAll(pair)) {
     reason = absl::StrCat("`", pair.between()->name,
                           "` is read beyond what is written at all");

@@ -101,7 +101,7 @@ absl::Status CheckLoop(const Target& target) {
                    absl::StrCat(Describe(loop), " moves a spatial iterator of ",
                                 Describe(*realize.block)));
   }
-  if (!Moves(realize, loop, IterType::kReduce)) {
+  if (!Moves(realize, loop, IterType::kReduce) && !IsOne(loop.extent)) {
     return Refusal(kName,
                    absl::StrCat(Describe(loop), " moves no reduce iterator of ",
                                 Describe(*realize.block)),

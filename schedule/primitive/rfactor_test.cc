@@ -172,6 +172,64 @@ TEST(Rfactor, CombinesByEachKnownOperator) {
   }
 }
 
+TEST(Rfactor, BoundsOfATypeAreInitialValues) {
+  for (const char* dtype :
+       {"float32", "float16", "float64", "int8", "int32", "int64", "uint8"}) {
+    const std::string t = std::string("(\"") + dtype + "\")";
+    for (const auto& [init, update] :
+         std::vector<std::pair<std::string, std::string>>{
+             {"T.max_value" + t, "T.min(A[vi, vk], C[vi])"},
+             {"T.min_value" + t, "T.max(C[vi], A[vi, vk])"}}) {
+      const Function f = RowReduction(dtype, init, update);
+      KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                                SplitAndFactor(f, 4, 1, 0));
+      KILN_EXPECT_OK(CheckSameResults(f, result.function, 6));
+    }
+  }
+  const Function f = RowReduction("float32", "T.Cast(\"float32\", T.int32(0))",
+                                  "C[vi] + A[vi, vk]");
+  KILN_EXPECT_OK(SplitAndFactor(f, 4, 1, 0).status());
+}
+
+TEST(Rfactor, ALoopOfOneIterationNeedNotMoveTheReduction) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 8), "float32"), C: T.Buffer((5,), "float32")):
+    for i, one, k in T.grid(5, 1, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                            Rfactor(f, LoopsOf(f, "C")[1], 0));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
+}
+
+TEST(Rfactor, ArgmaxWithTheValueAhead) {
+  std::string text = R"(
+@T.prim_func
+def main(A: T.Buffer((5, 12), "int32"), I: T.Buffer((5,), "int32"), V: T.Buffer((5,), "int32")):
+    for i, k in T.grid(5, 12):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                V[vi] = T.min_value("int32")
+                I[vi] = -1
+            v_v: T.let[T.int32] = T.Select(V[vi] > A[vi, vk], V[vi], A[vi, vk])
+            v_i: T.let[T.int32] = T.Select(V[vi] > A[vi, vk] or V[vi] == A[vi, vk] and I[vi] < T.Cast("int32", vk), I[vi], T.Cast("int32", vk))
+            V[vi] = v_v
+            I[vi] = v_i
+)";
+  const Function f = ParseProgram(text);
+  for (int which : {0, 1}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                              SplitAndFactor(f, 4, which, 1));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 3));
+  }
+}
+
 TEST(Rfactor, ArgmaxOfTheLeastIndexInAnyOrder) {
   const Function f = ParseProgram(std::string(kArgmaxHead) + kLeastIndexWins);
   for (int which : {0, 1}) {

@@ -24,6 +24,7 @@
 #ifndef KILN_SCHEDULE_TRACE_SCRIPT_H_
 #define KILN_SCHEDULE_TRACE_SCRIPT_H_
 
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -45,6 +46,8 @@ absl::Status RunScript(const python::Source& source, Schedule* schedule,
 // Whether an error of RunScript is what a step said, for its arguments or for
 // the program that it was given, and not a fault of the text.
 bool IsRefusedStep(const absl::Status& status);
+// The line of the text where that step stands.
+std::optional<int> RefusedLine(const absl::Status& status);
 
 }  // namespace kiln
 

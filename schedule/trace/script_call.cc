@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/trace/script.h"
@@ -10,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// The mark of IsRefusedStep.
+// The mark of IsRefusedStep: the line of the step.
 constexpr char kRefusedStep[] = "kiln/refused_step";
 
 // "main", or the only function of a module that has no main.
@@ -23,7 +24,16 @@ std::string DefaultFunction(const Schedule& schedule) {
 }  // namespace
 
 bool IsRefusedStep(const absl::Status& status) {
-  return status.GetPayload(kRefusedStep).has_value();
+  return RefusedLine(status).has_value();
+}
+
+std::optional<int> RefusedLine(const absl::Status& status) {
+  const auto mark = status.GetPayload(kRefusedStep);
+  int line = 0;
+  if (!mark || !absl::SimpleAtoi(std::string(*mark), &line)) {
+    return std::nullopt;
+  }
+  return line;
 }
 
 absl::Status ScriptCall::Error(const std::string& message) const {
@@ -34,7 +44,8 @@ absl::Status ScriptCall::Refused(const absl::Status& status) const {
   const absl::Status placed =
       source.Error(call.begin, std::string(status.message()));
   absl::Status refused(status.code(), placed.message());
-  refused.SetPayload(kRefusedStep, absl::Cord());
+  const std::string line = absl::StrCat(call.begin.line);
+  refused.SetPayload(kRefusedStep, absl::Cord(absl::string_view(line)));
   return refused;
 }
 

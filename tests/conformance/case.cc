@@ -4,6 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 #include <re2/re2.h>
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -12,6 +14,7 @@
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/instruction.h"
+#include "kiln/schedule/trace/script.h"
 #include "kiln/tests/conformance/same_meaning.h"
 #include "kiln/tools/support/replay.h"
 
@@ -84,11 +87,13 @@ std::string MissingPrimitive(const ScheduleCase& c) {
   return "";
 }
 
-void Execute(const ScheduleCase& c, const Module& after,
+absl::StatusOr<Module> ReplayOn(const Module& before, const ScheduleCase& c) {
+  return ApplyTraceText(before, absl::StrCat(c.id, ".steps"), c.steps, 0);
+}
+
+void Execute(const Module& before, const Module& after,
              const CaseOptions& options, CaseResult* result) {
-  absl::StatusOr<Module> before = ParseModule(c.id, c.before);
-  if (!before.ok()) return;
-  const Agreement agreement = CompareMeaning(*before, after, options.seed);
+  const Agreement agreement = CompareMeaning(before, after, options.seed);
   result->execution = agreement.detail;
   result->executed = agreement.executed;
   if (!agreement.agrees) {
@@ -140,19 +145,49 @@ absl::StatusOr<std::vector<ScheduleCase>> ParseCases(std::string_view text) {
 
 absl::StatusOr<Module> ReplayCase(const ScheduleCase& c) {
   KILN_ASSIGN_OR_RETURN(Module before, ParseModule(c.id, c.before));
-  return ApplyTraceText(before, absl::StrCat(c.id, ".steps"), c.steps, 0);
+  return ReplayOn(before, c);
 }
+
+namespace {
+
+// The line of the last call of the schedule in the text.
+int LastStepLine(const std::string& steps) {
+  int line = 0, last = 0;
+  for (absl::string_view text : absl::StrSplit(steps, '\n')) {
+    ++line;
+    const std::string one(text.data(), text.size());
+    if (!CalledMethods(one).empty()) last = line;
+  }
+  return last;
+}
+
+// What became of a case whose steps were not all carried out.
+CaseResult JudgeFailure(const ScheduleCase& c, const absl::Status& status) {
+  const std::string message = absl::StrCat(status.message(), "\n");
+  if (!c.refuses) return {CaseVerdict::kDifferent, message};
+  const std::optional<int> line = RefusedLine(status);
+  if (!line) {
+    return {CaseVerdict::kDifferent,
+            absl::StrCat("no step refuses, but there is an error: ", message)};
+  }
+  if (*line != LastStepLine(c.steps)) {
+    return {CaseVerdict::kDifferent,
+            absl::StrCat("refused before the last step: ", message)};
+  }
+  return {CaseVerdict::kRefused, message};
+}
+
+}  // namespace
 
 CaseResult RunCase(const ScheduleCase& c, const CaseOptions& options) {
   const std::string missing = MissingPrimitive(c);
   if (!missing.empty()) return {CaseVerdict::kSkipped, missing};
-  absl::StatusOr<Module> got = ReplayCase(c);
-  if (!got.ok()) {
-    return {c.refuses ? CaseVerdict::kRefused : CaseVerdict::kDifferent,
-            absl::StrCat(got.status().message(), "\n")};
-  }
+  absl::StatusOr<Module> before = ParseModule(c.id, c.before);
+  if (!before.ok()) return JudgeFailure(c, before.status());
+  absl::StatusOr<Module> got = ReplayOn(*before, c);
+  if (!got.ok()) return JudgeFailure(c, got.status());
   CaseResult result = Judge(c, *got);
-  if (options.execute) Execute(c, *got, options, &result);
+  if (options.execute) Execute(*before, *got, options, &result);
   return result;
 }
 

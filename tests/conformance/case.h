@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<ScheduleCase>> ParseCases(std::string_view text);
 
 enum class CaseVerdict {
   kSame,       // the same program
-  kRefused,    // refused, as it should be
+  kRefused,    // the last step refuses, as it should
   kDifferent,  // another program, or refused where it should not be
   kWrong,      // computes something else than the program before
   kSkipped     // uses a primitive that Kiln does not have
@@ -45,6 +45,8 @@ struct CaseResult {
   bool executed = false;
 };
 
+// A refusal agrees only where `before` is read, every step but the last is
+// carried out, and the last says no with a reason of its own.
 struct CaseOptions {
   bool execute = false;
   uint64_t seed = 0;

@@ -67,6 +67,46 @@ TEST(CaseTest, ExpectedRefusalPasses) {
   EXPECT_EQ(result.verdict, CaseVerdict::kRefused) << result.detail;
 }
 
+// A case that should be refused passes for the last step's own reason alone.
+TEST(CaseTest, OnlyTheLastStepMayRefuse) {
+  const CaseResult early =
+      RunCase(Case("sch.reorder(i, i)\n  sch.fuse(i, i)", ""), {});
+  EXPECT_EQ(early.verdict, CaseVerdict::kDifferent);
+  EXPECT_THAT(early.detail, HasSubstr("refused before the last step"));
+}
+
+TEST(CaseTest, FaultsOfTheTextAreNoRefusals) {
+  for (const char* step : {"sch.split(i, factors=[x])", "sch.split(i)",
+                           "sch.split(i, wide=True)", "sch.split(i, [2, 4]"}) {
+    EXPECT_EQ(RunCase(Case(step, ""), {}).verdict, CaseVerdict::kDifferent)
+        << step;
+  }
+  ScheduleCase unread = Case("sch.reorder(i, i)", "");
+  unread.before = "@T.prim_func\ndef main(:\n";
+  EXPECT_EQ(RunCase(unread, {}).verdict, CaseVerdict::kDifferent);
+}
+
+TEST(CaseTest, SymbolicAndScalarParametersAreExecuted) {
+  ScheduleCase c = Case("sch.split(i, factors=[None, 4])", "");
+  c.before = R"(
+@T.prim_func
+def main(a: T.handle, x: T.float32, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    for i in range(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = A[vi] + x
+)";
+  c.refuses = false;
+  c.after = c.before;
+  const CaseResult result = RunCase(c, Executing());
+  EXPECT_EQ(result.verdict, CaseVerdict::kDifferent) << result.detail;
+  EXPECT_TRUE(result.executed) << result.execution;
+  EXPECT_EQ(result.execution, "interpreted");
+}
+
 TEST(CaseTest, UnexpectedRefusalAndAcceptanceAreDifferences) {
   EXPECT_EQ(RunCase(Case("sch.reorder(i, i)", kSplit), {}).verdict,
             CaseVerdict::kDifferent);

@@ -18,8 +18,9 @@ struct Agreement {
 
 // Runs every function of `before` and its counterpart of the same position on
 // the same random inputs: in the interpreter, or compiled where that would
-// take long. Functions with symbolic or scalar parameters, or whose parameters
-// differ in type or shape, are not run.
+// take long. Symbolic dimensions and scalar parameters get small values.
+// Functions without parameters, or whose parameters change in type or shape,
+// are not run.
 Agreement CompareMeaning(const Module& before, const Module& after,
                          uint64_t seed);
 

@@ -20,13 +20,20 @@ ABSL_FLAG(std::string, cases, "", "The file of cases, one JSON object a line.");
 ABSL_FLAG(std::vector<std::string>, only, {},
           "Runs the cases whose steps use none but these primitives.");
 ABSL_FLAG(std::vector<std::string>, id, {}, "Runs the cases of these ids.");
+ABSL_FLAG(std::vector<std::string>, allow_missing, {},
+          "Primitives that Kiln does not have: cases that use one are skipped "
+          "without failing the run.");
+ABSL_FLAG(std::string, explained, "",
+          "A file with lines \"ID: reason\": cases where Kiln differs for a "
+          "good reason. Wrong programs are never explained.");
 ABSL_FLAG(bool, execute, false,
           "Also runs the programs before and after on random data and compares "
           "the results.");
 ABSL_FLAG(bool, time, false,
           "Also times the scheduled programs of cases that say how long the "
           "other compiler's took.");
-ABSL_FLAG(bool, verbose, false, "Prints the first difference of each case.");
+ABSL_FLAG(bool, verbose, false,
+          "Prints all of each disagreement, not only its first line.");
 ABSL_FLAG(uint64_t, seed, 0, "Of the random data.");
 
 namespace kiln {
@@ -35,13 +42,19 @@ namespace {
 constexpr char kUsage[] =
     "Replays recorded schedules:\n"
     "  schedule_cases --cases FILE.jsonl [--only split,fuse,...] [--execute] "
-    "[--time] [--verbose] [--id ID,...]\n"
-    "Prints what became of each primitive's cases (same, refused as recorded, "
-    "different, wrong) and the ids of the failed ones.";
+    "[--time] [--verbose] [--id ID,...] [--allow_missing tensorize,...] "
+    "[--explained FILE]\n"
+    "Prints each disagreement with its reason, then what became of each "
+    "primitive's cases (same, refused as recorded, different, wrong). Fails "
+    "where a case disagrees without an explanation, or is skipped for a "
+    "primitive that --allow_missing does not name.";
 
-constexpr int kNumVerdicts = 5;
+// CaseVerdict, and differences that are explained.
+constexpr int kNumVerdicts = 6;
+constexpr int kExplained = 5;
 constexpr const char* kVerdictNames[kNumVerdicts] = {
-    "same", "refused", "different", "wrong", "skipped"};
+    "same", "refused", "different", "wrong", "skipped", "explained"};
+using Explanations = std::map<std::string, std::string>;
 using Counts = std::array<int, kNumVerdicts>;
 
 struct Report {
@@ -51,59 +64,108 @@ struct Report {
   int executed = 0;
 };
 
-bool IsWanted(const ScheduleCase& c) {
-  const auto has = [](const std::vector<std::string>& list,
-                      const std::string& item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
-  const std::vector<std::string> ids = absl::GetFlag(FLAGS_id);
-  const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
-  if (!ids.empty() && !has(ids, c.id)) return false;
-  return only.empty() ||
-         std::all_of(c.primitives.begin(), c.primitives.end(),
-                     [&](const std::string& p) { return has(only, p); });
+bool Has(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-void Count(const ScheduleCase& c, const CaseResult& result, Report* report) {
-  const int verdict = static_cast<int>(result.verdict);
-  ++report->total[verdict];
+bool IsWanted(const ScheduleCase& c) {
+  const std::vector<std::string> ids = absl::GetFlag(FLAGS_id);
+  const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
+  if (!ids.empty() && !Has(ids, c.id)) return false;
+  return only.empty() ||
+         std::all_of(c.primitives.begin(), c.primitives.end(),
+                     [&](const std::string& p) { return Has(only, p); });
+}
+
+absl::StatusOr<Explanations> ReadExplanations() {
+  Explanations explanations;
+  const std::string path = absl::GetFlag(FLAGS_explained);
+  if (path.empty()) return explanations;
+  KILN_ASSIGN_OR_RETURN(std::string text, ReadFileOrStdin(CallerPath(path)));
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    const size_t colon = line.find(": ");
+    if (colon == line.npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": \"", line, "\" is not \"ID: reason\""));
+    }
+    explanations.emplace(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return explanations;
+}
+
+// What the report counts the case as.
+int Outcome(const ScheduleCase& c, const CaseResult& result,
+            const Explanations& explanations) {
+  const bool explained = result.verdict == CaseVerdict::kDifferent &&
+                         explanations.count(c.id) != 0;
+  return explained ? kExplained : static_cast<int>(result.verdict);
+}
+
+void Count(const ScheduleCase& c, const CaseResult& result, int outcome,
+           Report* report) {
+  ++report->total[outcome];
   for (const std::string& primitive : c.primitives) {
-    ++report->by_primitive[primitive][verdict];
+    ++report->by_primitive[primitive][outcome];
   }
   if (result.verdict == CaseVerdict::kSkipped) ++report->missing[result.detail];
   report->executed += result.executed;
 }
 
-void PrintFailure(const ScheduleCase& c, const CaseResult& result) {
+void PrintDisagreement(const ScheduleCase& c, const CaseResult& result,
+                       int outcome, const Explanations& explanations) {
   const bool failed = result.verdict == CaseVerdict::kDifferent ||
                       result.verdict == CaseVerdict::kWrong;
   if (!failed) return;
-  std::printf("%s %s (%s)\n", kVerdictNames[static_cast<int>(result.verdict)],
-              c.id.c_str(), c.source.c_str());
-  if (absl::GetFlag(FLAGS_verbose)) std::printf("%s\n", result.detail.c_str());
+  const bool verbose = absl::GetFlag(FLAGS_verbose);
+  const std::string detail = result.detail.substr(
+      0, verbose ? std::string::npos : result.detail.find('\n'));
+  std::printf("%s %s (%s): %s\n", kVerdictNames[outcome], c.id.c_str(),
+              c.source.c_str(), detail.c_str());
+  if (outcome == kExplained) {
+    std::printf("  because %s\n", explanations.at(c.id).c_str());
+  }
   std::fflush(stdout);
 }
 
 void PrintRow(const std::string& name, const Counts& counts) {
   std::printf("%-28s", name.c_str());
   for (int count : counts) std::printf("%10d", count);
+  const int agree = counts[0] + counts[1] + counts[kExplained];
+  const int judged = agree + counts[2] + counts[3];
+  if (judged > 0) std::printf("%9.1f%%", 100.0 * agree / judged);
   std::printf("\n");
+}
+
+// Cases skipped for primitives that nobody allowed to be missing.
+int PrintMissing(const Report& report) {
+  const std::vector<std::string> allowed = absl::GetFlag(FLAGS_allow_missing);
+  int unexpected = 0;
+  for (const auto& [name, count] : report.missing) {
+    std::printf("%d skipped: Kiln has no %s\n", count, name.c_str());
+    if (!Has(allowed, name)) unexpected += count;
+  }
+  if (unexpected > 0) {
+    std::printf(
+        "%d of them fail the run; --allow_missing names what may be missing\n",
+        unexpected);
+  }
+  return unexpected;
 }
 
 int PrintReport(const Report& report) {
   std::printf("\n%-28s", "primitive");
   for (const char* name : kVerdictNames) std::printf("%10s", name);
-  std::printf("\n");
+  std::printf("%10s\n", "agree");
   for (const auto& [name, counts] : report.by_primitive) PrintRow(name, counts);
   PrintRow("all cases", report.total);
   if (absl::GetFlag(FLAGS_execute)) {
     std::printf("%d cases were executed\n", report.executed);
   }
-  for (const auto& [name, count] : report.missing) {
-    std::printf("%d skipped: Kiln has no %s\n", count, name.c_str());
-  }
-  const int passed = report.total[0] + report.total[1];
-  const int failed = report.total[2] + report.total[3];
+  const int missing = PrintMissing(report);
+  const int passed =
+      report.total[0] + report.total[1] + report.total[kExplained];
+  const int failed = report.total[2] + report.total[3] + missing;
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? kExitOk : kExitError;
 }
@@ -144,6 +206,7 @@ absl::StatusOr<int> Run() {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ", ", cases.status().message()));
   }
+  KILN_ASSIGN_OR_RETURN(const Explanations explanations, ReadExplanations());
   CaseOptions options;
   options.execute = absl::GetFlag(FLAGS_execute);
   options.seed = absl::GetFlag(FLAGS_seed);
@@ -151,8 +214,9 @@ absl::StatusOr<int> Run() {
   for (const ScheduleCase& c : *cases) {
     if (!IsWanted(c)) continue;
     const CaseResult result = RunCase(c, options);
-    Count(c, result, &report);
-    PrintFailure(c, result);
+    const int outcome = Outcome(c, result, explanations);
+    Count(c, result, outcome, &report);
+    PrintDisagreement(c, result, outcome, explanations);
   }
   if (absl::GetFlag(FLAGS_time)) TimeCases(*cases);
   return PrintReport(report);
