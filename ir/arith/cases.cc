@@ -10,8 +10,8 @@ constexpr int kMaxChoices = 4;
 // What an expression is where its first min or max is either operand.
 struct Choice {
   Expr first, second;
-  bool is_min = false;    // else a max
-  bool negated = false;   // whether the expression falls as it grows
+  bool is_min = false;   // else a max
+  bool negated = false;  // whether the expression falls as it grows
 };
 
 std::optional<Choice> FirstChoice(const Expr& e) {

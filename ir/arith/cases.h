@@ -6,11 +6,10 @@
 
 namespace kiln {
 
-// Whether a <= b for sure: as Analyzer::CanProveLessEqual, and where that cannot
-// tell, by the operands of up to four min and max that are summands of either
-// side: min(i, 31) <= i, i <= max(j, i + 1).
-bool CanProveLessEqualByCases(const Expr& a, const Expr& b,
-                              Analyzer* analyzer);
+// Whether a <= b for sure: as Analyzer::CanProveLessEqual, and where that
+// cannot tell, by the operands of up to four min and max that are summands of
+// either side: min(i, 31) <= i, i <= max(j, i + 1).
+bool CanProveLessEqualByCases(const Expr& a, const Expr& b, Analyzer* analyzer);
 
 }  // namespace kiln
 

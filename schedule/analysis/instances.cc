@@ -74,6 +74,25 @@ Reason WhyNotAllRun(const ScopeBlock& block) {
                       " run for sure");
 }
 
+bool HasPlainPredicate(const ScopeBlock& block) {
+  const BlockRealizeNode& realize = *block.realize;
+  if (const int64_t* known = AsInt(realize.predicate)) return *known != 0;
+  Analyzer analyzer;
+  for (const ForNode* loop : block.loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  std::vector<Analyzer::Assumption> held;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const Range& domain = realize.block->iters[i].domain;
+    held.push_back(analyzer.Assume(LE(domain.min, realize.values[i])));
+    held.push_back(
+        analyzer.Assume(LT(realize.values[i], Add(domain.min, domain.extent))));
+  }
+  const bool plain = analyzer.CanProve(realize.predicate);
+  while (!held.empty()) held.pop_back();
+  return plain;
+}
+
 Reason WhyNotSummedOnce(const ScopeBlock& block, size_t shared) {
   const auto begin = block.loops.begin();
   const auto first = std::find_if(

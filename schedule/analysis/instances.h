@@ -12,6 +12,9 @@ namespace kiln {
 // "cannot tell".
 Reason WhyNotAllRun(const ScopeBlock& block);
 
+// Whether the block's condition only keeps its iterators in their domains.
+bool HasPlainPredicate(const ScopeBlock& block);
+
 // Whether a sum that the outermost `shared` loops carry on is the same as one
 // that the block's own loops make: they run each of its instances once, and
 // that with the init first.

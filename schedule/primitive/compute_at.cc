@@ -273,23 +273,8 @@ Narrowed DomainsOf(const Move& move, const Scope& scope,
 
 // A predicate that only keeps iterators in their domains holds by itself in
 // the new loops. Any other is part of the meaning and must not be lost.
-absl::Status CheckPredicate(const Move& move) {
-  const BlockRealizeNode& realize = *move.block.realize();
-  if (AsInt(realize.predicate)) return absl::OkStatus();
-  Analyzer analyzer;
-  for (const ForNode* loop : LoopsAbove(move.block)) {
-    analyzer.Bind(loop->var, {loop->min, loop->extent});
-  }
-  std::vector<Analyzer::Assumption> held;
-  for (size_t i = 0; i < realize.values.size(); ++i) {
-    const Range& domain = realize.block->iters[i].domain;
-    held.push_back(analyzer.Assume(LE(domain.min, realize.values[i])));
-    held.push_back(
-        analyzer.Assume(LT(realize.values[i], Add(domain.min, domain.extent))));
-  }
-  const bool implied = analyzer.CanProve(realize.predicate);
-  while (!held.empty()) held.pop_back();
-  if (implied) return absl::OkStatus();
+absl::Status CheckPredicate(const Move& move, const ScopeBlock& block) {
+  if (HasPlainPredicate(block)) return absl::OkStatus();
   return Refusal(move.primitive,
                  absl::StrCat(move.name(),
                               " runs under a condition that its "
@@ -501,7 +486,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   const std::vector<int>& partners = is_reverse ? producers : consumers;
   KILN_RETURN_IF_ERROR(CheckPartners(move, scope, partners));
   KILN_RETURN_IF_ERROR(CheckInputs(move, scope, block));
-  KILN_RETURN_IF_ERROR(CheckPredicate(move));
+  KILN_RETURN_IF_ERROR(CheckPredicate(move, scope.blocks[block]));
 
   Analyzer analyzer;
   const std::vector<const ForNode*> above = LoopsTo(move.loop);

@@ -45,13 +45,24 @@ absl::Status FindLoops(const Function& f, LoopId id, Target* target) {
                  "name one of get_loops(block)");
 }
 
+// Whether the expression has one value, wherever it is computed.
+bool IsConstant(const Expr& e) {
+  bool constant = true;
+  Visit(e, [&](const Expr& part) {
+    const auto* call = part.As<CallNode>();
+    constant &= !part.As<LoadNode>() && !part.As<VarNode>() &&
+                !(call && GetIntrinsicInfo(call->op).purity != Purity::kPure);
+    return constant;
+  });
+  return constant;
+}
+
 absl::Status MatchStore(Target* target) {
   const BlockNode& block = target->block();
   const auto* store = block.body.As<StoreNode>();
   const auto* call = store ? store->value.As<CallNode>() : nullptr;
   const bool pads =
-      call && call->op == Intrinsic::kIfThenElse &&
-      (call->args[2].As<IntImmNode>() || call->args[2].As<FloatImmNode>());
+      call && call->op == Intrinsic::kIfThenElse && IsConstant(call->args[2]);
   if (!pads || block.init) {
     return Refusal(kName,
                    absl::StrCat(Describe(block),

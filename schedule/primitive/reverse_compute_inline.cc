@@ -175,23 +175,6 @@ std::vector<Expr> InDomain(const IterVar& iter, const Expr& value) {
           LT(value, Add(iter.domain.min, iter.domain.extent))};
 }
 
-// Whether the consumer's own condition only keeps iterators in their domains.
-bool HasPlainPredicate(const ScopeBlock& block) {
-  if (IsOne(block.realize->predicate)) return true;
-  Analyzer analyzer;
-  BindLoops(block, &analyzer);
-  std::vector<Analyzer::Assumption> held;
-  for (size_t i = 0; i < block.realize->values.size(); ++i) {
-    for (const Expr& e :
-         InDomain(block.block().iters[i], block.realize->values[i])) {
-      held.push_back(analyzer.Assume(e));
-    }
-  }
-  const bool plain = analyzer.CanProve(block.realize->predicate);
-  while (!held.empty()) held.pop_back();
-  return plain;
-}
-
 // Whether the loops of a block run through all of its iterators' domains.
 bool RunsInFull(const ScopeBlock& block) {
   return HasPlainPredicate(block) && !WhyNotAllRun(block);

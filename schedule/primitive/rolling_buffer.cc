@@ -17,6 +17,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/dense.h"
+#include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -63,11 +64,11 @@ absl::Status CheckScope(const Scope& scope, int index, const Buffer& buffer) {
   }
   if (Reason reason = WhyNotStagePipeline(scope))
     return Refusal(kName, *reason);
-  if (IsOne(scope.blocks[index].realize->predicate)) return absl::OkStatus();
+  if (HasPlainPredicate(scope.blocks[index])) return absl::OkStatus();
   return Refusal(kName,
                  absl::StrCat(Describe(scope.blocks[index].block()),
-                              " runs under a condition"),
-                 "use factors that divide");
+                              " runs under a condition that its iterators' "
+                              "domains do not imply"));
 }
 
 // The loops that the block shares with every reader, and its own.
@@ -220,9 +221,9 @@ absl::Status ChooseRing(Roll* roll) {
   return absl::OkStatus();
 }
 
-// What is there already is left out.
-Expr NewRows(const Roll& roll) {
-  Expr condition = Bool(true);
+// Where `predicate` holds, what is there already is left out.
+Expr NewRows(const Roll& roll, const Expr& predicate) {
+  Expr condition = predicate;
   for (const Dim& dim : roll.dims) {
     if (!dim.overlaps()) continue;
     const Expr is_new = Or(LT(roll.shared[*dim.loop]->var, Int(1)),
@@ -325,8 +326,9 @@ Function Apply(const Function& f, const Path& path, const Roll& roll) {
     if (!ReadsBuffer(block, roll.buffer) && !WritesBuffer(block, roll.buffer)) {
       return s;
     }
-    return into.Block(*realize,
-                      block.id == writer ? NewRows(roll) : realize->predicate);
+    return into.Block(*realize, block.id == writer
+                                    ? NewRows(roll, realize->predicate)
+                                    : realize->predicate);
   });
   for (Buffer& buffer : fields.alloc_buffers) {
     if (buffer == roll.buffer) buffer = ring;

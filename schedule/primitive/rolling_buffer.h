@@ -18,11 +18,12 @@
 // Refuses: a tensor that the enclosing block does not allocate, that others
 // write, or that nobody reads; a scope in which reads are not covered by what
 // was written in the same iteration, or are overwritten; a block that runs
-// under a condition, writes several tensors or anything but one element chosen
-// by its spatial iterators, or adds to what was there; bindings of other forms
-// than the above, or that share a loop; views; reduce iterators that a shared
-// loop moves; a loop from the ring's on that does not run in order; and tensors
-// of which no two iterations overlap.
+// under another condition than the domains of its iterators, writes several
+// tensors or anything but one element chosen by its spatial iterators, or adds
+// to what was there; bindings of other forms than the above, or that share a
+// loop; views; reduce iterators that a shared loop moves; a loop from the
+// ring's on that does not run in order; and tensors of which no two iterations
+// overlap.
 #ifndef KILN_SCHEDULE_PRIMITIVE_ROLLING_BUFFER_H_
 #define KILN_SCHEDULE_PRIMITIVE_ROLLING_BUFFER_H_
 

@@ -46,6 +46,20 @@ absl::StatusOr<int64_t> TiledExtent(const Function& f, LoopId id, int64_t n,
   return ConstantExtent(f, id, n, kTile);
 }
 
+// Whether the extent of the loop is only known at run time.
+absl::StatusOr<bool> IsSymbolic(const Function& f, LoopId id, int64_t n) {
+  if (n < 1 || n > kMaxTiles) return false;
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireLoop(f, id, kTile));
+  return !AsInt(path.loop()->extent);
+}
+
+// One outer loop over all iterations.
+std::vector<int64_t> Untiled(int64_t n) {
+  std::vector<int64_t> tiles(n, 1);
+  tiles[0] = -1;
+  return tiles;
+}
+
 absl::StatusOr<int64_t> PartitionedExtent(const Function& f, LoopId id,
                                           const PartitionedTile& tile) {
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
@@ -140,6 +154,8 @@ bool LooksInlinable(const Scope& scope, int index) {
 absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
     const Function& f, LoopId loop, int64_t n, int64_t max_innermost_factor,
     Random* random) {
+  KILN_ASSIGN_OR_RETURN(const bool symbolic, IsSymbolic(f, loop, n));
+  if (symbolic) return Untiled(n);
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
                         TiledExtent(f, loop, n, max_innermost_factor));
   auto tiles =
@@ -156,6 +172,8 @@ absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
 absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
                               int64_t max_innermost_factor,
                               const std::vector<int64_t>& decision) {
+  KILN_ASSIGN_OR_RETURN(const bool symbolic, IsSymbolic(f, loop, n));
+  if (symbolic && decision == Untiled(n)) return absl::OkStatus();
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
                         TiledExtent(f, loop, n, max_innermost_factor));
   if (IsTiling(decision, extent, static_cast<int>(n), max_innermost_factor)) {

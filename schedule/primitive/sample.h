@@ -13,8 +13,9 @@
 namespace kiln {
 
 // Factors that multiply to the extent of the loop, n of them, the last at most
-// `max_innermost_factor`; each such list is equally likely. Refuses a loop
-// whose extent is not a constant.
+// `max_innermost_factor`; each such list is equally likely. A loop whose extent
+// is known at run time only stays whole: [-1, 1, ..., 1], where split takes -1
+// for what the others leave. Refuses a loop of no iterations.
 absl::StatusOr<std::vector<int64_t>> SamplePerfectTile(
     const Function& f, LoopId loop, int64_t n, int64_t max_innermost_factor,
     Random* random);

@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/transform_block_layout.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,7 +92,26 @@ absl::StatusOr<Plan> MakePlan(const OwnLoops& target, const IndexMap& map) {
   return plan;
 }
 
-// The block with the new iterators; regions come back simplified.
+// `s` with the indices of its stores and loads simplified.
+Stmt SimplifyIndices(const Stmt& s, Analyzer* analyzer) {
+  const auto simple = [&](std::vector<Expr> indices) {
+    for (Expr& e : indices) e = analyzer->Simplify(e);
+    return indices;
+  };
+  std::function<Expr(const Expr&)> loads = [&](const Expr& e) -> Expr {
+    const Expr below = MapOperands(e, loads);
+    const auto* load = below.As<LoadNode>();
+    return load ? Load(load->buffer, simple(load->indices)) : below;
+  };
+  const Stmt own = MapExprs(s, loads);
+  if (const auto* store = own.As<StoreNode>()) {
+    return MakeStore(store->buffer, store->value, simple(store->indices));
+  }
+  return MapChildren(
+      own, [&](const Stmt& t) { return SimplifyIndices(t, analyzer); });
+}
+
+// The block with the new iterators; regions and indices come back simplified.
 Block NewBlock(const OwnLoops& target, const Plan& plan) {
   Analyzer analyzer;
   for (const IterVar& iter : plan.iters) analyzer.Bind(iter.var, iter.domain);
@@ -107,8 +127,11 @@ Block NewBlock(const OwnLoops& target, const Plan& plan) {
   for (MatchBufferRegion& match : fields.match_buffers) {
     match.source = region(match.source);
   }
-  if (fields.init) fields.init = Substitute(fields.init, plan.old_iters);
-  fields.body = Substitute(fields.body, plan.old_iters);
+  const auto body = [&](const Stmt& s) {
+    return SimplifyIndices(Substitute(s, plan.old_iters), &analyzer);
+  };
+  if (fields.init) fields.init = body(fields.init);
+  fields.body = body(fields.body);
   return MakeBlock(std::move(fields));
 }
 

@@ -243,7 +243,7 @@ absl::StatusOr<std::vector<std::optional<int64_t>>> ApplyContext::factors(
       continue;
     }
     KILN_ASSIGN_OR_RETURN(const int64_t value, Evaluate(item));
-    values.push_back(value);
+    values.push_back(value == -1 ? std::nullopt : std::optional(value));
   }
   return values;
 }

@@ -106,21 +106,31 @@ absl::StatusOr<Decision> ScriptCall::BindDecision(const InstructionKind& kind) {
   return decision;
 }
 
+absl::Status ScriptCall::NameBlock(Schedule* schedule, Arg* arg) const {
+  if (!arg->string()) return absl::OkStatus();
+  auto block = schedule->GetBlock(*arg->string(), DefaultFunction(*schedule));
+  if (!block.ok()) return Refused(block.status());
+  *arg = *block;
+  return absl::OkStatus();
+}
+
 absl::Status ScriptCall::Convert(const ParamInfo& param, Schedule* schedule,
                                  Arg* arg) {
   const bool wants_block =
       param.kind == ParamKind::kBlock || param.kind == ParamKind::kBlockOrLoop;
-  if (wants_block && arg->string()) {
-    auto block = schedule->GetBlock(*arg->string(), DefaultFunction(*schedule));
-    if (!block.ok()) return Refused(block.status());
-    *arg = *block;
-  }
+  if (wants_block) KILN_RETURN_IF_ERROR(NameBlock(schedule, arg));
   if (param.name == "func_name" && arg->is_none()) {
     *arg = DefaultFunction(*schedule);
   }
   if (param.kind == ParamKind::kBlocks) {
     if (arg->is_none()) *arg = ArgList();
-    if (arg->rv()) *arg = ArgList{*arg->rv()};
+    if (!arg->list()) *arg = ArgList{*arg};
+    ArgList blocks;
+    for (Arg block : *arg->list()) {
+      KILN_RETURN_IF_ERROR(NameBlock(schedule, &block));
+      blocks.push_back(std::move(block));
+    }
+    *arg = std::move(blocks);
   }
   return absl::OkStatus();
 }

@@ -30,6 +30,8 @@ struct ScriptCall {
   absl::StatusOr<Arg> BindOne(const InstructionKind& kind, size_t param,
                               size_t* next);
   absl::StatusOr<Decision> BindDecision(const InstructionKind& kind);
+  // A block in place of its name.
+  absl::Status NameBlock(Schedule* schedule, Arg* arg) const;
   absl::Status Convert(const ParamInfo& param, Schedule* schedule, Arg* arg);
 };
 
