@@ -6,6 +6,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/testing/equivalence.h"
 
 namespace kiln {
@@ -429,6 +430,100 @@ def main(A: T.Buffer((4, 6), "int32"), C: T.Buffer((6,), "int32")):
   EXPECT_THAT(
       ComputeAt(f, Named(f, "B"), LoopOf(f, "C", 0)),
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("instance")));
+}
+
+// Slices side by side: each is read under a guard, and what is named beyond its
+// tensor is nobody's to write.
+constexpr char kConcat[] = R"(
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 6), "float32"), C: T.Buffer((4, 14), "float32")):
+    L = T.alloc_buffer((4, 8))
+    R = T.alloc_buffer((4, 6))
+    for i, j in T.grid(4, 8):
+        with T.block("L"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            L[vi, vj] = A[vi, vj] + T.float32(1)
+    for i, j in T.grid(4, 6):
+        with T.block("R"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            R[vi, vj] = B[vi, vj] * T.float32(2)
+    for i, j in T.grid(4, 14):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.if_then_else(vj < 8, L[vi, vj], R[vi, vj - 8])
+)";
+
+TEST(ComputeAtTest, GuardedReadsOfSlicesAtEveryLoop) {
+  const Function f = Parse(kConcat);
+  for (size_t depth : {0, 1}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function left,
+        ComputeAt(f, Named(f, "L"), LoopOf(f, "C", depth)));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function both,
+        ComputeAt(left, Named(left, "R"), LoopOf(left, "C", depth)));
+    KILN_EXPECT_OK(CheckSameResults(f, both, depth));
+  }
+}
+
+TEST(ComputeAtTest, GuardedReadsOfSlicesUnderTilesThatCrossTheBorder) {
+  const Function f = Parse(kConcat);
+  for (int64_t tile : {2, 3, 5, 7, 9, 13}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const SplitResult tiles,
+        Split(f, LoopOf(f, "C", 1), {std::nullopt, tile}));
+    const Function& g = tiles.function;
+    KILN_ASSERT_OK_AND_ASSIGN(const Function left,
+                              ComputeAt(g, Named(g, "L"), tiles.loops[0]));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function both, ComputeAt(left, Named(left, "R"), tiles.loops[0]));
+    KILN_EXPECT_OK(CheckSameResults(f, both, tile));
+  }
+}
+
+TEST(ComputeAtTest, WindowsOverABorderThatIsGuarded) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((12,), "float32"), C: T.Buffer((6,), "float32")):
+    B = T.alloc_buffer((12,))
+    for i in range(12):
+        with T.block("B"):
+            vi = T.axis.spatial(12, i)
+            B[vi] = A[vi] * T.float32(2)
+    for io, ii, r in T.grid(3, 2, 3):
+        with T.block("C"):
+            vi = T.axis.spatial(6, io * 2 + ii)
+            vr = T.axis.reduce(3, r)
+            with T.init():
+                C[vi] = T.float32(-100)
+            C[vi] = T.max(C[vi], T.if_then_else(1 <= vi * 2 + vr and vi * 2 + vr < 13, B[vi * 2 + vr - 1], T.float32(0)))
+)");
+  for (size_t depth : {0, 1}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function g, ComputeAt(f, Named(f, "B"), LoopOf(f, "C", depth)));
+    KILN_EXPECT_OK(CheckSameResults(f, g, depth));
+  }
+}
+
+// Where the guard does not hold an instance touches nothing of its producer,
+// and its own loops have to run it all the same.
+TEST(ReverseComputeAtTest, KeepsInstancesWhoseGuardFails) {
+  const Function f = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((4,))
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = T.if_then_else(vi < 4, B[vi], T.float32(5))
+)");
+  EXPECT_EQ(
+      ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 0)).status().code(),
+      absl::StatusCode::kFailedPrecondition);
 }
 
 // C names an element of B that is not there, and does not use it.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/testing/equivalence.h"
@@ -44,6 +45,28 @@ TEST(DecomposePadding, FillsAndCopiesAtEveryLoop) {
     EXPECT_EQ(LoopsOf(result.function, "P"), loops);
     KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
   }
+}
+
+TEST(DecomposePadding, FillsWithConstantsOfAnyForm) {
+  for (const char* fill :
+       {"T.exp(T.float32(1))", "T.min_value(\"float32\")",
+        "T.Cast(\"float32\", T.int32(3))", "T.float32(-1)"}) {
+    const Function f = Pad(absl::StrCat(
+        "P[vi, vj] = T.if_then_else(1 <= vi and vi < 5 and vj >= 2, "
+        "A[vi - 1, vj - 2], ",
+        fill, ")"));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const DecomposePaddingResult result,
+        DecomposePadding(f, BlockNamed(f, "P"), LoopsOf(f, "P")[0]));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
+  }
+  const Function varies =
+      Pad("P[vi, vj] = T.if_then_else(1 <= vi and vi < 5 and vj >= 2, "
+          "A[vi - 1, vj - 2], A[0, 0])");
+  EXPECT_THAT(
+      DecomposePadding(varies, BlockNamed(varies, "P"), LoopsOf(varies, "P")[0])
+          .status(),
+      StatusIs(kRefused, HasSubstr("constant")));
 }
 
 TEST(DecomposePadding, ShortensLoopsToWhatIsCopied) {

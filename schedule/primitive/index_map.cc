@@ -317,10 +317,12 @@ std::vector<Expr> MapIndices(const IndexMap& map,
   return mapped;
 }
 
-absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
-                                           const std::vector<Expr>& shape) {
-  Analyzer analyzer;
-  BindInputs(map, shape, &analyzer);
+namespace {
+
+absl::StatusOr<std::vector<Expr>> OutputExtents(const IndexMap& map,
+                                                const std::vector<Expr>& shape,
+                                                Analyzer* known) {
+  Analyzer& analyzer = *known;
   const Domains domains = DomainsOf(map, shape);
   std::vector<Expr> extents;
   for (const Expr& output : map.outputs) {
@@ -338,6 +340,23 @@ absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
     }
     extents.push_back(analyzer.Simplify(Add(set.max, Int(1))));
   }
+  return extents;
+}
+
+}  // namespace
+
+// A space without points has none, whatever the other extents are: those of
+// the inputs count as positive.
+absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
+                                           const std::vector<Expr>& shape) {
+  Analyzer analyzer;
+  BindInputs(map, shape, &analyzer);
+  std::vector<Analyzer::Assumption> held;
+  for (const Expr& extent : shape) {
+    if (!AsInt(extent)) held.push_back(analyzer.Assume(LT(Int(0), extent)));
+  }
+  auto extents = OutputExtents(map, shape, &analyzer);
+  while (!held.empty()) held.pop_back();
   return extents;
 }
 

@@ -144,6 +144,16 @@ TEST(IndexMapTest, RoundsShapesUp) {
   EXPECT_TRUE(IsConst(shape[1], 48));
 }
 
+// A multiple of the tile has whole tiles, whatever its value.
+TEST(IndexMapTest, SymbolicMultiplesHaveWholeTiles) {
+  const Var n("n");
+  const Expr extent = Mul(FloorDiv(Add(n, Int(15)), Int(16)), Int(16));
+  Analyzer analyzer;
+  KILN_ASSERT_OK_AND_ASSIGN(const auto shape, MapShape(Tiles(16), {extent}));
+  EXPECT_TRUE(IsConst(shape[1], 16));
+  EXPECT_TRUE(analyzer.CanProveEqual(Mul(shape[0], Int(16)), extent));
+}
+
 TEST(IndexMapTest, SaysWherePaddingIs) {
   const std::vector<Var> points = {Var("a"), Var("b")};
   KILN_ASSERT_OK_AND_ASSIGN(const auto inverse,

@@ -73,6 +73,17 @@ TEST(RollingBuffer, KeepsTheRowsThatTilesShare) {
   }
 }
 
+// The last tile is not full: rows beyond the tensor are neither made nor read.
+TEST(RollingBuffer, OfTilesThatDoNotDivide) {
+  for (int64_t tile : {3, 5, 6, 7}) {
+    const Function f = Tiled(tile);
+    EXPECT_FALSE(IsOne(RealizeNamed(f, "B").predicate));
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g, Rolled(f));
+    EXPECT_THAT(ShapeOf(g, "B"), ElementsAre(4, tile + 2));
+    KILN_EXPECT_OK(CheckSameResults(Windows(), g, tile));
+  }
+}
+
 // Along two dimensions, in either order of their loops: the outer one is the
 // ring, and both leave out what is there.
 TEST(RollingBuffer, OfTwoDimensions) {

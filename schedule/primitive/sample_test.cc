@@ -70,7 +70,7 @@ TEST(SamplePerfectTile, RefusesBadCountsAndLimits) {
               StatusIs(kRefused, HasSubstr("no loop 999")));
 }
 
-TEST(SamplePerfectTile, RefusesSymbolicAndEmptyLoops) {
+TEST(SamplePerfectTile, KeepsSymbolicLoopsWholeAndRefusesEmptyOnes) {
   const Function f = ParseProgram(R"(
 @T.prim_func
 def main(a: T.handle, B: T.Buffer((4,), "float32")):
@@ -86,10 +86,16 @@ def main(a: T.handle, B: T.Buffer((4,), "float32")):
             B[vi] = T.float32(3)
 )");
   Random random(7);
-  for (const char* block : {"A", "B"}) {
-    EXPECT_THAT(SamplePerfectTile(f, LoopsOf(f, block)[0], 2, 16, &random),
-                StatusIs(kRefused, HasSubstr("not a positive constant")));
-  }
+  const LoopId symbolic = LoopsOf(f, "A")[0], empty = LoopsOf(f, "B")[0];
+  KILN_ASSERT_OK_AND_ASSIGN(const auto tiles,
+                            SamplePerfectTile(f, symbolic, 3, 16, &random));
+  EXPECT_THAT(tiles, ElementsAre(-1, 1, 1));
+  KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 3, 16, tiles));
+  EXPECT_THAT(SamplePerfectTile(f, empty, 2, 16, &random),
+              StatusIs(kRefused, HasSubstr("not a positive constant")));
+  EXPECT_THAT(CheckPerfectTile(f, symbolic, 2, 16, {4, 8}),
+              StatusIs(kRefused, HasSubstr("not a positive constant")));
+  EXPECT_FALSE(SamplePerfectTile(f, symbolic, 0, 16, &random).ok());
 }
 
 TEST(CheckPerfectTile, RefusesWhatIsNoTiling) {

@@ -46,6 +46,27 @@ TEST(TransformBlockLayout, FusesSplitsAndReordersIterators) {
   }
 }
 
+// What a fused iterator is taken apart into, an index puts together again.
+TEST(TransformBlockLayout, IndicesOfFusedIteratorsAreSimple) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((192,), "float32"), C: T.Buffer((192,), "float32")):
+    for i, j, k in T.grid(2, 8, 12):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            C[vi * 96 + vj * 12 + vk] = A[vi * 96 + vj * 12 + vk]
+)");
+  const Expr fused = Add(Mul(Add(Mul(i, Int(8)), j), Int(12)), k);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Function g,
+      TransformBlockLayout(f, BlockNamed(f, "C"), Map({fused})));
+  const BlockNode& block = *RealizeNamed(g, "C").block;
+  const auto* store = block.body.As<StoreNode>();
+  EXPECT_EQ(store->indices[0], block.iters[0].var);
+  EXPECT_EQ(store->value.As<LoadNode>()->indices[0], block.iters[0].var);
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(TransformBlockLayout, IteratorsKeepTheirKind) {
   const Function f = ParseProgram(kMatmul);
   KILN_ASSERT_OK_AND_ASSIGN(

@@ -35,6 +35,36 @@ absl::StatusOr<std::string> TraceOf(const std::string& text,
   return ToText(sch.trace());
 }
 
+TEST(ScriptTest, ListsOfBlocksMayNameThem) {
+  KILN_EXPECT_OK(TraceOf("def f(sch):\n"
+                         "    sch.cache_read('B', 0, 'global', ['B'])\n")
+                     .status());
+  const auto unknown = TraceOf(
+      "def f(sch):\n    sch.cache_read('B', 0, 'global', ['nobody'])\n");
+  EXPECT_THAT(unknown.status().message(), HasSubstr("nobody"));
+}
+
+TEST(ScriptTest, MinusOneIsTheFactorThatTheOthersLeave) {
+  const std::string head = "def f(sch):\n    i, j = sch.get_loops('B')\n    ";
+  KILN_EXPECT_OK(TraceOf(head + "sch.split(i, [-1, 8])\n").status());
+  EXPECT_FALSE(TraceOf(head + "sch.split(i, [-1, -1])\n").ok());
+  EXPECT_FALSE(TraceOf(head + "sch.split(i, [-2, 8])\n").ok());
+}
+
+TEST(ScriptTest, ARefusalKnowsItsLine) {
+  Schedule sch(*ParseModule("p.py", kProgram));
+  const absl::Status refused =
+      RunScript(python::Source("s.py",
+                               "def f(sch):\n    i, j = sch.get_loops('B')\n"
+                               "    sch.reorder(i, i)\n"),
+                &sch);
+  EXPECT_EQ(RefusedLine(refused), 3);
+  EXPECT_TRUE(IsRefusedStep(refused));
+  const absl::Status fault = RunScript(
+      python::Source("s.py", "def f(sch):\n    sch.split(x)\n"), &sch);
+  EXPECT_FALSE(RefusedLine(fault).has_value());
+}
+
 TEST(PrivateFunctionTest, IsCarriedOutWhereItIsCalled) {
   KILN_ASSERT_OK_AND_ASSIGN(std::string called, TraceOf(R"(
 FACTOR = 8
