@@ -257,6 +257,11 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
     case Intrinsic::kClz:
     case Intrinsic::kReinterpret:
       return EmitBits(call);
+    case Intrinsic::kLdexp:
+      return EmitLdexp(call);
+    case Intrinsic::kQMultiplyShift:
+    case Intrinsic::kQMultiplyShiftPerAxis:
+      return EmitFixedPoint(call);
     case Intrinsic::kAssume:
       return llvm::ConstantInt::get(TypeOf(call.dtype), 0);
     default:

@@ -32,6 +32,8 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic op) {
       return llvm::Intrinsic::trunc;
     case Intrinsic::kNearbyint:
       return llvm::Intrinsic::nearbyint;
+    case Intrinsic::kCopysign:
+      return llvm::Intrinsic::copysign;
     default:
       return llvm::Intrinsic::not_intrinsic;
   }
@@ -59,6 +61,10 @@ const char* LibmName(Intrinsic op) {
     KILN_LIBM(Asin, "asin")
     KILN_LIBM(Acos, "acos")
     KILN_LIBM(Atan, "atan")
+    KILN_LIBM(Asinh, "asinh")
+    KILN_LIBM(Acosh, "acosh")
+    KILN_LIBM(Atanh, "atanh")
+    KILN_LIBM(Hypot, "hypot")
     KILN_LIBM(Atan2, "atan2")
     KILN_LIBM(Pow, "pow")
     KILN_LIBM(Fmod, "fmod")
@@ -185,6 +191,63 @@ llvm::Value* Emitter::EmitFloatMath(const CallNode& call) {
     return b_.CreateUnaryIntrinsic(LlvmIntrinsic(call.op), args[0]);
   }
   return narrow ? EmitNarrowMath(call, args) : EmitWideMath(call.op, args);
+}
+
+// x * 2^n in 64 bits, where powers of two are normal numbers up to 2^1023 and
+// those beyond leave nothing or infinity of any narrower float.
+llvm::Value* Emitter::EmitLdexp(const CallNode& call) {
+  if (call.dtype.bits() == 64) {
+    return Fail(absl::UnimplementedError(
+                    "T.ldexp on float64 cannot be compiled for a CPU"),
+                call.dtype);
+  }
+  llvm::Value* x = Emit(call.args[0]);
+  llvm::Value* n = Emit(call.args[1]);
+  llvm::Type* wide_int = n->getType()->getWithNewBitWidth(64);
+  llvm::Type* wide = x->getType()->getWithNewType(b_.getDoubleTy());
+  n = b_.CreateSExt(n, wide_int);
+  const auto whole = [&](int64_t value) {
+    return llvm::ConstantInt::getSigned(wide_int, value);
+  };
+  n = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, whole(-1022));
+  n = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, whole(1023));
+  llvm::Value* power = b_.CreateBitCast(
+      b_.CreateShl(b_.CreateAdd(n, whole(1023)), whole(52)), wide);
+  llvm::Value* result = b_.CreateFMul(b_.CreateFPExt(x, wide), power);
+  return EmitCast(call.dtype, DType::Float(64).WithLanes(call.dtype.lanes()),
+                  result);
+}
+
+// Fixed-point products in 128 bits, which hold every intermediate value.
+llvm::Value* Emitter::EmitFixedPoint(const CallNode& call) {
+  const bool per_axis = call.op == Intrinsic::kQMultiplyShiftPerAxis;
+  std::vector<llvm::Value*> v;
+  for (const Expr& arg : call.args) v.push_back(Emit(arg));
+  llvm::Type* narrow = v[0]->getType();
+  llvm::Type* wide = narrow->getWithNewBitWidth(128);
+  const auto positive = [&](llvm::Value* value) {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value,
+                                    llvm::Constant::getNullValue(narrow));
+  };
+  llvm::Value* left = nullptr;
+  if (per_axis) {
+    llvm::Value* shifts =
+        b_.CreateICmpNE(v[5], llvm::Constant::getNullValue(v[5]->getType()));
+    left = b_.CreateSelect(shifts, v[2], llvm::Constant::getNullValue(narrow));
+  } else {
+    left = positive(v[3]);
+  }
+  llvm::Value* down = per_axis ? v[3] : positive(b_.CreateNeg(v[3]));
+  llvm::Value* right =
+      b_.CreateZExt(b_.CreateAdd(v[per_axis ? 4 : 2], down), wide);
+  llvm::Value* x =
+      b_.CreateShl(b_.CreateSExt(v[0], wide), b_.CreateZExt(left, wide));
+  llvm::Value* product = b_.CreateMul(x, b_.CreateSExt(v[1], wide));
+  // Half of what the shift drops: 2^right / 2, and 0 where it drops nothing.
+  llvm::Value* one = llvm::ConstantInt::get(wide, 1);
+  llvm::Value* half = b_.CreateLShr(b_.CreateShl(one, right), one);
+  return b_.CreateTrunc(b_.CreateAShr(b_.CreateAdd(product, half), right),
+                        narrow);
 }
 
 llvm::Value* Emitter::EmitMath(const CallNode& call) {

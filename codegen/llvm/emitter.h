@@ -134,6 +134,8 @@ class Emitter {
   llvm::Value* EmitCall(const CallNode& call);
   llvm::Value* EmitLimit(const CallNode& call);
   llvm::Value* EmitBits(const CallNode& call);
+  llvm::Value* EmitLdexp(const CallNode& call);
+  llvm::Value* EmitFixedPoint(const CallNode& call);
   // Evaluates only the branch that `condition` chooses.
   template <typename Then, typename Else>
   llvm::Value* EmitBranches(llvm::Value* condition, Then then_value,

@@ -73,7 +73,13 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 
 // X(Op, script name, arity (-1: any), purity)
 // Ops of the same type as their first argument unless the script gives a
-// dtype. IfThenElse evaluates only the chosen branch.
+// dtype. IfThenElse evaluates only the chosen branch. ldexp(x, n) is x * 2^n.
+// Products of fixed-point numbers, rounded half up, wrapping to 32 bits:
+//   q_multiply_shift(x, y, q, s)          x * y * 2^(s - q)
+//   q_multiply_shift_per_axis(x, y, l, r, q, shifts_left, shifts_right)
+//                                         x * y * 2^(shifts_left ? l : 0) /
+//                                         2^(q + r)
+// where the exponents l, r, q and |s| are 0 to 31.
 #define KILN_INTRINSICS(X)                                            \
   X(IfThenElse, "if_then_else", 3, kPure)                             \
   X(Likely, "likely", 1, kPure)                                       \
@@ -139,7 +145,20 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(SimdgroupFill, "metal.make_filled_simdgroup_matrix", -1, kOpaque) \
   X(SimdgroupLoad, "metal.simdgroup_load", -1, kOpaque)               \
   X(SimdgroupStore, "metal.simdgroup_store", -1, kOpaque)             \
-  X(SimdgroupMma, "metal.simdgroup_multiply_accumulate", -1, kOpaque)
+  X(SimdgroupMma, "metal.simdgroup_multiply_accumulate", -1, kOpaque) \
+  X(Asinh, "asinh", 1, kPure)                                         \
+  X(Acosh, "acosh", 1, kPure)                                         \
+  X(Atanh, "atanh", 1, kPure)                                         \
+  X(Hypot, "hypot", 2, kPure)                                         \
+  X(Copysign, "copysign", 2, kPure)                                   \
+  X(Ldexp, "ldexp", 2, kPure)                                         \
+  X(QMultiplyShift, "q_multiply_shift", 4, kPure)                     \
+  X(QMultiplyShiftPerAxis, "q_multiply_shift_per_axis", 7, kPure)     \
+  X(ThreadAllreduce, "tvm_thread_allreduce", -1, kOpaque)             \
+  X(WarpShuffle, "tvm_warp_shuffle", 5, kOpaque)                      \
+  X(WarpShuffleUp, "tvm_warp_shuffle_up", 5, kOpaque)                 \
+  X(WarpShuffleDown, "tvm_warp_shuffle_down", 5, kOpaque)             \
+  X(WarpActivemask, "tvm_warp_activemask", 0, kOpaque)
 
 enum class Intrinsic : uint8_t {
 #define KILN_ENUM(op, ...) k##op,

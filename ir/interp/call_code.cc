@@ -27,20 +27,35 @@ RealUnary FindUnary(Intrinsic op) {
   static constexpr struct {
     Intrinsic op;
     RealUnary function;
-  } kTable[] = {
-      {Intrinsic::kExp, std::exp},     {Intrinsic::kExp2, std::exp2},
-      {Intrinsic::kExp10, Exp10},      {Intrinsic::kLog, std::log},
-      {Intrinsic::kLog2, std::log2},   {Intrinsic::kLog10, std::log10},
-      {Intrinsic::kLog1p, std::log1p}, {Intrinsic::kSqrt, std::sqrt},
-      {Intrinsic::kRsqrt, Rsqrt},      {Intrinsic::kTanh, std::tanh},
-      {Intrinsic::kSigmoid, Sigmoid},  {Intrinsic::kErf, std::erf},
-      {Intrinsic::kSin, std::sin},     {Intrinsic::kCos, std::cos},
-      {Intrinsic::kTan, std::tan},     {Intrinsic::kSinh, std::sinh},
-      {Intrinsic::kCosh, std::cosh},   {Intrinsic::kAsin, std::asin},
-      {Intrinsic::kAcos, std::acos},   {Intrinsic::kAtan, std::atan},
-      {Intrinsic::kAbs, std::fabs},    {Intrinsic::kFloor, std::floor},
-      {Intrinsic::kCeil, std::ceil},   {Intrinsic::kTrunc, std::trunc},
-      {Intrinsic::kRound, std::round}, {Intrinsic::kNearbyint, std::nearbyint}};
+  } kTable[] = {{Intrinsic::kExp, std::exp},
+                {Intrinsic::kExp2, std::exp2},
+                {Intrinsic::kExp10, Exp10},
+                {Intrinsic::kLog, std::log},
+                {Intrinsic::kLog2, std::log2},
+                {Intrinsic::kLog10, std::log10},
+                {Intrinsic::kLog1p, std::log1p},
+                {Intrinsic::kSqrt, std::sqrt},
+                {Intrinsic::kRsqrt, Rsqrt},
+                {Intrinsic::kTanh, std::tanh},
+                {Intrinsic::kSigmoid, Sigmoid},
+                {Intrinsic::kErf, std::erf},
+                {Intrinsic::kSin, std::sin},
+                {Intrinsic::kCos, std::cos},
+                {Intrinsic::kTan, std::tan},
+                {Intrinsic::kSinh, std::sinh},
+                {Intrinsic::kCosh, std::cosh},
+                {Intrinsic::kAsin, std::asin},
+                {Intrinsic::kAcos, std::acos},
+                {Intrinsic::kAtan, std::atan},
+                {Intrinsic::kAsinh, std::asinh},
+                {Intrinsic::kAcosh, std::acosh},
+                {Intrinsic::kAtanh, std::atanh},
+                {Intrinsic::kAbs, std::fabs},
+                {Intrinsic::kFloor, std::floor},
+                {Intrinsic::kCeil, std::ceil},
+                {Intrinsic::kTrunc, std::trunc},
+                {Intrinsic::kRound, std::round},
+                {Intrinsic::kNearbyint, std::nearbyint}};
   for (const auto& row : kTable) {
     if (row.op == op) return row.function;
   }
@@ -51,6 +66,8 @@ RealBinaryOp FindBinary(Intrinsic op) {
   if (op == Intrinsic::kPow) return std::pow;
   if (op == Intrinsic::kAtan2) return std::atan2;
   if (op == Intrinsic::kFmod) return std::fmod;
+  if (op == Intrinsic::kHypot) return std::hypot;
+  if (op == Intrinsic::kCopysign) return std::copysign;
   return nullptr;
 }
 
@@ -170,6 +187,54 @@ class BitCall : public ExprCode {
   Intrinsic op_;
   std::vector<ExprPtr> args_;
   DType dtype_, result_;
+};
+
+class LdexpCall : public ExprCode {
+ public:
+  LdexpCall(ExprPtr x, ExprPtr n, DType dtype)
+      : x_(std::move(x)), n_(std::move(n)), dtype_(dtype) {}
+  double Real(Frame& frame, int lane) const override {
+    const double x = x_->Real(frame, lane);
+    const int64_t n = n_->Int(frame, lane);
+    return RoundReal(dtype_, std::ldexp(x, static_cast<int>(n)));
+  }
+
+ private:
+  ExprPtr x_, n_;
+  DType dtype_;
+};
+
+// Both products of fixed-point numbers.
+class FixedPointCall : public ExprCode {
+ public:
+  FixedPointCall(Intrinsic op, std::vector<ExprPtr> args, const Place* place)
+      : per_axis_(op == Intrinsic::kQMultiplyShiftPerAxis),
+        args_(std::move(args)),
+        place_(place) {}
+
+  int64_t Int(Frame& frame, int lane) const override {
+    std::vector<int64_t> v;
+    for (const ExprPtr& arg : args_) v.push_back(arg->Int(frame, lane));
+    const int64_t left =
+        per_axis_ ? (v[5] ? v[2] : 0) : std::max<int64_t>(v[3], 0);
+    const int64_t down = per_axis_ ? v[3] : std::max<int64_t>(-v[3], 0);
+    const int64_t q = v[per_axis_ ? 4 : 2];
+    for (int64_t shift : {left, down, q}) {
+      if (shift >= 0 && shift <= 31) continue;
+      frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+                 absl::StrCat("shift of a fixed-point product by ", shift));
+      return 0;
+    }
+    __int128 product = (static_cast<__int128>(v[0]) << left) * v[1];
+    const int64_t right = q + down;
+    if (right > 0) product = (product + (__int128{1} << (right - 1))) >> right;
+    return WrapInt(DType::Int(32), static_cast<int64_t>(product));
+  }
+
+ private:
+  bool per_axis_;
+  std::vector<ExprPtr> args_;
+  const Place* place_;
 };
 
 class IntAbsCall : public ExprCode {
@@ -374,6 +439,16 @@ ExprPtr CompileCall(const CallNode& call, Scope& scope) {
   if (IsClassify(call.op) && call.args[0].dtype().is_float()) {
     return std::make_unique<ClassifyCall>(call.op,
                                           CompileExpr(call.args[0], scope));
+  }
+  if (call.op == Intrinsic::kLdexp) {
+    return std::make_unique<LdexpCall>(CompileExpr(call.args[0], scope),
+                                       CompileExpr(call.args[1], scope),
+                                       call.dtype.Element());
+  }
+  if (call.op == Intrinsic::kQMultiplyShift ||
+      call.op == Intrinsic::kQMultiplyShiftPerAxis) {
+    return std::make_unique<FixedPointCall>(
+        call.op, CompileList(call.args, scope), scope.place());
   }
   if (ExprPtr code = TryRealCall(call, scope)) return code;
   const bool on_ints = arity >= 1 && arity <= 2 &&

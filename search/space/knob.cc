@@ -51,6 +51,11 @@ absl::Status FillTiles(const Instruction& instruction, const State& before,
   KILN_ASSIGN_OR_RETURN(const int64_t innermost, at->integer(2));
   int64_t extent = 1;
   for (int64_t factor : sampled) extent *= factor;
+  if (extent < 0) {  // known at run time
+    knob->choices = {sampled};
+    knob->what = "a loop of symbolic extent, whole";
+    return absl::OkStatus();
+  }
   Decision begun;
   AddTilings(extent, n, innermost, &begun, &knob->choices);
   knob->what =

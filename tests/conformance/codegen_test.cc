@@ -78,6 +78,75 @@ const std::vector<std::string>& IntTypes() {
   return *types;
 }
 
+TEST(CodegenTest, FixedPointProducts) {
+  for (const char* x : {"A[v]", "A[v] * 268435455", "A[v] * -268435456"}) {
+    for (const char* rest :
+         {"1073741824, 31, 1", "1073741824, 31, 0", "1395864371, 31, -3",
+          "2147483647, 31, 6", "B[v], 0, 0", "B[v] * 268435455, 31, 31",
+          "1518500250, 20, B[v]"}) {
+      ExpectSameMap("int32", "int32",
+                    absl::StrCat("T.q_multiply_shift(", x, ", ", rest, ")"));
+    }
+    for (const char* flags :
+         {"T.bool(True), T.bool(False)", "T.bool(False), T.bool(True)",
+          "B[v] < 0, True"}) {
+      ExpectSameMap("int32", "int32",
+                    absl::StrCat("T.q_multiply_shift_per_axis(", x,
+                                 ", 1395864371 + B[v], T.abs(B[v]), 2, 31, ",
+                                 flags, ")"));
+    }
+  }
+}
+
+TEST(CodegenTest, FixedPointProductsRoundHalfUp) {
+  // 3 * 2^-1, -3 * 2^-1, 5 * 2^30 * 2^-31, -5 * 2^30 * 2^-31
+  const Function f =
+      Parse(Map("int32", "int32", "T.q_multiply_shift(A[v], B[v], 31, 0)", 4));
+  for (bool compiled : {false, true}) {
+    std::vector<Tensor> args = RandomInputs(f, 1);
+    const int64_t x[] = {3, -3, 5, -5}, want[] = {2, -1, 3, -2};
+    for (int i = 0; i < 4; ++i) {
+      args[0].SetInt(i, x[i]);
+      args[1].SetInt(i, int64_t{1} << 30);
+    }
+    const absl::Status run =
+        compiled ? RunCompiled(f, args, TwoCores()) : Interpret(f, args);
+    ASSERT_TRUE(run.ok()) << run;
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(args[2].GetInt(i), want[i]) << i;
+  }
+}
+
+TEST(CodegenTest, LdexpOfAllExponents) {
+  for (const char* type : {"float16", "float32"}) {
+    for (const char* n :
+         {"0", "3", "-3", "-140", "130", "2147483647", "-2147483647"}) {
+      ExpectSameMap(type, type, absl::StrCat("T.ldexp(A[v], ", n, ")"));
+    }
+  }
+}
+
+TEST(CodegenTest, HyperbolicInversesHypotAndCopysign) {
+  const Tolerance tolerance = {.relative = 1e-5, .absolute = 1e-6};
+  for (const char* value :
+       {"T.asinh(A[v])", "T.acosh(T.abs(A[v]) + T.float32(1))",
+        "T.atanh(A[v] * T.float32(0.5))", "T.hypot(A[v], B[v])",
+        "T.copysign(A[v], B[v])"}) {
+    ExpectSameMap("float32", "float32", value, tolerance);
+  }
+}
+
+// What only a device can do is read, and refused by name where it is compiled.
+TEST(CodegenTest, OperationsOfDevicesAreRefusedByName) {
+  const Function f =
+      Parse(Map("float32", "float32",
+                "T.tvm_warp_shuffle(T.uint32(1), A[v], 0, 32, 32)"));
+  std::vector<Tensor> args = RandomInputs(f, 1);
+  const absl::Status status = RunCompiled(f, args, TwoCores());
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("tvm_warp_shuffle"), std::string::npos)
+      << status;
+}
+
 TEST(CodegenTest, IntegerArithmeticOfAllWidths) {
   for (const std::string& type : IntTypes()) {
     for (const char* value :

@@ -41,6 +41,17 @@ bool IsLimit(Intrinsic op) {
          op == Intrinsic::kInfinity;
 }
 
+// Whether the operands after the first are integers whatever that one is.
+bool TakesIntegers(Intrinsic op) {
+  return op == Intrinsic::kLdexp || op == Intrinsic::kQMultiplyShift ||
+         op == Intrinsic::kQMultiplyShiftPerAxis;
+}
+
+bool IsShuffle(Intrinsic op) {
+  return op == Intrinsic::kWarpShuffle || op == Intrinsic::kWarpShuffleUp ||
+         op == Intrinsic::kWarpShuffleDown;
+}
+
 bool IsIntegerMath(Intrinsic op) {
   return op == Intrinsic::kPopcount || op == Intrinsic::kClz;
 }
@@ -66,6 +77,7 @@ absl::StatusOr<Value> ExprReader::Call(const py::Expr& e) {
   if (std::optional<Intrinsic> op = FindIntrinsic(name)) {
     if (TakesType(*op)) return TypedCall(e, *op);
     if (IsLimit(*op)) return LimitCall(e, *op);
+    if (TakesIntegers(*op)) return ScaledCall(e, *op);
     const bool math = GetIntrinsicInfo(*op).purity == Purity::kPure &&
                       *op != Intrinsic::kTypeAnnotation;
     return math ? MathCall(e, *op) : IntrinsicCall(e, *op);
@@ -372,6 +384,39 @@ absl::StatusOr<Value> ExprReader::MathCall(const py::Expr& e, Intrinsic op) {
   return Value{kiln::Call(result, op, std::move(values))};
 }
 
+// ldexp of a float, and the fixed-point products, which are of 32-bit integers.
+absl::StatusOr<Value> ExprReader::ScaledCall(const py::Expr& e, Intrinsic op) {
+  const IntrinsicInfo& info = GetIntrinsicInfo(op);
+  const std::string name(info.name);
+  if (static_cast<int>(e.items.size()) - 1 != info.arity) {
+    return context_.Error(e.begin,
+                          absl::StrCat("T.", name, " takes ", info.arity,
+                                       " arguments, not ", e.items.size() - 1));
+  }
+  std::vector<Expr> values;
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(Value value, Read(e.items[i]));
+    if (i > 1 && value.weak) {
+      KILN_ASSIGN_OR_PLACE(Expr number, context_, e.items[i].begin,
+                           ConvertTo(value, DType::Int(32)));
+      values.push_back(std::move(number));
+    } else {
+      values.push_back(Settle(value));
+    }
+    const DType dtype = values.back().dtype().Element();
+    const bool fits = i == 1 && op == Intrinsic::kLdexp
+                          ? dtype.is_float()
+                          : dtype == DType::Int(32) || dtype.is_bool();
+    if (!fits) {
+      return context_.Error(e.items[i].begin,
+                            absl::StrCat("T.", name, " does not take ",
+                                         dtype.ToString(), " here"));
+    }
+  }
+  const DType dtype = values[0].dtype();
+  return Value{kiln::Call(dtype, op, std::move(values))};
+}
+
 absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
                                                 Intrinsic op) {
   const IntrinsicInfo& info = GetIntrinsicInfo(op);
@@ -399,7 +444,8 @@ absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
   if (op == Intrinsic::kAddressOf && !operands[0].As<LoadNode>()) {
     return context_.Error(e.begin, "T.address_of takes an element: A[i, j]");
   }
-  const DType dtype = address ? DType::Handle() : DType::Int(32);
+  const DType value = IsShuffle(op) ? operands[1].dtype() : DType::Int(32);
+  const DType dtype = address ? DType::Handle() : value;
   return Value{kiln::Call(dtype, op, std::move(operands))};
 }
 
