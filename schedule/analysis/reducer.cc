@@ -5,6 +5,12 @@
 //   v_val = T.Select(val[i] >= x[i, k], val[i], x[i, k])
 //   idx[i] = v_idx
 //   val[i] = v_val
+//
+// or stores under one condition, where all others keep what they held:
+//
+//   if x[i, k] > val[i]:
+//     idx[i] = k
+//     val[i] = x[i, k]
 #include "kiln/schedule/analysis/reducer.h"
 
 #include <algorithm>
@@ -52,8 +58,26 @@ std::optional<std::vector<Update>> Stores(const Stmt& body) {
   return updates;
 }
 
+// The stores under a condition as choices between new values and the old ones;
+// nullopt where a value is of what an earlier store wrote.
+std::optional<std::vector<Update>> Conditional(const IfNode& choice) {
+  auto updates = Stores(choice.then_case);
+  if (!updates || choice.else_case) return std::nullopt;
+  for (Update& update : *updates) {
+    for (const Update& other : *updates) {
+      if (LoadsFrom(update.value, other.buffer)) return std::nullopt;
+    }
+    update.value = Select(choice.condition, update.value,
+                          Load(update.buffer, update.indices));
+  }
+  return updates;
+}
+
 // The stores of a body with the values of its variables.
 absl::StatusOr<std::vector<Update>> Updates(const BlockNode& block) {
+  if (const auto* choice = block.body.As<IfNode>()) {
+    if (auto updates = Conditional(*choice)) return *updates;
+  }
   std::vector<std::pair<Var, Expr>> lets;
   Stmt body = block.body;
   while (const auto* let = body.As<LetStmtNode>()) {
@@ -137,6 +161,23 @@ bool IsNumber(const Expr& e, int value) {
   if (const auto* cast = e.As<CastNode>()) return IsNumber(cast->value, value);
   const auto* real = e.As<FloatImmNode>();
   return real ? real->value == value : IsConst(e, value);
+}
+
+// `b op a` as `a op b`.
+std::optional<ExprKind> Mirrored(ExprKind kind) {
+  if (kind == ExprKind::kLT) return ExprKind::kGT;
+  if (kind == ExprKind::kLE) return ExprKind::kGE;
+  if (kind == ExprKind::kGT) return ExprKind::kLT;
+  if (kind == ExprKind::kGE) return ExprKind::kLE;
+  return std::nullopt;
+}
+
+std::optional<ExprKind> Opposite(ExprKind kind) {
+  if (kind == ExprKind::kLT) return ExprKind::kGE;
+  if (kind == ExprKind::kLE) return ExprKind::kGT;
+  if (kind == ExprKind::kGT) return ExprKind::kLE;
+  if (kind == ExprKind::kGE) return ExprKind::kLT;
+  return std::nullopt;
 }
 
 // The matching of one block: fills `result` step by step.
@@ -263,48 +304,96 @@ class Matcher {
            IsArg(index, ExprKind::kLE, ExprKind::kLT);
   }
 
-  // The larger value wins for kGE and kGT. Of equal values either the one
-  // combined first wins, or the one of lower index.
+  // (index, value) of which the larger value wins for kGE and kGT, and the left
+  // pair where `chooses` says so.
+  std::vector<Expr> Pair(size_t index, const Expr& chooses,
+                         const Expr& better) const {
+    const size_t value = 1 - index;
+    std::vector<Expr> pair(2);
+    pair[index] = Select(chooses, result_.left[index], result_.right[index]);
+    pair[value] = Select(better, result_.left[value], result_.right[value]);
+    return pair;
+  }
+
+  // Of equal values either the one combined first wins, or the one of lower
+  // index, compared as it is or as the wide integer that it was.
   bool IsArg(size_t index, ExprKind keeps, ExprKind wins) {
-    std::vector<Expr> operands;
+    std::vector<Expr> operands, updates;
     for (const Expr& update : result_.updates) {
-      const auto* select = update.As<SelectNode>();
+      updates.push_back(OldFirst(update));
+      const auto* select = updates.back().As<SelectNode>();
       if (!select) return false;
       operands.push_back(select->false_value);
     }
-    const size_t value = 1 - index;
-    const std::vector<Var>&l = result_.left, &r = result_.right;
+    const Var &l = result_.left[1 - index], &r = result_.right[1 - index];
+    const Expr first = Binary(keeps, l, r), better = Binary(wins, l, r);
+    const auto by_index = [&](const Expr& wide) {
+      return Or(better, And(EQ(l, r), IndexLess(result_.left[index],
+                                                result_.right[index], wide)));
+    };
+    const auto is = [&](const Expr& chooses) {
+      return Equal(Pair(index, chooses, better), operands, updates) ||
+             Equal(Pair(index, chooses, first), operands, updates);
+    };
     const Expr wide = Wide(operands[index]);
-    for (int form = 0; form < (wide ? 3 : 2); ++form) {
-      const Expr better = Binary(form == 0 ? keeps : wins, l[value], r[value]);
-      const auto pair = [&](const Expr& less) {
-        const Expr chooses =
-            form == 0 ? better : Or(better, And(EQ(l[value], r[value]), less));
-        std::vector<Expr> combined(2);
-        combined[index] = Select(chooses, l[index], r[index]);
-        combined[value] = Select(better, l[value], r[value]);
-        return combined;
-      };
-      const Expr spelled =
-          IndexLess(l[index], r[index], form == 2 ? wide : Expr());
-      if (!Equal(pair(spelled), operands)) continue;
-      result_.operands = operands;
-      result_.combined = pair(IndexLess(l[index], r[index], nullptr));
-      result_.keeps_first = form == 0;
-      return true;
+    result_.keeps_first = is(first);
+    if (!result_.keeps_first && !is(by_index(nullptr)) &&
+        !(wide && is(by_index(wide)))) {
+      return false;
     }
-    return false;
+    result_.index = index;
+    result_.operands = std::move(operands);
+    result_.lower_index_wins = Pair(index, by_index(nullptr), better);
+    result_.combined = result_.keeps_first ? Pair(index, first, first)
+                                           : result_.lower_index_wins;
+    return true;
+  }
+
+  bool IsLeft(const Expr& e) const {
+    return std::any_of(result_.left.begin(), result_.left.end(),
+                       [&](const Var& left) { return e == left; });
+  }
+
+  // A choice between the value combined so far and another one, as
+  // `l >= r ? l : r`, where it is spelled `r > l ? r : l` or max(r, l).
+  Expr OldFirst(const Expr& e) const {
+    if (e.kind() == ExprKind::kMax || e.kind() == ExprKind::kMin) {
+      const auto* node = e.As<BinaryNode>();
+      const bool is_left = IsLeft(node->a);
+      const Expr &l = is_left ? node->a : node->b,
+                 &r = is_left ? node->b : node->a;
+      const bool is_max = e.kind() == ExprKind::kMax;
+      return Select(Binary(is_max ? ExprKind::kGE : ExprKind::kLE, l, r), l, r);
+    }
+    const auto* select = e.As<SelectNode>();
+    const auto* compare = select ? select->condition.As<BinaryNode>() : nullptr;
+    if (!compare) return e;
+    ExprKind kind = compare->kind;
+    Expr a = compare->a, b = compare->b;
+    if (!IsLeft(a) && IsLeft(b) && Mirrored(kind)) {
+      std::swap(a, b);
+      kind = *Mirrored(kind);
+    }
+    const bool is_new_first =
+        IsLeft(select->false_value) && !IsLeft(select->true_value);
+    if (!is_new_first) {
+      return Select(Binary(kind, a, b), select->true_value,
+                    select->false_value);
+    }
+    if (!Opposite(kind)) return e;
+    return Select(Binary(*Opposite(kind), a, b), select->false_value,
+                  select->true_value);
   }
 
   bool Equal(const std::vector<Expr>& combined,
-             const std::vector<Expr>& operands) const {
+             const std::vector<Expr>& operands,
+             const std::vector<Expr>& updates) const {
     VarMap map;
     for (size_t i = 0; i < operands.size(); ++i) {
       map[result_.right[i].get()] = operands[i];
     }
     for (size_t i = 0; i < combined.size(); ++i) {
-      if (!SameExpr(Substitute(combined[i], map), result_.updates[i]))
-        return false;
+      if (!SameExpr(Substitute(combined[i], map), updates[i])) return false;
     }
     return true;
   }

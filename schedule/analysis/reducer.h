@@ -2,6 +2,8 @@
 #ifndef KILN_SCHEDULE_ANALYSIS_REDUCER_H_
 #define KILN_SCHEDULE_ANALYSIS_REDUCER_H_
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +29,11 @@ struct Reducer {
   // The first of several equal values wins, so that operands have to be
   // combined in their order.
   bool keeps_first = false;
+  // Of argmin and argmax: which value is the index, and `combined` where of
+  // equal values the one of lower index wins. That is the first one where
+  // indices never fall in the order of combining and begin with the least.
+  std::optional<size_t> index;
+  std::vector<Expr> lower_index_wins;
 
   // combined_i of values and operands.
   std::vector<Expr> Combine(const std::vector<Expr>& values,
@@ -35,8 +42,10 @@ struct Reducer {
 
 // Recognizes sums, products, minima and maxima, several of them side by side,
 // and the pairs (index, value) of argmin and argmax with and without a rule
-// for equal values. All are associative, and combining initial values in again
-// changes nothing. FailedPrecondition, with the reason alone, for other blocks.
+// for equal values, as choices between values or as stores under an `if`. All
+// are associative, and combining initial values in again changes nothing (of
+// comparisons, as long as no operand is NaN). FailedPrecondition, with the
+// reason alone, for other blocks.
 absl::StatusOr<Reducer> MatchReducer(const BlockNode& block);
 
 }  // namespace kiln

@@ -14,6 +14,7 @@
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/index_order.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/reducer.h"
@@ -182,13 +183,20 @@ absl::Status CheckCondition(Target* target) {
   return absl::OkStatus();
 }
 
-absl::Status CheckOrder(const Target& target) {
-  if (!target.reducer.keeps_first) return absl::OkStatus();
-  for (const ForNode* loop : target.loops) {
-    if (loop == target.loop) break;
-    if (IsOne(loop->extent) || !IsDropped(target, *loop)) continue;
+// Partial results that are of values in between each other's keep the first of
+// equal ones where it is the one of the least index.
+absl::Status SetOrder(Target* target) {
+  if (!target->reducer.keeps_first) return absl::OkStatus();
+  for (const ForNode* loop : target->loops) {
+    if (loop == target->loop) break;
+    if (IsOne(loop->extent) || !IsDropped(*target, *loop)) continue;
+    if (IndicesGrow(target->reducer, target->realize(),
+                    LoopsAbove(target->path))) {
+      target->reducer.combined = target->reducer.lower_index_wins;
+      return absl::OkStatus();
+    }
     return Refusal(kName,
-                   absl::StrCat(Describe(target.block()),
+                   absl::StrCat(Describe(target->block()),
                                 " keeps the first of equal values, and the "
                                 "partial results would mix their order"),
                    absl::StrCat("factor ", Describe(*loop)));
@@ -225,7 +233,7 @@ absl::StatusOr<Target> Prepare(const Function& f, LoopId id, int64_t axis) {
     return Refusal(kName, std::string(reducer.status().message()));
   }
   target.reducer = *std::move(reducer);
-  KILN_RETURN_IF_ERROR(CheckOrder(target));
+  KILN_RETURN_IF_ERROR(SetOrder(&target));
   KILN_RETURN_IF_ERROR(CheckCondition(&target));
   KILN_RETURN_IF_ERROR(SetAxis(axis, &target));
   return target;

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/primitive/fuse.h"
 #include "kiln/schedule/primitive/reorder.h"
@@ -251,15 +255,73 @@ TEST(Rfactor, ArgmaxMayCompareIndicesAsTheyWere) {
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
 }
 
-TEST(Rfactor, ArgmaxOfTheFirstOnlyInOrder) {
+TEST(Rfactor, ArgmaxOfTheFirstInAnyOrderWhereIndicesGrow) {
   const Function f = ParseProgram(std::string(kArgmaxHead) + kFirstWins);
-  KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
-                            SplitAndFactor(f, 4, 0, 1));
-  for (uint64_t seed = 0; seed < 4; ++seed) {
-    KILN_EXPECT_OK(CheckSameResults(f, result.function, seed));
+  for (int which : {0, 1}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                              SplitAndFactor(f, 4, which, 1));
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      KILN_EXPECT_OK(CheckSameResults(f, result.function, seed));
+    }
   }
-  EXPECT_THAT(SplitAndFactor(f, 4, 1, 1),
-              StatusIs(kRefused, HasSubstr("the first of equal values")));
+}
+
+TEST(Rfactor, ArgmaxOfTheFirstOnlyInOrderWhereIndicesDoNotGrow) {
+  const std::string text = std::string(kArgmaxHead) + kFirstWins;
+  const auto with = [&](absl::string_view old, absl::string_view now) {
+    return ParseProgram(absl::StrReplaceAll(text, {{old, now}}));
+  };
+  for (const Function& f : {with("\"int32\", vk", "\"int32\", 11 - vk"),
+                            with("\"int32\", vk", "\"int32\", vk // 5"),
+                            with("\"int32\", vk", "\"int32\", vk % 4"),
+                            with("I[vi] = -1", "I[vi] = 3"),
+                            with("\"int32\", vk", "\"int32\", vk - 2")}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                              SplitAndFactor(f, 4, 0, 1));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 5));
+    EXPECT_THAT(SplitAndFactor(f, 4, 1, 1),
+                StatusIs(kRefused, HasSubstr("the first of equal values")));
+  }
+}
+
+TEST(Rfactor, ArgmaxAsItIsSpelled) {
+  for (const std::string body : {
+           R"(
+            v_i: T.let[T.int32] = T.Select(A[vi, vk] > V[vi], T.Cast("int32", vk), I[vi])
+            v_v: T.let[T.int32] = T.max(A[vi, vk], V[vi])
+            I[vi] = v_i
+            V[vi] = v_v
+)",
+           R"(
+            v_i: T.let[T.int32] = T.Select(A[vi, vk] <= V[vi], I[vi], T.Cast("int32", vk))
+            v_v: T.let[T.int32] = T.Select(V[vi] < A[vi, vk], A[vi, vk], V[vi])
+            I[vi] = v_i
+            V[vi] = v_v
+)",
+           R"(
+            if V[vi] < A[vi, vk]:
+                I[vi] = T.Cast("int32", vk)
+                V[vi] = A[vi, vk]
+)",
+       }) {
+    const Function f = ParseProgram(std::string(kArgmaxHead) + body);
+    for (int which : {0, 1}) {
+      KILN_ASSERT_OK_AND_ASSIGN(const RfactorResult result,
+                                SplitAndFactor(f, 4, which, 1));
+      for (uint64_t seed = 0; seed < 4; ++seed) {
+        KILN_EXPECT_OK(CheckSameResults(f, result.function, seed));
+      }
+    }
+  }
+}
+
+TEST(Rfactor, RefusesConditionalStoresOfWhatIsStored) {
+  const Function f = ParseProgram(std::string(kArgmaxHead) + R"(
+            if V[vi] < A[vi, vk]:
+                I[vi] = T.Cast("int32", vk) + I[vi]
+                V[vi] = A[vi, vk]
+)");
+  EXPECT_THAT(SplitAndFactor(f, 4, 0, 1), StatusIs(kRefused, HasSubstr("C")));
 }
 
 TEST(Rfactor, RefusesWaysOfCombiningThatDependOnOrder) {
