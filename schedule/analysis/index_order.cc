@@ -31,8 +31,7 @@ Expr Unconverted(Expr e) {
 }
 
 // Whether all values of `e` are ones of `dtype`, the initial one or larger.
-bool IsWithin(const Expr& e, DType dtype, int64_t initial,
-              Analyzer* analyzer) {
+bool IsWithin(const Expr& e, DType dtype, int64_t initial, Analyzer* analyzer) {
   const ConstBound bound = analyzer->Bound(e);
   const int bits = std::min(dtype.bits(), e.dtype().bits());
   return dtype.is_int() && e.dtype().is_int() && bits > 1 &&

@@ -51,6 +51,7 @@ const std::vector<ScheduleRule>& CpuRules() {
       {"narrow-dots", NarrowDots},
       {"row-reductions", RowReductions},
       {"split-reduction", SplitReduction},
+      {"tuple-reductions", TupleReductions},
       {"register-tiling", RegisterTiling},
       {"near-transposes", NearTransposes},
       {"parallelize-vectorize", ParallelizeVectorize},

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/property.h"
@@ -155,18 +156,30 @@ std::vector<std::string> NamesOf(const Scope& scope,
   return names;
 }
 
+// Whether all that the block writes is written at the same indices.
+bool WritesAlike(const BlockNode& block) {
+  const BufferRegion& first = block.writes[0];
+  return absl::c_all_of(block.writes, [&](const BufferRegion& other) {
+    return absl::c_equal(first.buffer->shape, other.buffer->shape, SameExpr) &&
+           absl::c_equal(
+               first.region, other.region, [](const Range& a, const Range& b) {
+                 return SameExpr(a.min, b.min) && SameExpr(a.extent, b.extent);
+               });
+  });
+}
+
 std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
                                   int index) {
   const ScopeBlock& at = scope.blocks[index];
   const BlockNode& block = at.block();
   BlockInfo info;
   info.name = block.name;
-  if (block.writes.size() != 1 || !ReadAxes(at, &info)) return std::nullopt;
+  if (!ReadAxes(at, &info)) return std::nullopt;
   const AffineScope axes = Axes(block, info);
   ReadWriteDims(block, axes, &info);
   for (size_t i = 0; i < block.reads.size(); ++i) {
     const BufferRegion& read = block.reads[i];
-    if (read.buffer == block.writes[0].buffer) continue;
+    if (WritesBuffer(block, read.buffer)) continue;
     info.reads.push_back(DescribeAccess(read, axes, info.axes.size()));
     info.reads.back().index = static_cast<int>(i);
     info.reads.back().layout_free = IsConstant(f, scope, read.buffer);
@@ -178,6 +191,21 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   info.producers = NamesOf(scope, scope.Producers(index));
   info.consumers = NamesOf(scope, scope.Consumers(index));
   return info;
+}
+
+// The first block called `name`, if it is as wanted.
+std::optional<BlockInfo> Find(const Function& f, std::string_view name,
+                              FunctionRef<bool(const BlockNode&)> is_wanted) {
+  const BlockNode* root = RootOf(f);
+  if (!root) return std::nullopt;
+  const Scope scope(*root);
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    const BlockNode& block = scope.blocks[i].block();
+    if (block.name != name) continue;
+    if (!is_wanted(block)) return std::nullopt;
+    return Describe(f, scope, static_cast<int>(i));
+  }
+  return std::nullopt;
 }
 
 int64_t SizeOf(const BlockInfo& info, bool reduce) {
@@ -233,15 +261,15 @@ bool BlockInfo::ReducesContiguously() const {
 
 std::optional<BlockInfo> DescribeBlock(const Function& f,
                                        std::string_view name) {
-  const BlockNode* root = RootOf(f);
-  if (!root) return std::nullopt;
-  const Scope scope(*root);
-  for (size_t i = 0; i < scope.blocks.size(); ++i) {
-    if (scope.blocks[i].block().name == name) {
-      return Describe(f, scope, static_cast<int>(i));
-    }
-  }
-  return std::nullopt;
+  return Find(f, name,
+              [](const BlockNode& block) { return block.writes.size() == 1; });
+}
+
+std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
+                                            std::string_view name) {
+  return Find(f, name, [](const BlockNode& block) {
+    return block.writes.size() > 1 && WritesAlike(block);
+  });
 }
 
 std::vector<std::string> RootBlocks(const Function& f) {

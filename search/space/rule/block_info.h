@@ -67,6 +67,12 @@ struct BlockInfo {
 std::optional<BlockInfo> DescribeBlock(const Function& f,
                                        std::string_view name);
 
+// The same of a block that writes several buffers, all at the same indices and
+// of one shape, as argmax does; nullopt for one with a single written buffer.
+// The reads are those of buffers that it does not write.
+std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
+                                            std::string_view name);
+
 // The names of the blocks of the root scope, in program order.
 std::vector<std::string> RootBlocks(const Function& f);
 

@@ -65,7 +65,8 @@ std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
                                            const std::string& block,
                                            const RuleContext& context) {
   const Function& f = FunctionOf(sch, context);
-  const auto info = DescribeBlock(f, block);
+  auto info = DescribeBlock(f, block);
+  if (!info) info = DescribeTupleBlock(f, block);
   if (!info || info->SpatialSize() * info->ReduceSize() < kLeastWork) return {};
   absl::StatusOr<Schedule> spread =
       TransposedAxis(*info) >= 0

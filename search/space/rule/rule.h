@@ -63,6 +63,11 @@ std::vector<Schedule> RowReductions(const Schedule& sch,
 std::vector<Schedule> SplitReduction(const Schedule& sch,
                                      const std::string& block,
                                      const RuleContext& context);
+// Reductions to several values at once, such as the index and the value of the
+// largest element: rows or parts of them in parallel, in vectors.
+std::vector<Schedule> TupleReductions(const Schedule& sch,
+                                      const std::string& block,
+                                      const RuleContext& context);
 // Reductions over an output with a contiguous axis: a register tile inside
 // cache blocks, an operand packed or not, the consumer done on the tile.
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
