@@ -12,6 +12,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
+#include "kiln/schedule/analysis/race.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/inlining.h"
 #include "kiln/schedule/primitive/layout_padding.h"
@@ -74,6 +75,9 @@ class AccessMapper {
     return mapped;
   }
 
+  // Whether an index that was mapped comes from data.
+  bool has_data() const { return has_data_; }
+
  private:
   // What is known where the walk stands. Most statements never ask.
   Analyzer* Known() {
@@ -86,15 +90,18 @@ class AccessMapper {
 
   Expr Loads(const Expr& e) {
     return ReplaceLoads(e, change_.before, [&](const LoadNode& load) {
-      return Load(change_.after,
-                  MapIndices(change_.map, load.indices, Known()));
+      return Load(change_.after, Indices(load.indices));
     });
+  }
+
+  std::vector<Expr> Indices(const std::vector<Expr>& indices) {
+    for (const Expr& index : indices) has_data_ |= index->has_loads;
+    return MapIndices(change_.map, indices, Known());
   }
 
   Stmt Store(const Stmt& s, const StoreNode& store) {
     if (store.buffer != change_.before) return s;
-    return MakeStore(change_.after, store.value,
-                     MapIndices(change_.map, store.indices, Known()));
+    return MakeStore(change_.after, store.value, Indices(store.indices));
   }
 
   bool Names(const BlockNode& block) const {
@@ -114,6 +121,7 @@ class AccessMapper {
   const Change& change_;
   std::vector<LoopRange> around_;  // that the analyzer does not know yet
   Analyzer analyzer_;
+  bool has_data_ = false;
 };
 
 // Finds where the tensor comes from.
@@ -275,6 +283,15 @@ absl::Status CheckDims(const Function& f, const Change& change) {
   return absl::OkStatus();
 }
 
+// X[vi * 6 + S[vj]] does not tell rows apart as X[vi, S[vj]] does: nothing says
+// that S[vj] < 6 any more.
+absl::Status CheckStaysConcurrent(const Function& before,
+                                  const Function& after) {
+  if (!CheckConcurrentLoops(before).ok()) return absl::OkStatus();
+  const absl::Status status = CheckConcurrentLoops(after);
+  return status.ok() ? status : No(std::string(status.message()));
+}
+
 }  // namespace
 
 absl::StatusOr<Function> TransformLayout(
@@ -295,10 +312,14 @@ absl::StatusOr<Function> TransformLayout(
   std::replace(fields.alloc_buffers.begin(), fields.alloc_buffers.end(),
                change.before, change.after);
   const Stmt home = WithBlock(*change.home.realize(), std::move(fields));
-  result.body = ReplaceAt(change.home, AccessMapper(change).Map(home));
+  AccessMapper mapper(change);
+  result.body = ReplaceAt(change.home, mapper.Map(home));
   if (change.param >= 0) {
     result.params[change.param].buffer = change.after;
     KILN_RETURN_IF_ERROR(CheckDims(result, change));
+  }
+  if (mapper.has_data()) {
+    KILN_RETURN_IF_ERROR(CheckStaysConcurrent(f, result));
   }
   return result;
 }

@@ -292,6 +292,33 @@ absl::StatusOr<Function> RandomStep(const Function& f,
   }
 }
 
+TEST(TransformLayoutTest, KeepsRowsOfAScatterApartWhereLoopsRunSideBySide) {
+  for (const char* kind : {"T.parallel", "T.serial"}) {
+    const Function f = *ParseFunction("scatter", absl::StrCat(R"(
+@T.prim_func
+def main(X: T.Buffer((4, 6), "int32"), S: T.Buffer((6,), "int32")):
+    for i in )",
+                                                              kind, R"((4):
+        for j in range(6):
+            with T.block("X"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, S[vj]] = 2
+)"));
+    const BlockId x = Named(f, "X");
+    const Var i("i"), j("j");
+    KILN_EXPECT_OK(TransformLayout(
+        f, x, 0, true,
+        IndexMap{{i, j}, {FloorDiv(j, Int(2)), i, FloorMod(j, Int(2))}}));
+    const auto flat = TransformLayout(
+        f, x, 0, true, IndexMap{{i, j}, {Add(Mul(i, Int(6)), j)}});
+    if (std::string(kind) == "T.serial") {
+      KILN_EXPECT_OK(flat);
+    } else {
+      ExpectRefusal(flat, "may touch the same elements of `X`");
+    }
+  }
+}
+
 // The fuzzer's pair 3687: each element needs the one before it.
 TEST(TransformLayoutTest, KeepsTheOrderOfAScan) {
   const Function f = *ParseFunction("scan", R"(
