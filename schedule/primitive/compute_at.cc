@@ -209,6 +209,26 @@ void WidenOverThreads(const Move& move, const Buffer& buffer,
   }
 }
 
+// Whether bounds of new loops may hold `e`: what it loads lies within its
+// tensor for sure and nobody writes it in this scope. Consumers may load an
+// index from data under a condition, or after another block has made it.
+bool MayStandAbove(const Expr& e, const Scope& scope, Analyzer* analyzer) {
+  bool safe = true;
+  if (!e || !e->has_loads) return safe;
+  kiln::Visit(e, [&](const Expr& inner) {
+    const auto* load = inner.As<LoadNode>();
+    if (!safe || !load) return safe;
+    const BufferNode& buffer = *load->buffer;
+    safe = scope.Writers(load->buffer).empty();
+    for (size_t d = 0; safe && d < buffer.shape.size(); ++d) {
+      safe = analyzer->CanProveLessEqual(Int(0), load->indices[d]) &&
+             analyzer->CanProve(LT(load->indices[d], buffer.shape[d]));
+    }
+    return safe;
+  });
+  return safe;
+}
+
 // The box of `buffer` that the partners touch in one iteration of the loop.
 std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
                                 const std::vector<int>& partners,
@@ -225,6 +245,12 @@ std::vector<IntSet> RequiredBox(const Move& move, const Scope& scope,
     }
   }
   if (!move.is_reverse) WidenOverThreads(move, buffer, &box, analyzer);
+  for (IntSet& set : box) {
+    if (!MayStandAbove(set.min, scope, analyzer) ||
+        !MayStandAbove(set.max, scope, analyzer)) {
+      set = {};
+    }
+  }
   return box;
 }
 

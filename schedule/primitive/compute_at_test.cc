@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -62,7 +65,7 @@ def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32"), C: T.Bu
             C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 )";
 
-Function Parse(const char* text) { return *ParseFunction("test", text); }
+Function Parse(const std::string& text) { return *ParseFunction("test", text); }
 
 BlockId Named(const Function& f, const char* name) {
   return BlocksNamed(f, name).at(0);
@@ -502,6 +505,46 @@ def main(A: T.Buffer((12,), "float32"), C: T.Buffer((6,), "float32")):
     KILN_ASSERT_OK_AND_ASSIGN(
         const Function g, ComputeAt(f, Named(f, "B"), LoopOf(f, "C", depth)));
     KILN_EXPECT_OK(CheckSameResults(f, g, depth));
+  }
+}
+
+// Rows of B that C gathers in `tiles` of three, of which there are three;
+// `make` writes I before.
+Function Gather(const std::string& make, int tiles) {
+  return Parse(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 3), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer((9, 3), "float32")):
+    B = T.alloc_buffer((4, 3))
+    for i, j in T.grid(4, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for io in range()",
+                            tiles, "):\n", make, R"(
+        for ii, j in T.grid(3, 3):
+            with T.block("C"):
+                vi = T.axis.spatial(9, io * 3 + ii)
+                vj = T.axis.spatial(3, j)
+                T.where(io * 3 + ii < 9)
+                C[vi, vj] = B[I[vi] % 4, vj]
+)"));
+}
+
+TEST(ComputeAtTest, HoistsIndicesFromDataWhereTheyAreThereForSure) {
+  const char* make = R"(
+        for ii in range(3):
+            with T.block("I"):
+                vi = T.axis.spatial(9, io * 3 + ii)
+                T.where(io * 3 + ii < 9)
+                I[vi] = vi + 3
+)";
+  for (const Function& f : {Gather("", 3), Gather("", 4), Gather(make, 3)}) {
+    for (size_t depth : {0, 1}) {
+      KILN_ASSERT_OK_AND_ASSIGN(
+          const Function g,
+          ComputeAt(f, Named(f, "B"), LoopOf(f, "C", depth), {.index = -2}));
+      KILN_EXPECT_OK(CheckSameResults(f, g, depth));
+    }
   }
 }
 
