@@ -329,8 +329,21 @@ struct ReadCheck {
     const Loops loops = LoopsFrom(writer, depth);
     const auto conjuncts = ConjunctsOf(writer.realize->predicate);
     return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
-      return ReadsWithin(e, region, loops);
+      return ReadsWithin(e, region, loops) || LeavesOutside(e, writer, region);
     });
+  }
+
+  // Whether all that the condition of the writer leaves out is outside of the
+  // buffer, where elements do not count.
+  bool LeavesOutside(const Expr& condition, const ScopeBlock& writer,
+                     const std::vector<Range>& written) const {
+    if (!within_buffer) return false;
+    Analyzer inside;
+    for (const ForNode* loop : writer.loops) {
+      inside.Bind(loop->var, {loop->min, loop->extent});
+    }
+    const Known known(Bool(true), written, read.buffer.get(), &inside);
+    return inside.CanProve(condition);
   }
 
   bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,

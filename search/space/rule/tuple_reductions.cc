@@ -62,8 +62,8 @@ absl::Status SpreadRows(Schedule* sch, Rv block, size_t rows, int64_t extent,
       FindBlock(FunctionOf(*sch, context), sch->Value(block));
   const size_t results = path->realize()->block->writes.size();
   for (size_t i = 0; i < results; ++i) {
-    KILN_ASSIGN_OR_RETURN(
-        const Rv copy, sch->CacheWrite(block, static_cast<int>(i), "local"));
+    KILN_ASSIGN_OR_RETURN(const Rv copy,
+                          sch->CacheWrite(block, static_cast<int>(i), "local"));
     KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(copy, parts[1], true));
   }
   KILN_ASSIGN_OR_RETURN(
@@ -78,8 +78,8 @@ absl::Status SpreadRows(Schedule* sch, Rv block, size_t rows, int64_t extent,
 absl::StatusOr<Rv> SplitLongRows(Schedule* sch, const Loops& loops,
                                  const BlockInfo& info, int64_t extent) {
   std::vector<int64_t> counts;
-  for (int64_t p = 1;
-       p <= kMostParts && p * kLeastPart <= info.ReduceSize(); p *= 2) {
+  for (int64_t p = 1; p <= kMostParts && p * kLeastPart <= info.ReduceSize();
+       p *= 2) {
     if (extent % p == 0) counts.push_back(p);
   }
   KILN_ASSIGN_OR_RETURN(
@@ -106,10 +106,8 @@ absl::StatusOr<Schedule> Reduce(Schedule sch, const BlockInfo& info,
   }
   size_t rows = loops.rows.size();
   int64_t row = extents.back();
-  if (info.SpatialSize() < kEnoughRows &&
-      info.ReduceSize() >= 2 * kLeastPart) {
-    KILN_ASSIGN_OR_RETURN(block,
-                          SplitLongRows(&sch, loops, info, extents[0]));
+  if (info.SpatialSize() < kEnoughRows && info.ReduceSize() >= 2 * kLeastPart) {
+    KILN_ASSIGN_OR_RETURN(block, SplitLongRows(&sch, loops, info, extents[0]));
     ++rows;
     if (extents.size() == 1) row = kLeastPart;
   }
