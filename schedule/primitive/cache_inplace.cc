@@ -31,32 +31,41 @@ absl::StatusOr<BufferRegion> ReadRegion(const BlockNode& block, int index) {
   return block.reads[index];
 }
 
-// The copies move what the block reads: it has to write nothing else.
-absl::Status CheckWritesWithin(const BlockNode& block,
-                               const BufferRegion& read) {
+// What the copy back moves. Its elements have to come from the copy before.
+absl::StatusOr<BufferRegion> WrittenRegion(const BlockNode& block,
+                                           const BufferRegion& read) {
+  const auto of_buffer = [&](const BufferRegion& write) {
+    return write.buffer == read.buffer;
+  };
+  const auto& writes = block.writes;
+  const auto write = std::find_if(writes.begin(), writes.end(), of_buffer);
+  if (write == writes.end()) {
+    return Refusal(kName,
+                   absl::StrCat(Describe(block), " does not write `",
+                                read.buffer->name, "`, which it reads"),
+                   "use cache_read");
+  }
+  if (std::count_if(writes.begin(), writes.end(), of_buffer) > 1) {
+    return Refusal(kName,
+                   absl::StrCat(Describe(block),
+                                " states more than one "
+                                "region of `",
+                                read.buffer->name, "` that it writes"),
+                   "state one that holds them");
+  }
   Analyzer analyzer;
   for (const IterVar& iter : block.iters) analyzer.Bind(iter.var, iter.domain);
-  bool writes = false;
-  for (const BufferRegion& write : block.writes) {
-    if (write.buffer != read.buffer) continue;
-    writes = true;
-    for (size_t i = 0; i < read.region.size(); ++i) {
-      const Range &inner = write.region[i], &outer = read.region[i];
-      if (analyzer.CanProveLessEqual(outer.min, inner.min) &&
-          analyzer.CanProveLessEqual(Add(inner.min, inner.extent),
-                                     Add(outer.min, outer.extent))) {
-        continue;
-      }
-      return Refusal(kName,
-                     absl::StrCat(Describe(block), " may write more of `",
-                                  read.buffer->name, "` than it reads"));
+  for (size_t i = 0; i < read.region.size(); ++i) {
+    const Range &inner = write->region[i], &outer = read.region[i];
+    if (analyzer.CanProveLessEqual(outer.min, inner.min) &&
+        analyzer.CanProveLessEqual(Add(inner.min, inner.extent),
+                                   Add(outer.min, outer.extent))) {
+      continue;
     }
+    return Refusal(kName, absl::StrCat(Describe(block), " may write more of `",
+                                       read.buffer->name, "` than it reads"));
   }
-  if (writes) return absl::OkStatus();
-  return Refusal(kName,
-                 absl::StrCat(Describe(block), " does not write `",
-                              read.buffer->name, "`, which it reads"),
-                 "use cache_read");
+  return *write;
 }
 
 absl::Status CheckLoops(const std::vector<const ForNode*>& loops) {
@@ -130,7 +139,8 @@ absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
   const BlockRealizeNode& realize = *path.realize();
   KILN_ASSIGN_OR_RETURN(const BufferRegion region,
                         ReadRegion(*realize.block, index));
-  KILN_RETURN_IF_ERROR(CheckWritesWithin(*realize.block, region));
+  KILN_ASSIGN_OR_RETURN(const BufferRegion written,
+                        WrittenRegion(*realize.block, region));
   KILN_RETURN_IF_ERROR(CheckPlace(realize, region.buffer));
   KILN_RETURN_IF_ERROR(CheckLoops(LoopsAbove(path)));
   KILN_RETURN_IF_ERROR(CheckHeld(f, path, region.buffer, kName));
@@ -151,8 +161,10 @@ absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
   };
   const Stmt in =
       MakeCopy(region.buffer, copy, true, around, &g, &result.copy_in);
+  CacheCopy back = copy;
+  KILN_ASSIGN_OR_RETURN(back.box, BoxOf(path, written, &analyzer));
   const Stmt out =
-      MakeCopy(region.buffer, copy, false, around, &g, &result.copy_out);
+      MakeCopy(region.buffer, back, false, around, &g, &result.copy_out);
   const Stmt block =
       RedirectBlocks(path.back(), {id}, region.buffer, copy, true);
   const size_t at = path.ScopeIndex();

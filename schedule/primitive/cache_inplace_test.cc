@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/primitive/cache.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
@@ -51,6 +52,27 @@ TEST(CacheInplace, UnderAConditionCopiesUnderItToo) {
   KILN_ASSERT_OK_AND_ASSIGN(const CacheInplaceResult result,
                             CacheInplace(f, BlockNamed(f, "F"), 0, "global"));
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 2));
+}
+
+TEST(CacheInplace, CopiesBackWhatIsWrittenAndNoMore) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 6), "int32")):
+    with T.block("outer"):
+        T.reads(A[0:4, 0:6])
+        T.writes(A[0:4, 1:3])
+        for i in range(4):
+            with T.block("F"):
+                vi = T.axis.spatial(4, i)
+                T.reads(A[vi, 0:6])
+                T.writes(A[vi, 1:3])
+                A[vi, 1] = A[vi, 2] + A[vi, 5]
+                A[vi, 2] = A[vi, 0] * 2
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const CacheInplaceResult result,
+                            CacheInplace(f, BlockNamed(f, "F"), 0, "local"));
+  KILN_EXPECT_OK(VerifyFunction(result.function));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 3));
 }
 
 TEST(CacheInplace, CopiesMayBeStagedAgain) {
