@@ -13,6 +13,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/data_regions.h"
 #include "kiln/schedule/primitive/inlining.h"
 #include "kiln/schedule/primitive/layout_padding.h"
 
@@ -108,6 +109,7 @@ class AccessMapper {
     for (BufferRegion& region : fields.writes) region = Region(region);
     if (block.init) fields.init = Map(block.init);
     fields.body = Map(block.body);
+    WidenOverData(&fields);
     return fields;
   }
 
