@@ -285,5 +285,30 @@ TEST(RegionsTest, NestsAreHeld) {
   for (const Case& c : kNests) Check(c);
 }
 
+TEST(RegionsTest, QuotientsBoundRegions) {
+  const auto f = ParseFunction("f.py", R"(
+@T.prim_func
+def main(a: T.handle, x: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 14))
+    X = T.match_buffer(x, (n, 16))
+    for f in range(n * 14):
+        with T.block("fused"):
+            vi = T.axis.spatial(n, f % n)
+            vj = T.axis.spatial(14, f // n)
+            T.reads(A[vi, vj])
+            T.writes(X[vi, 2:16])
+            X[vi, vj + 2] = A[vi, vj]
+    for i, j in T.grid(n, 12):
+        with T.block("tiles"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj // 2:vj // 2 + ((vj + 1) // 2 - vj // 2 + 1)])
+            T.writes(X[vi, vj])
+            X[vi, vj] = A[vi, vj // 2] + A[vi, (vj + 1) // 2]
+)");
+  KILN_ASSERT_OK(f.status());
+  KILN_EXPECT_OK(CheckRegions(*f));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -94,15 +94,15 @@ TEST(DataRegionsTest, AGatherFromANewLayoutVerifies) {
 )");
   Var i("i"), j("j");
   const IndexMap flat = {{i, j}, {Add(Mul(i, Int(13)), j)}};
-  ExpectValid(TransformLayout(f, BlockNamed(f, "y"), 0, /*is_write=*/false,
-                                 flat, {}));
+  ExpectValid(
+      TransformLayout(f, BlockNamed(f, "y"), 0, /*is_write=*/false, flat, {}));
   // And where another block around it speaks for it.
   absl::StatusOr<BlockizeResult> outer =
       Blockize(f, LoopsOf(f, "y").front(), false);
   KILN_ASSERT_OK(outer.status());
   const Function& g = outer->function;
-  ExpectValid(TransformLayout(g, BlockNamed(g, "y"), 0, /*is_write=*/false,
-                                 flat, {}));
+  ExpectValid(
+      TransformLayout(g, BlockNamed(g, "y"), 0, /*is_write=*/false, flat, {}));
 }
 
 TEST(DataRegionsTest, AConsumerThatGathersAndMovesVerifies) {
