@@ -268,6 +268,8 @@ void SiteWalk::WalkIf(const IfNode& node) {
 void SiteWalk::WalkLet(const Var& var, const Expr& value, const Stmt& body) {
   Walk(value);
   const Scoped defined(this, Step::Value(var, value));
+  const Expr held = WithData(value);
+  if (held.contents().loads) data_[var.get()] = held;
   Walk(body);
 }
 
