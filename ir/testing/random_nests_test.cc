@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_matchers.h"
-#include "kiln/ir/interp/interp.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/testing/scalar_args.h"
 #include "kiln/ir/verify/verify.h"
 
 namespace kiln {
@@ -23,7 +23,8 @@ TEST(RandomNestsTest, ProgramsAreWellFormedAndRunInsideTheirBuffers) {
     ASSERT_EQ(VerifyFunction(program.function), absl::OkStatus())
         << "seed " << seed << "\n"
         << program.text;
-    ASSERT_EQ(Interpret(program.function, program.inputs), absl::OkStatus())
+    ASSERT_EQ(InterpretWithScalars(program.function, program.inputs),
+              absl::OkStatus())
         << "seed " << seed << "\n"
         << program.text;
   }
@@ -44,10 +45,13 @@ TEST(RandomNestsTest, EveryKindOfAccessOccurs) {
   std::string all;
   for (uint64_t seed = 0; seed < 400; ++seed) all += RandomNests(seed).text;
   for (const char* part :
-       {"T.if_then_else", "T.where", "T.axis.opaque", "T.axis.reduce", "T.init",
-        "T.parallel", "T.vectorized", "T.unroll", "T.match_buffer",
-        "n = T.int64()", "\"int8\"", "\"float16\"", "\"uint8\"", "vj // 2",
-        "else:", "T.Cast"}) {
+       {"T.if_then_else", "T.where",       "T.axis.opaque", "T.axis.reduce",
+        "T.init",         "T.parallel",    "T.vectorized",  "T.unroll",
+        "T.match_buffer", "n = T.int64()", "\"int8\"",      "\"float16\"",
+        "\"uint8\"",      "vj // 2",       "else:",         "T.Cast",
+        "\"bool\"",       "\"bfloat16\"",  "\"uint16\"",    "T.alloc_buffer",
+        "offset_factor",  "at: T.int64",   "bitwise_xor",   ": T.uint8",
+        "i <= j"}) {
     EXPECT_THAT(all, HasSubstr(part));
   }
 }

@@ -507,15 +507,17 @@ std::vector<Tensor> RandomInputs(const Function& f, uint64_t seed,
   std::mt19937_64 random(seed);
   std::vector<Tensor> inputs;
   for (const Param& param : f.params) {
-    KILN_CHECK(param.buffer) << "a scalar parameter";
     std::vector<int64_t> shape;
-    for (const Expr& e : param.buffer->shape) {
+    for (const Expr& e :
+         param.buffer ? param.buffer->shape : std::vector<Expr>()) {
       const int64_t* constant = AsInt(e);
       const int64_t extent = constant ? *constant : symbol;
       KILN_CHECK(extent >= 0) << param.buffer->name << " has a symbolic extent";
       shape.push_back(extent);
     }
-    Tensor& t = inputs.emplace_back(param.buffer->dtype, std::move(shape));
+    Tensor& t = inputs.emplace_back(
+        param.buffer ? param.buffer->dtype : param.var.dtype(),
+        std::move(shape));
     for (int64_t i = 0; i < t.size(); ++i) {
       t.Set(i, RandomElement(t.dtype.Element(), random));
     }

@@ -31,7 +31,7 @@ Function RandomProgram(uint64_t seed, const RandomProgramOptions& options = {});
 // A tensor for each parameter of `f`, whose extents are constant or else
 // `symbol`: floats are multiples of 1/64 in [-1, 1], integers in [-8, 8]
 // (unsigned: [0, 8]), bools either. Outputs hold such numbers too, so that
-// elements left unwritten show.
+// elements left unwritten show. A scalar is a tensor without dimensions.
 std::vector<Tensor> RandomInputs(const Function& f, uint64_t seed,
                                  int64_t symbol = -1);
 

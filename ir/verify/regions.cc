@@ -144,6 +144,7 @@ class RegionWalk : public SiteWalk {
   std::optional<Trial> WhyNot(const std::vector<BufferRegion>& regions,
                               const Touched& touched, Direction direction);
   bool Names(const Buffer& buffer, Direction direction) const;
+  bool LoadsWritten(const Expr& e) const;
   void CheckNamed(const Buffer& buffer, AddressUse use);
   void Refuse(const Touched& touched, Direction direction, const Trial& why);
   void Fail(const std::string& what) {
@@ -162,6 +163,17 @@ class RegionWalk : public SiteWalk {
 const std::vector<BufferRegion>& RegionsOf(const BlockNode& block,
                                            Direction direction) {
   return direction == Direction::kRead ? block.reads : block.writes;
+}
+
+// Whether the block itself changes what `e` loads.
+bool RegionWalk::LoadsWritten(const Expr& e) const {
+  bool found = false;
+  Visit(e, [&](const Expr& x) {
+    const auto* load = x.As<LoadNode>();
+    found = found || (load && Names(load->buffer, Direction::kWrite));
+    return !found;
+  });
+  return found;
 }
 
 bool RegionWalk::Names(const Buffer& buffer, Direction direction) const {
@@ -189,8 +201,8 @@ Trial RegionWalk::HoldsHigh(const Expr& end, const Expr& last,
 
 Trial RegionWalk::Holds(const BufferRegion& region, const Touched& touched) {
   for (size_t d = 0; d < region.region.size(); ++d) {
-    const auto& [min, extent] = region.region[d];
-    const Expr end = Add(min, extent);
+    const Expr min = WithData(region.region[d].min);
+    const Expr end = Add(min, WithData(region.region[d].extent));
     const Expr& whole = region.buffer->shape[d];
     if (!touched.box[d]) {
       if (Proves(min, Int(0)) && Proves(whole, end)) continue;
@@ -299,7 +311,10 @@ void RegionWalk::OnAccess(const Access& access) {
   }
   Touched touched{access.buffer, {}, ""};
   for (const Expr& index : access.indices) {
-    touched.box.push_back(EndsOf(index));
+    const Expr known = WithData(index);
+    // Bounds speak of what tensors hold where the block begins.
+    const bool settled = !known.contents().loads || !LoadsWritten(known);
+    touched.box.push_back(settled ? EndsOf(known) : std::nullopt);
   }
   touched.text = PrintExpr(Load(access.buffer, access.indices));
   CheckTouched(touched, access.is_store ? Direction::kWrite : Direction::kRead);

@@ -285,5 +285,80 @@ TEST(RegionsTest, NestsAreHeld) {
   for (const Case& c : kNests) Check(c);
 }
 
+TEST(RegionsTest, VariablesThatHoldDataCountAsWhatTheyHold) {
+  constexpr char kHead[] = R"(
+@T.prim_func
+def main(S: T.Buffer((8,), "int32"), K: T.Buffer((8,), "int32"),
+         A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("scatter"):
+            vi = T.axis.spatial(8, i)
+)";
+  for (const char* body : {R"(
+            at: T.int32 = S[vi]
+            X[at] = A[vi]
+)",
+                           R"(
+            at: T.int64 = T.Cast("int64", S[vi])
+            next: T.int64 = (at + 1) % 8
+            X[vi] = A[next] + A[at]
+)"}) {
+    const auto f = ParseFunction("f.py", std::string(kHead) + body);
+    KILN_ASSERT_OK(f.status());
+    KILN_EXPECT_OK(CheckRegions(*f));
+  }
+}
+
+TEST(RegionsTest, BoundsSpeakOfWhatTensorsHoldWhereTheBlockBegins) {
+  constexpr char kBody[] = R"(
+            S[vi] = K[vi]
+            at: T.int32 = S[vi]
+            X[at] = A[vi]
+)";
+  constexpr char kHead[] = R"(
+@T.prim_func
+def main(S: T.Buffer((8,), "int32"), K: T.Buffer((8,), "int32"),
+         A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("scatter"):
+            vi = T.axis.spatial(8, i)
+)";
+  const auto worked_out = ParseFunction("f.py", std::string(kHead) + kBody);
+  KILN_ASSERT_OK(worked_out.status());
+  KILN_EXPECT_OK(CheckRegions(*worked_out));
+  const auto told = ParseFunction("f.py", std::string(kHead) + R"(
+            T.reads(K[vi], S[vi], A[vi])
+            T.writes(S[vi], X[S[vi]])
+)" + kBody);
+  KILN_ASSERT_OK(told.status());
+  EXPECT_THAT(CheckRegions(*told), StatusIs(absl::StatusCode::kInvalidArgument,
+                                            HasSubstr("is not known to hold")));
+}
+
+TEST(RegionsTest, QuotientsBoundRegions) {
+  const auto f = ParseFunction("f.py", R"(
+@T.prim_func
+def main(a: T.handle, x: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 14))
+    X = T.match_buffer(x, (n, 16))
+    for f in range(n * 14):
+        with T.block("fused"):
+            vi = T.axis.spatial(n, f % n)
+            vj = T.axis.spatial(14, f // n)
+            T.reads(A[vi, vj])
+            T.writes(X[vi, 2:16])
+            X[vi, vj + 2] = A[vi, vj]
+    for i, j in T.grid(n, 12):
+        with T.block("tiles"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj // 2:vj // 2 + ((vj + 1) // 2 - vj // 2 + 1)])
+            T.writes(X[vi, vj])
+            X[vi, vj] = A[vi, vj // 2] + A[vi, (vj + 1) // 2]
+)");
+  KILN_ASSERT_OK(f.status());
+  KILN_EXPECT_OK(CheckRegions(*f));
+}
+
 }  // namespace
 }  // namespace kiln

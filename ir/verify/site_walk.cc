@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/verify/division.h"
 
 namespace kiln::verify_internal {
 namespace {
@@ -166,7 +167,8 @@ bool SiteWalk::ProvesByValues(const Expr& low, const Expr& high) {
 }
 
 Trial SiteWalk::AtMost(const Expr& low, const Expr& high) {
-  if (Proves(low, high) || ProvesByValues(low, high)) {
+  if (Proves(low, high) || ProvesByValues(low, high) ||
+      ProvesByDivision(low, high, &analyzer_)) {
     return {Outcome::kAlways, {}, 0};
   }
   return Try(steps_, Sub(high, low));
@@ -183,7 +185,18 @@ std::string SiteWalk::RangeOf(const Expr& index) {
   return absl::StrCat("runs from ", bound.min, " to ", bound.max);
 }
 
-void SiteWalk::Walk() { Walk(function_.body); }
+void SiteWalk::Walk() {
+  std::vector<Analyzer::Assumption> held;
+  for (const Param& param : function_.params) {
+    if (!param.buffer) continue;
+    for (const Expr& extent : param.buffer->shape) {
+      if (!extent.As<VarNode>()) continue;
+      held.push_back(analyzer_.Assume(LE(Int(0, extent.dtype()), extent)));
+    }
+  }
+  Walk(function_.body);
+  while (!held.empty()) held.pop_back();
+}
 
 void SiteWalk::Walk(const Stmt& s) {
   switch (s.kind()) {
@@ -255,6 +268,8 @@ void SiteWalk::WalkIf(const IfNode& node) {
 void SiteWalk::WalkLet(const Var& var, const Expr& value, const Stmt& body) {
   Walk(value);
   const Scoped defined(this, Step::Value(var, value));
+  const Expr held = WithData(value);
+  if (held.contents().loads) data_[var.get()] = held;
   Walk(body);
 }
 

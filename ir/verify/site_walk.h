@@ -10,6 +10,7 @@
 
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/expr.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/verify/instances.h"
 
@@ -61,6 +62,11 @@ class SiteWalk {
   bool Proves(const Expr& low, const Expr& high);
   // The constant range of an index, as "0 to 63"; "" where there is none.
   std::string RangeOf(const Expr& index);
+  // `e` with the variables that hold data as what they hold: S[vi] for `at`
+  // after at = S[vi].
+  Expr WithData(const Expr& e) const {
+    return data_.empty() ? e : Substitute(e, data_);
+  }
   // "main / for i / block "C"".
   std::string Path() const;
   const Function& function() const { return function_; }
@@ -85,6 +91,7 @@ class SiteWalk {
   const Function& function_;
   Analyzer analyzer_;
   Steps steps_;
+  VarMap data_;
   std::vector<const StmtNode*> path_;
 };
 

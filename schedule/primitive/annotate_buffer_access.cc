@@ -239,6 +239,24 @@ void Mark(BlockFields* fields, const char* key, int index) {
   note = std::move(list);
 }
 
+// The blocks around the last statement of `path` but for the root declare all
+// of `buffer`, since what is told of a block inside may be more than they held.
+Function WithWholeAround(Function f, Path path, const Buffer& buffer,
+                         bool is_write) {
+  const int scope = path.ScopeIndex();
+  if (scope <= 0) return f;
+  const auto& realize = *path[scope].As<BlockRealizeNode>();
+  BlockFields fields = realize.block->fields();
+  auto& regions = is_write ? fields.writes : fields.reads;
+  for (BufferRegion& region : regions) {
+    if (region.buffer == buffer) region = FullRegion(buffer);
+  }
+  const BlockId id = fields.id;
+  f = ReplaceAt(std::move(f), path.Prefix(scope + 1),
+                WithBlock(realize, std::move(fields)));
+  return WithWholeAround(f, *FindBlock(f, id), buffer, is_write);
+}
+
 }  // namespace
 
 absl::StatusOr<Function> AnnotateBufferAccess(const Function& f, BlockId id,
@@ -254,14 +272,18 @@ absl::StatusOr<Function> AnnotateBufferAccess(const Function& f, BlockId id,
                             regions.size(),
                             " tensors, so that there is no number ", index));
   }
-  KILN_ASSIGN_OR_RETURN(BufferRegion told,
+  KILN_ASSIGN_OR_RETURN(BufferRegion region,
                         ToldRegion(block, regions[index], ranges));
-  KILN_RETURN_IF_ERROR(is_write ? CheckSame(block, regions[index], told)
-                                : CheckHolds(block, told));
-  regions[index] = std::move(told);
+  KILN_RETURN_IF_ERROR(is_write ? CheckSame(block, regions[index], region)
+                                : CheckHolds(block, region));
+  regions[index] = std::move(region);
   Mark(&fields, is_write ? "explicit_write_region" : "explicit_read_region",
        index);
-  return ReplaceAt(f, path, WithBlock(*path.realize(), std::move(fields)));
+  const Buffer buffer = regions[index].buffer;
+  Function told =
+      ReplaceAt(f, path, WithBlock(*path.realize(), std::move(fields)));
+  const Path to = *FindBlock(told, id);
+  return WithWholeAround(std::move(told), to, buffer, is_write);
 }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
 
@@ -39,6 +40,27 @@ IndexMap Ranges(int64_t scale, int64_t begin, int64_t end) {
 
 absl::StatusOr<Function> Read(const Function& f, const IndexMap& map) {
   return AnnotateBufferAccess(f, BlockNamed(f, "C"), 0, false, map);
+}
+
+TEST(AnnotateBufferAccess, BlocksAroundHoldWhatIsTold) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), C: T.Buffer((8,), "float32")):
+    for i in range(2):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, i)
+            T.reads(A[vo * 4:vo * 4 + 4])
+            T.writes(C[vo * 4:vo * 4 + 4])
+            for j in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, vo * 4 + j)
+                    C[vi] = A[vi]
+)");
+  const Var v("v");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            Read(f, IndexMap{{v}, {Int(0), Int(16)}}));
+  EXPECT_EQ(PrintRegion(RealizeNamed(g, "outer").block->reads[0]), "A[0:16]");
+  KILN_EXPECT_OK(VerifyFunction(g));
 }
 
 TEST(AnnotateBufferAccess, TellsANarrowerRegion) {

@@ -14,6 +14,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/data_regions.h"
 #include "kiln/schedule/primitive/inlined_size.h"
 #include "kiln/schedule/primitive/inlining.h"
 
@@ -56,11 +57,15 @@ class Inliner {
   Stmt operator()(const Stmt& s) const {
     Stmt own = s;
     const auto* realize = s.As<BlockRealizeNode>();
-    if (realize && ReadsBuffer(*realize->block, store_.buffer)) {
-      own = WithBlock(*realize, Regions(*realize->block));
-    }
+    const bool reads = realize && ReadsBuffer(*realize->block, store_.buffer);
+    if (reads) own = WithBlock(*realize, Regions(*realize->block));
     own = MapExprs(own, [&](const Expr& e) { return Inlined(e); });
-    return MapChildren(own, *this);
+    own = MapChildren(own, *this);
+    if (!reads) return own;
+    realize = own.As<BlockRealizeNode>();
+    BlockFields fields = realize->block->fields();
+    WidenOverData(&fields);
+    return WithBlock(*realize, std::move(fields));
   }
 
  private:

@@ -20,6 +20,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/primitive/data_regions.h"
 #include "kiln/schedule/primitive/inlined_size.h"
 #include "kiln/schedule/primitive/inlining.h"
 
@@ -381,6 +382,7 @@ class Merge {
     for (const Expr& e : pair_.taken->indices) indices.push_back(Index(e));
     fields.body =
         MakeStore(pair_.taken->buffer, AtWork(pair_.taken->value), indices);
+    WidenOverData(&fields);
     return MakeBlock(std::move(fields));
   }
 

@@ -14,6 +14,7 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/race.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/primitive/data_regions.h"
 #include "kiln/schedule/primitive/inlining.h"
 #include "kiln/schedule/primitive/layout_padding.h"
 
@@ -115,6 +116,7 @@ class AccessMapper {
     for (BufferRegion& region : fields.writes) region = Region(region);
     if (block.init) fields.init = Map(block.init);
     fields.body = Map(block.body);
+    WidenOverData(&fields);
     return fields;
   }
 

@@ -47,6 +47,7 @@ class Collector {
   bool Relax(const Var& var, const Range& domain, IntSet& set);
   IntSet Union(const IntSet& a, const IntSet& b);
   std::vector<BufferRegion> Regions(const std::vector<Touched>& list) const;
+  bool LoadsWritten(const Expr& bound) const;
 
   const std::unordered_map<const VarNode*, Buffer>& data_of_;
   std::unordered_set<const BufferNode*> local_;
@@ -237,6 +238,14 @@ void Collector::Walk(const BlockFields& block) {
   Walk(block.body);
 }
 
+// Bounds speak of what tensors hold where the block begins.
+bool Collector::LoadsWritten(const Expr& bound) const {
+  return bound->has_loads &&
+         std::any_of(writes_.begin(), writes_.end(), [&](const Touched& t) {
+           return LoadsFrom(bound, t.buffer);
+         });
+}
+
 std::vector<BufferRegion> Collector::Regions(
     const std::vector<Touched>& list) const {
   std::vector<BufferRegion> regions;
@@ -245,7 +254,7 @@ std::vector<BufferRegion> Collector::Regions(
     for (size_t i = 0; i < touched.box.size(); ++i) {
       const IntSet& set = touched.box[i];
       Range range{Int(0), touched.buffer->shape[i]};
-      if (set.IsBounded()) {
+      if (set.IsBounded() && !LoadsWritten(set.min) && !LoadsWritten(set.max)) {
         range = {set.min, Int(1)};
         if (!SameExpr(set.min, set.max)) {
           range.extent = analyzer_.Simplify(Add(Sub(set.max, set.min), Int(1)));

@@ -25,17 +25,8 @@ absl::Status StmtReader::WithOne(const py::Stmt& s, size_t index, Items& out) {
   if (declares || name == "LetStmt") {
     ScopeLevel level(context_.scope);
     Items items;
-    KILN_ASSIGN_OR_RETURN(std::string bound, SimpleName(s.targets[index]));
-    if (declares) {
-      KILN_RETURN_IF_ERROR(DeclareBuffer(bound, e, name, items));
-    } else {
-      KILN_ASSIGN_OR_RETURN(
-          auto args,
-          py::Arguments::Bind(context_.source, e, {"value", "type", "var"}));
-      KILN_ASSIGN_OR_RETURN(const py::Expr* value, args.Require("value"));
-      KILN_ASSIGN_OR_RETURN(Value computed, exprs_.Read(*value));
-      KILN_RETURN_IF_ERROR(BindLet(bound, computed, items));
-    }
+    KILN_RETURN_IF_ERROR(declares ? WithBuffer(e, name, s.targets[index], items)
+                                  : WithLet(e, s.targets[index], items));
     KILN_ASSIGN_OR_RETURN(Stmt body, WithBody(s, index));
     items.push_back({std::move(body), nullptr});
     out.push_back({Fold(std::move(items)), nullptr});
@@ -45,6 +36,37 @@ absl::Status StmtReader::WithOne(const py::Stmt& s, size_t index, Items& out) {
                         "`with` opens T.block(name), T.init(), "
                         "T.launch_thread, T.allocate, T.decl_buffer or "
                         "T.LetStmt here");
+}
+
+absl::Status StmtReader::WithBuffer(const py::Expr& call,
+                                    const std::string& name,
+                                    const py::Expr& target, Items& out) {
+  if (target.kind == py::ExprKind::kOmitted) {
+    return context_.Error(call.begin,
+                          absl::StrCat("T.", name, "(...) as NAME is needed"));
+  }
+  KILN_ASSIGN_OR_RETURN(const std::string bound, SimpleName(target));
+  return DeclareBuffer(bound, call, name, out);
+}
+
+// with T.LetStmt(value) as x, or T.LetStmt(value, var=x) after x = T.int32().
+absl::Status StmtReader::WithLet(const py::Expr& call, const py::Expr& target,
+                                 Items& out) {
+  KILN_ASSIGN_OR_RETURN(
+      auto args,
+      py::Arguments::Bind(context_.source, call, {"value", "type", "var"}));
+  const py::Expr* var = args.GetUnlessNone("var");
+  const bool named = target.kind != py::ExprKind::kOmitted;
+  if (named == (var != nullptr)) {
+    return context_.Error(call.begin,
+                          "T.LetStmt(value) as NAME, or T.LetStmt(value, "
+                          "var=NAME), names its variable once");
+  }
+  KILN_ASSIGN_OR_RETURN(const std::string bound,
+                        SimpleName(named ? target : *var));
+  KILN_ASSIGN_OR_RETURN(const py::Expr* value, args.Require("value"));
+  KILN_ASSIGN_OR_RETURN(Value computed, exprs_.Read(*value));
+  return BindLet(bound, computed, out);
 }
 
 absl::StatusOr<Stmt> StmtReader::WithBody(const py::Stmt& s, size_t index) {

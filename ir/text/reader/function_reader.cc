@@ -134,8 +134,10 @@ absl::Status FunctionReader::Scalar(const py::Parameter& parameter) {
     return absl::OkStatus();
   }
   KILN_ASSIGN_OR_RETURN(DType dtype, ParameterType(parameter));
-  const Var var(parameter.name, dtype.is_int() ? DType::Index() : dtype);
-  context_.scope.Bind(parameter.name, Value{var, false, dtype.is_int()});
+  // What may be an extent or an index; narrower integers are numbers.
+  const bool index = dtype.is_int() && dtype.bits() >= 32;
+  const Var var(parameter.name, index ? DType::Index() : dtype);
+  context_.scope.Bind(parameter.name, Value{var, false, index});
   return absl::OkStatus();
 }
 

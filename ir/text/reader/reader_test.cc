@@ -383,6 +383,45 @@ TEST(ReaderTest, RefusesTextsWithoutAProgram) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("needs a type")));
 }
 
+TEST(ReaderTest, ALetDefinesItsVariableOnEitherSide) {
+  const auto read = [](const std::string& body) {
+    return ParseFunction("let.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32")):
+)" + body);
+  };
+  const auto as = read(R"(
+    with T.LetStmt(A[0]) as x:
+        A[1] = x
+)");
+  const auto var = read(R"(
+    x = T.float32()
+    with T.LetStmt(A[0], var=x):
+        A[1] = x
+)");
+  KILN_ASSERT_OK(as.status());
+  KILN_ASSERT_OK(var.status());
+  EXPECT_TRUE(StructurallyEqual(*as, *var));
+  EXPECT_THAT(read("    with T.LetStmt(A[0]):\n        A[1] = 1.0\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("let.py:4:10"),
+                             HasSubstr("names its variable once"))));
+}
+
+TEST(ReaderTest, ANarrowScalarKeepsItsType) {
+  const auto f = ParseFunction("scalar.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "int8"), s: T.int8, n: T.int32):
+    for i in range(4):
+        with T.block("A"):
+            vi = T.axis.spatial(4, i)
+            A[vi] = T.if_then_else(vi < n, A[vi] + s, A[vi])
+)");
+  KILN_ASSERT_OK(f.status());
+  EXPECT_EQ(f->params[1].var.dtype(), DType::Int(8));
+  EXPECT_EQ(f->params[2].var.dtype(), DType::Index());
+}
+
 TEST(ReaderTest, AReductionSaysWhichOtherElementsOfItsOutputItReads) {
   const auto read = ParseFunction("scan.py", R"(
 @T.prim_func

@@ -77,6 +77,10 @@ class StmtReader {
   // block_reader.cc
   absl::Status With(const py::Stmt& s, Items& out);
   absl::Status WithOne(const py::Stmt& s, size_t index, Items& out);
+  absl::Status WithBuffer(const py::Expr& call, const std::string& name,
+                          const py::Expr& target, Items& out);
+  absl::Status WithLet(const py::Expr& call, const py::Expr& target,
+                       Items& out);
   absl::StatusOr<Stmt> WithBody(const py::Stmt& s, size_t index);
   absl::Status Block(const py::Stmt& s, size_t index, Items& out);
   absl::StatusOr<Stmt> FinishBlock(BlockFrame frame, Stmt body);

@@ -1,0 +1,97 @@
+#include "kiln/ir/verify/division.h"
+
+#include <vector>
+
+#include "kiln/ir/tensor/canonical.h"
+
+namespace kiln::verify_internal {
+namespace {
+
+struct Term {
+  Expr e;
+  bool is_negative;
+};
+
+void Split(const Expr& e, bool is_negative, std::vector<Term>* terms) {
+  const auto* op = e.As<BinaryNode>();
+  const bool is_sum =
+      op && (op->kind == ExprKind::kAdd || op->kind == ExprKind::kSub);
+  if (is_sum) {
+    Split(op->a, is_negative, terms);
+    const bool flips = op->kind == ExprKind::kSub;
+    return Split(op->b, is_negative != flips, terms);
+  }
+  if (op && op->kind == ExprKind::kMul && IsConst(op->b, -1)) {
+    return Split(op->a, !is_negative, terms);
+  }
+  terms->push_back({e, is_negative});
+}
+
+// The sum of all terms but those numbered `a` and `b`.
+Expr Rest(const std::vector<Term>& terms, size_t a, size_t b) {
+  Expr sum = Int(0);
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (i == a || i == b) continue;
+    sum = terms[i].is_negative ? Sub(sum, terms[i].e) : Add(sum, terms[i].e);
+  }
+  return sum;
+}
+
+const BinaryNode* Quotient(const Expr& e) {
+  const auto* op = e.As<BinaryNode>();
+  return op && op->kind == ExprKind::kFloorDiv ? op : nullptr;
+}
+
+// Whether the sum of the terms is at least 0 because quotient `i`, which is
+// added, is.
+bool ProvesWithout(const std::vector<Term>& terms, size_t i,
+                   Analyzer* analyzer) {
+  const BinaryNode& x = *Quotient(terms[i].e);
+  return analyzer->CanProveLessEqual(Int(0), x.a) &&
+         analyzer->CanProveLessEqual(Int(0), x.b) &&
+         analyzer->CanProveLessEqual(Int(0), Rest(terms, i, i));
+}
+
+// Because quotient `i`, which is subtracted, is no more than the rest.
+bool ProvesUpTo(const std::vector<Term>& terms, size_t i, Analyzer* analyzer) {
+  const BinaryNode& x = *Quotient(terms[i].e);
+  const Expr most = Add(Rest(terms, i, i), Int(1));
+  return analyzer->CanProveLessEqual(Int(0), x.b) &&
+         analyzer->CanProveLessEqual(Int(1), most) &&
+         analyzer->CanProveLess(x.a, Mul(most, x.b));
+}
+
+// Because quotient `i` is subtracted from quotient `j` of the same divisor.
+bool ProvesByPair(const std::vector<Term>& terms, size_t i, size_t j,
+                  Analyzer* analyzer) {
+  const BinaryNode& x = *Quotient(terms[i].e);
+  const BinaryNode& y = *Quotient(terms[j].e);
+  const int64_t* divisor = AsInt(y.b);
+  if (!divisor || *divisor < 1 || !SameExpr(x.b, y.b)) return false;
+  const Expr apart = FloorDiv(Sub(y.a, x.a), y.b);
+  return analyzer->CanProveLessEqual(Int(0), Add(apart, Rest(terms, i, j)));
+}
+
+}  // namespace
+
+bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer) {
+  std::vector<Term> terms;
+  Split(analyzer->Simplify(Sub(high, low)), false, &terms);
+  std::vector<size_t> added, subtracted;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (!Quotient(terms[i].e)) continue;
+    (terms[i].is_negative ? subtracted : added).push_back(i);
+  }
+  for (size_t j : added) {
+    if (ProvesWithout(terms, j, analyzer)) return true;
+  }
+  for (size_t i : subtracted) {
+    if (ProvesUpTo(terms, i, analyzer)) return true;
+    for (size_t j : added) {
+      if (ProvesByPair(terms, i, j, analyzer)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace kiln::verify_internal
