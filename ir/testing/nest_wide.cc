@@ -18,8 +18,8 @@ void NestWriter::RowViews() {
     if (n_ % d == 0) divisors.push_back(d);
   }
   const int64_t rows = Pick(divisors);
-  const std::string tile =
-      absl::StrCat("[vo * ", rows, ":vo * ", rows, " + ", rows, ", 0:", m_, "]");
+  const std::string tile = absl::StrCat("[vo * ", rows, ":vo * ", rows, " + ",
+                                        rows, ", 0:", m_, "]");
   const std::string view = absl::StrCat(", (", rows, ", ", m_, "), \"", dtype_,
                                         "\", strides=(\"p\", \"q\"), "
                                         "offset_factor=1)");
@@ -51,11 +51,13 @@ void NestWriter::AliasedViews() {
                         begin + length, "], (", length, ",), \"", dtype_,
                         "\", offset_factor=1)");
   };
-  const std::vector<std::string> written = {"W[vc]", absl::StrCat(x, "[vi, vc]")},
-                                 read = {"V[vc]",
-                                         absl::StrCat("V[", length - 1, " - vc]"),
-                                         absl::StrCat(x, "[vi, ", m_ - 1,
-                                                      " - vc]")};
+  const std::vector<std::string> written = {"W[vc]",
+                                            absl::StrCat(x, "[vi, vc]")},
+                                 read = {
+                                     "V[vc]",
+                                     absl::StrCat("V[", length - 1, " - vc]"),
+                                     absl::StrCat(x, "[vi, ", m_ - 1,
+                                                  " - vc]")};
   const std::string type = Chance(60) ? "spatial" : "opaque";
   Line(0, absl::StrCat("for i in range(", Rows(), "):"));
   Line(1, absl::StrCat("with T.block(\"B", blocks_++, "\"):"));
@@ -75,8 +77,7 @@ void NestWriter::AliasedViews() {
 void NestWriter::Nested() {
   const std::string a = Pick(read_only_);
   const int64_t kind = Below(3);
-  const std::string y =
-      kind == 0 ? Param("Y", Rows(), dtype_) : NewMatrix();
+  const std::string y = kind == 0 ? Param("Y", Rows(), dtype_) : NewMatrix();
   const std::string at =
       kind == 2 ? Param("S", absl::StrCat(m_), "int32", m_) : "";
   Line(0, absl::StrCat("for i in range(", Rows(), "):"));
@@ -128,13 +129,12 @@ void NestWriter::Opaque() {
     if (guarded) {
       Line(3, absl::StrCat("if ", Const(0), " < ", a, "[vi, j]:"));
     }
-    return Line(3 + guarded, absl::StrCat(x, "[vi, j + 1] = ", x,
-                                          "[vi, j] + ", a, "[vi, j + 1]"));
+    return Line(3 + guarded, absl::StrCat(x, "[vi, j + 1] = ", x, "[vi, j] + ",
+                                          a, "[vi, j + 1]"));
   }
   Line(2, absl::StrCat("for j in range(", m_, "):"));
   if (guarded) Line(3, "if (vi + j) % 2 == 0:");
-  Line(3 + guarded,
-       absl::StrCat(x, "[vi, ", m_ - 1, " - j] = ", a, "[vi, j]"));
+  Line(3 + guarded, absl::StrCat(x, "[vi, ", m_ - 1, " - j] = ", a, "[vi, j]"));
 }
 
 void NestWriter::IndexLet() {
@@ -162,10 +162,9 @@ void NestWriter::Wrapped() {
       "T.bitwise_and(T.Cast(\"int32\", vj), 2) // 2 * 0",
       absl::StrCat("T.max(T.Cast(\"int32\", T.Cast(\"int8\", vj * 50)), 0) % ",
                    m_)};
-  Nest(Plane(),
-       {Chance(60) ? absl::StrCat(x, "[vi, ", Pick(at), "] = ", value)
-                   : absl::StrCat(x, "[vi, vj] = ", Pick(read_only_), "[vi, ",
-                                  Pick(at), "] + ", value)});
+  Nest(Plane(), {Chance(60) ? absl::StrCat(x, "[vi, ", Pick(at), "] = ", value)
+                            : absl::StrCat(x, "[vi, vj] = ", Pick(read_only_),
+                                           "[vi, ", Pick(at), "] + ", value)});
 }
 
 void NestWriter::Guarded() {
@@ -182,8 +181,7 @@ void NestWriter::Guarded() {
 }
 
 void NestWriter::Compare() {
-  const std::string mask =
-      Param("M", absl::StrCat(Rows(), ", ", m_), "bool");
+  const std::string mask = Param("M", absl::StrCat(Rows(), ", ", m_), "bool");
   const std::string a = Load(), b = Load();
   Nest(Plane(), {absl::StrCat(mask, "[vi, vj] = ", a, " < ", b)});
   const std::string x = NewMatrix();

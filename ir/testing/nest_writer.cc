@@ -17,7 +17,7 @@ std::string NestWriter::Const(int64_t halves) const {
 }
 
 std::string NestWriter::Param(const char* prefix, const std::string& shape,
-                          const std::string& dtype, int64_t below) {
+                              const std::string& dtype, int64_t below) {
   const std::string name = absl::StrCat(prefix, names_++);
   const bool by_handle = symbolic_;
   params_.push_back(by_handle ? absl::StrCat(name, "_h: T.handle")
@@ -89,8 +89,8 @@ std::string NestWriter::Condition() {
     case 2:
       return absl::StrCat("0 < vj and vj < ", m_ - 1);
     case 3:
-      return absl::StrCat(
-          Param("M", absl::StrCat(Rows(), ", ", m_), "bool"), "[vi, vj]");
+      return absl::StrCat(Param("M", absl::StrCat(Rows(), ", ", m_), "bool"),
+                          "[vi, vj]");
     case 4:
       return absl::StrCat("vj <= ", Scalar("uint8"));
     default:
@@ -123,7 +123,7 @@ std::string NestWriter::Value() {
 }
 
 Axis NestWriter::MakeAxis(const std::string& name, std::string type,
-                      const std::string& extent) {
+                          const std::string& extent) {
   const std::string loop = name.substr(1);
   Axis axis{name, std::move(type), extent, {{loop, extent}}, loop, ""};
   if (extent == "n" || Chance(70)) return axis;
@@ -142,8 +142,9 @@ void NestWriter::Line(int depth, const std::string& text) {
   absl::StrAppend(&lines_, std::string(4 * (depth + 2), ' '), text, "\n");
 }
 
-void NestWriter::Nest(std::vector<Axis> axes, const std::vector<std::string>& body,
-                  bool may_be_parallel) {
+void NestWriter::Nest(std::vector<Axis> axes,
+                      const std::vector<std::string>& body,
+                      bool may_be_parallel) {
   std::vector<std::pair<std::string, std::string>> loops;
   std::vector<std::string> where;
   for (const Axis& axis : axes) {

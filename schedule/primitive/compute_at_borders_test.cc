@@ -50,9 +50,12 @@ void ExpectAtEveryLoop(const Function& f) {
 }
 
 TEST(ComputeAtBordersTest, EveryWayOfReadingAroundAtEveryLoop) {
-  const std::string above = "T.if_then_else(vi > 0, B[vi - 1, vj], T.float32(0))",
-                    far = "T.if_then_else(2 <= vi, B[vi - 2, vj], T.float32(1))",
-                    right = "T.if_then_else(vj < 8, B[vi, vj + 1], T.float32(0))",
+  const std::string above =
+                        "T.if_then_else(vi > 0, B[vi - 1, vj], T.float32(0))",
+                    far =
+                        "T.if_then_else(2 <= vi, B[vi - 2, vj], T.float32(1))",
+                    right =
+                        "T.if_then_else(vj < 8, B[vi, vj + 1], T.float32(0))",
                     corner =
                         "T.if_then_else(vi > 0 and vj + 3 < 9, B[vi - 1, vj + "
                         "3], T.float32(0))",

@@ -1,6 +1,7 @@
 #include "kiln/search/task/default_schedule.h"
 
-#include <unordered_set>
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -8,12 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/search/cost/analytic.h"
 #include "kiln/search/feature/summary.h"
+#include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
 
 namespace kiln {
 namespace {
+
+constexpr int kLeastDraws = 8;
 
 struct Judged {
   absl::StatusOr<Candidate> candidate = absl::UnknownError("not drawn");
@@ -84,8 +88,13 @@ absl::StatusOr<DefaultSchedule> ScheduleByDefault(
   if (space.size() == 0) {
     return Unchanged(module.functions[function], machine, threads);
   }
+  // A draw, too, costs as much as the function is long.
+  const size_t blocks = RootBlocks(module.functions[function]).size();
+  DefaultScheduleOptions fewer = options;
+  fewer.draws = std::max(options.draws * DesignLimit(blocks) / DesignLimit(1),
+                         std::min(options.draws, kLeastDraws));
   absl::StatusOr<DefaultSchedule> best =
-      BestEstimated(space, machine, threads, pool, options);
+      BestEstimated(space, machine, threads, pool, fewer);
   if (absl::IsNotFound(best.status())) {
     return Unchanged(module.functions[function], machine, threads);
   }

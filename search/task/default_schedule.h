@@ -15,7 +15,7 @@
 namespace kiln {
 
 struct DefaultScheduleOptions {
-  int draws = 256;  // points to choose among
+  int draws = 256;  // points to choose among; fewer of long functions
   uint64_t seed = 0;
 };
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 
@@ -23,19 +25,28 @@ std::vector<Design> Apply(const ScheduleRule& rule, const std::string& block,
   return made;
 }
 
-// The same, for each block of the design in turn.
+// The same, for each block of the design in turn. Where that would be more
+// than `limit` designs, each goes on with one way to do the next block: the
+// first with the first way, the second with the second, and so on, so that
+// functions of many like blocks get designs that treat them alike.
 std::vector<Design> ApplyToAll(const ScheduleRule& rule,
-                               const RuleContext& context, Design design) {
+                               const RuleContext& context, size_t limit,
+                               Design design) {
   const std::vector<std::string> blocks =
       RootBlocks(FunctionOf(design.schedule, context));
   std::vector<Design> designs = {std::move(design)};
   for (const std::string& block : blocks) {
-    std::vector<Design> next;
+    std::vector<std::vector<Design>> ways;
+    size_t count = 0;
     for (Design& one : designs) {
-      std::vector<Design> made = Apply(rule, block, context, std::move(one));
-      std::move(made.begin(), made.end(), std::back_inserter(next));
+      ways.push_back(Apply(rule, block, context, std::move(one)));
+      count += ways.back().size();
     }
-    designs = std::move(next);
+    designs.clear();
+    for (size_t i = 0; i < ways.size(); ++i) {
+      if (count > limit) ways[i] = {std::move(ways[i][i % ways[i].size()])};
+      absl::c_move(ways[i], std::back_inserter(designs));
+    }
   }
   return designs;
 }
@@ -59,14 +70,26 @@ const std::vector<ScheduleRule>& CpuRules() {
   return *rules;
 }
 
+int DesignLimit(size_t blocks) {
+  constexpr size_t kMost = 64, kOfBlocks = 8, kLeast = 2;
+  if (blocks <= kOfBlocks) return kMost;
+  const size_t ratio = blocks / kOfBlocks;
+  return static_cast<int>(std::max(kMost / (ratio * ratio), kLeast));
+}
+
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit) {
   std::vector<Design> designs = {{Schedule(module), {}}};
+  if (limit <= 0) {
+    limit = DesignLimit(
+        RootBlocks(FunctionOf(designs[0].schedule, context)).size());
+  }
   for (const ScheduleRule& rule : rules) {
     std::vector<Design> next;
     for (Design& design : designs) {
-      for (Design& made : ApplyToAll(rule, context, std::move(design))) {
+      for (Design& made : ApplyToAll(rule, context, static_cast<size_t>(limit),
+                                     std::move(design))) {
         if (static_cast<int>(next.size()) < limit) {
           next.push_back(std::move(made));
         }

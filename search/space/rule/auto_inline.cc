@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 
@@ -26,6 +31,45 @@ bool IsReduced(const Schedule& sch, const BlockInfo& info,
       });
 }
 
+constexpr int64_t kCheapNodes = 48;  // of an expression
+
+const BlockNode* NodeOf(const Function& f, std::string_view name) {
+  const BlockNode* found = nullptr;
+  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+    if (!found && realize.block->name == name) found = realize.block.get();
+  });
+  return found;
+}
+
+// Counts what `counts` holds for, up to one more than `limit`.
+int64_t Count(const Stmt& body, int64_t limit,
+              FunctionRef<bool(const Expr&)> counts) {
+  int64_t count = 0;
+  Visit(body, [&](const Stmt& s) {
+    ForEachExpr(s, [&](const Expr& e) {
+      Visit(e, [&](const Expr& inner) {
+        if (count <= limit && counts(inner)) ++count;
+        return count <= limit;
+      });
+    });
+    return count <= limit;
+  });
+  return count;
+}
+
+// A value of several uses is computed for each of them: it has to be cheap.
+bool IsCheapOrUsedOnce(const Function& f, const BlockInfo& info) {
+  const BlockNode& block = *NodeOf(f, info.name);
+  const Buffer& written = block.writes[0].buffer;
+  const auto any = [](const Expr&) { return true; };
+  if (Count(block.body, kCheapNodes, any) <= kCheapNodes) return true;
+  if (info.consumers.size() != 1) return false;
+  return Count(NodeOf(f, info.consumers[0])->body, 1, [&](const Expr& e) {
+           const auto* load = e.As<LoadNode>();
+           return load && load->buffer == written;
+         }) == 1;
+}
+
 }  // namespace
 
 std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
@@ -33,6 +77,7 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !info->is_elementwise || info->is_output) return {};
   if (info->consumers.empty() || info->is_expensive) return {};
+  if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
   if (Reorders(*info) && IsReduced(sch, *info, context)) return {};
   Schedule inlined = sch;
   const absl::StatusOr<Rv> rv =

@@ -2,6 +2,7 @@
 #ifndef KILN_SEARCH_SPACE_RULE_RULE_H_
 #define KILN_SEARCH_SPACE_RULE_RULE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,16 +99,21 @@ struct Design {
   std::vector<RuleUse> uses;
 };
 
+// How many designs are made of a function with so many blocks in its root
+// scope, where each costs as much as the function is long: 64 of up to 8
+// blocks, and fewer of more.
+int DesignLimit(size_t blocks);
+
 // The schedules that the rules make of a module: one rule after the other,
 // asked for each block that the rules before it left in the root scope, in
-// program order. At most `limit`.
+// program order. At most `limit`; 0: as many as DesignLimit.
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
-                                const RuleContext& context, int limit = 64);
+                                const RuleContext& context, int limit = 0);
 // The schedules alone.
 std::vector<Schedule> ApplyRules(const Module& module,
                                  const std::vector<ScheduleRule>& rules,
-                                 const RuleContext& context, int limit = 64);
+                                 const RuleContext& context, int limit = 0);
 
 }  // namespace kiln
 
