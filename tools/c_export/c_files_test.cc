@@ -54,7 +54,7 @@ Ran Shell(const std::string& command) {
 const std::vector<std::string>& Compilers() {
   static const std::vector<std::string> found = [] {
     std::vector<std::string> names;
-    for (const char* name : {"gcc", "clang-19", "clang"}) {
+    for (const char* name : {"gcc", "clang-19"}) {
       if (Shell(absl::StrCat("command -v ", name)).status == 0) {
         names.push_back(name);
       }
@@ -103,8 +103,7 @@ absl::StatusOr<Exported> Export(const std::string& name, const Function& source,
 void ExpectClean(const Exported& exported) {
   ASSERT_FALSE(Compilers().empty());
   for (const std::string& compiler : Compilers()) {
-    for (const char* language : {"-x c -std=c99", "-x c -std=c17",
-                                 "-x c++ -std=c++11", "-x c++ -std=c++20"}) {
+    for (const char* language : {"-x c -std=c99", "-x c++ -std=c++11"}) {
       for (const char* file : {"example.c", "kiln_host.c"}) {
         const Ran ran = Shell(absl::StrCat(
             "cd ", exported.folder, " && ", compiler, " ", language,
@@ -268,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(All, WorkloadTest,
                                          "gmm:32,64,48:layout_free", "sfm:8,32",
                                          "c2d:6,6,8,8,3,1,1",
                                          "c2d:7,7,32,32,3,1,1:layout_free",
-                                         "nrm:4,6,5"));
+                                         "nrm:4,6"));
 
 TEST(CFilesTest, SeveralOutputsOneInPlaceAndNamesThatAreTaken) {
   ExpectWorks("outputs", R"py(
