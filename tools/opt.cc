@@ -57,7 +57,8 @@ constexpr char kUsage[] =
     "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
     "--stage parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
     "      [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
-    "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a step of the "
+    "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a step "
+    "of the "
     "trace is refused.";
 
 enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };

@@ -139,7 +139,8 @@ std::string HeadText(const CKernel& kernel) {
   return absl::StrCat(
       "/* The function ", InComment(kernel.name), ", compiled by Kiln ",
       kVersion, " for\n *   ", InComment(kernel.target),
-      "\n * with the features of the machine at hand, where that is its CPU. Processors\n * without these instructions end it by SIGILL.\n *\n"
+      "\n * with the features of the machine at hand, where that is its CPU. "
+      "Processors\n * without these instructions end it by SIGILL.\n *\n"
       " *   cc -O2 program.c ",
       objects, " kiln_host.c -lm -lpthread\n *\n * The object",
       kernel.prepare ? "s need" : " needs", " nothing of Kiln",
