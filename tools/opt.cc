@@ -45,7 +45,7 @@ ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
           "it equals this one up to names and simplification; else exits with "
-          "1 and prints the first difference.");
+          "2 and prints the first difference.");
 ABSL_FLAG(std::string, target, "llvm",
           "What to generate code for, such as \"llvm -mcpu=znver4\".");
 
@@ -57,7 +57,8 @@ constexpr char kUsage[] =
     "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
     "--stage parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
     "      [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
-    "Exit status: 0; 1 for an error or a difference; 3 where a step of the "
+    "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a step "
+    "of the "
     "trace is refused.";
 
 enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };
@@ -154,7 +155,7 @@ absl::StatusOr<int> Compare(const Module& module) {
   const std::optional<std::string> difference = FirstDifference(module, other);
   if (!difference) return kExitOk;
   std::fputs(difference->c_str(), stdout);
-  return kExitError;
+  return kExitMismatch;
 }
 
 void Print(const std::string& text) {

@@ -235,7 +235,8 @@ absl::Status PrintOutcome(const Module& module, const TuneOutcome& outcome) {
   KILN_RETURN_IF_ERROR(PrintBest(module, outcome));
   std::printf("best module  %s/best.py, best.pb\n", outcome.task_dir.c_str());
   std::printf("its trace    %s/trace.py\n", outcome.task_dir.c_str());
-  std::printf("its code     %s/kernel.o\n", outcome.task_dir.c_str());
+  std::printf("its code     %s/kernel.o; for C kernel.h, example.c\n",
+              outcome.task_dir.c_str());
   std::printf("all trials   %s\n", outcome.database.c_str());
   std::printf("log          %s/tune.log\n", outcome.task_dir.c_str());
   return absl::OkStatus();

@@ -102,6 +102,25 @@ TEST_F(CompileTest, TheExponentialOfFloatsCallsNothing) {
   EXPECT_THAT(Ir(MakeStore(c_, value, {Int(0)})), Not(HasSubstr("@exp")));
 }
 
+// LLVM ended the process where nine lanes of bfloat16 were compared or copied.
+TEST_F(CompileTest, Bfloat16IsComparedAndCopiedInVectorsOfAnyLength) {
+  auto target = ParseTarget("llvm -mcpu=sapphirerapids");
+  KILN_ASSERT_OK(target.status());
+  for (int lanes : {1, 3, 8, 9, 16, 31}) {
+    const Buffer x = MakeBuffer("A", DType::BFloat16(), {Int(64)});
+    const Buffer y = MakeBuffer("B", DType::BFloat16(), {Int(64)});
+    const Expr at = lanes == 1 ? Int(0) : Ramp(Int(0), Int(1), lanes);
+    const Expr value = Binary(ExprKind::kMax, Load(x, {at}), Load(y, {at}));
+    Function f;
+    f.name = "f";
+    f.params = {{Var("A"), x}, {Var("B"), y}};
+    for (const Expr& stored : {value, Load(x, {at})}) {
+      f.body = MakeStore(y, stored, {at});
+      KILN_EXPECT_OK(CompileToObject(f, "f", *target).status());
+    }
+  }
+}
+
 TEST_F(CompileTest, OtherFunctionsComeFromLibm) {
   const Expr value = Call(kF32, Intrinsic::kSin, {Load(a_, {Int(0)})});
   EXPECT_THAT(Ir(MakeStore(c_, value, {Int(0)})), HasSubstr("@sinf("));

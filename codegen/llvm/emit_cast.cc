@@ -53,9 +53,32 @@ llvm::Value* Emitter::EmitFloatCast(DType to, DType from, llvm::Value* value) {
                                         : b_.CreateFPTrunc(value, TypeOf(to));
 }
 
+llvm::Value* Emitter::Comparable(llvm::Value* value) {
+  llvm::Type* type = value->getType();
+  if (!type->getScalarType()->isBFloatTy()) return value;
+  llvm::Value* bits =
+      b_.CreateBitCast(value, type->getWithNewType(b_.getInt16Ty()));
+  bits = b_.CreateZExt(bits, type->getWithNewType(b_.getInt32Ty()));
+  return b_.CreateBitCast(b_.CreateShl(bits, 16),
+                          type->getWithNewType(b_.getFloatTy()));
+}
+
+llvm::Value* Emitter::Choose(llvm::Value* condition, llvm::Value* a,
+                             llvm::Value* b) {
+  llvm::Type* type = a->getType();
+  if (!type->getScalarType()->isBFloatTy()) {
+    return b_.CreateSelect(condition, a, b);
+  }
+  llvm::Type* bits = type->getWithNewType(b_.getInt16Ty());
+  return b_.CreateBitCast(b_.CreateSelect(condition, b_.CreateBitCast(a, bits),
+                                          b_.CreateBitCast(b, bits)),
+                          type);
+}
+
 llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
   llvm::Type* type = TypeOf(to);
   if (to.is_bool()) {
+    if (from.is_float()) value = Comparable(value);
     llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
     return from.is_float() ? b_.CreateFCmpUNE(value, zero)
                            : b_.CreateICmpNE(value, zero);

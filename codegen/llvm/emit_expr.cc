@@ -105,7 +105,7 @@ llvm::Value* Emitter::EmitVar(const VarNode& var) {
 llvm::Value* Emitter::EmitSelect(const SelectNode& node) {
   llvm::Value* condition = Emit(node.condition);
   llvm::Value* true_value = Emit(node.true_value);
-  return b_.CreateSelect(condition, true_value, Emit(node.false_value));
+  return Choose(condition, true_value, Emit(node.false_value));
 }
 
 llvm::Value* Emitter::EmitLet(const LetNode& let) {
@@ -136,10 +136,10 @@ llvm::Value* Emitter::EmitBinary(const BinaryNode& node) {
     return EmitCompare(node.kind, dtype, a, b);
   }
   if (node.kind == ExprKind::kMin) {
-    return b_.CreateSelect(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
+    return Choose(EmitCompare(ExprKind::kLT, dtype, a, b), a, b);
   }
   if (node.kind == ExprKind::kMax) {
-    return b_.CreateSelect(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
+    return Choose(EmitCompare(ExprKind::kGT, dtype, a, b), a, b);
   }
   return dtype.is_float() ? EmitFloatArithmetic(node.kind, a, b)
                           : EmitIntArithmetic(node, a, b);
@@ -147,7 +147,9 @@ llvm::Value* Emitter::EmitBinary(const BinaryNode& node) {
 
 llvm::Value* Emitter::EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
                                   llvm::Value* b) {
-  if (dtype.is_float()) return b_.CreateFCmp(FloatPredicate(kind), a, b);
+  if (dtype.is_float()) {
+    return b_.CreateFCmp(FloatPredicate(kind), Comparable(a), Comparable(b));
+  }
   return b_.CreateICmp(IntPredicate(kind, dtype.is_int()), a, b);
 }
 

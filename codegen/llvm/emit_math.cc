@@ -137,6 +137,7 @@ llvm::Value* Emitter::EmitMagnitude(llvm::Value* x) {
 }
 
 llvm::Value* Emitter::EmitClassification(Intrinsic op, llvm::Value* x) {
+  x = Comparable(x);
   if (op == Intrinsic::kIsNan) return b_.CreateFCmpUNO(x, x);
   llvm::Value* magnitude = EmitMagnitude(x);
   llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());

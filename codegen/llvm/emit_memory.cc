@@ -35,8 +35,12 @@ llvm::Value* Emitter::Address(const Buffer& buffer, const Expr& index) {
 llvm::Value* Emitter::LoadElement(const Buffer& buffer, llvm::Value* address,
                                   int lanes) {
   const DType dtype = buffer->dtype.WithLanes(lanes);
-  llvm::Value* value = b_.CreateAlignedLoad(
-      MemoryType(dtype), address, llvm::Align(dtype.Element().bytes()));
+  llvm::Type* type = MemoryType(dtype);
+  const bool is_bfloat = type->getScalarType()->isBFloatTy();
+  if (is_bfloat) type = type->getWithNewType(b_.getInt16Ty());
+  llvm::Value* value =
+      b_.CreateAlignedLoad(type, address, llvm::Align(dtype.Element().bytes()));
+  if (is_bfloat) return b_.CreateBitCast(value, TypeOf(dtype));
   return dtype.is_bool() ? b_.CreateTrunc(value, TypeOf(dtype)) : value;
 }
 
@@ -48,6 +52,10 @@ void Emitter::StoreElement(const Buffer& buffer, llvm::Value* address,
       type = llvm::VectorType::get(type, vector->getElementCount());
     }
     value = b_.CreateZExt(value, type);
+  }
+  if (value->getType()->getScalarType()->isBFloatTy()) {
+    value = b_.CreateBitCast(value,
+                             value->getType()->getWithNewType(b_.getInt16Ty()));
   }
   b_.CreateAlignedStore(value, address,
                         llvm::Align(buffer->dtype.Element().bytes()));

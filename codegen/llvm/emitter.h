@@ -159,6 +159,12 @@ class Emitter {
   // Conversions (emit_cast.cc).
   llvm::Value* RoundToOddF32(llvm::Value* value);
   llvm::Value* RoundToBf16(llvm::Value* value);
+  // bfloat16 as the same numbers in float32, by their bits; others as given.
+  // LLVM cannot generate code for comparisons, selections and copies of
+  // bfloat16 in vectors of odd lengths.
+  llvm::Value* Comparable(llvm::Value* value);
+  // `condition ? a : b`, of bfloat16 by the bits.
+  llvm::Value* Choose(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitFloatCast(DType to, DType from, llvm::Value* value);
   llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
 

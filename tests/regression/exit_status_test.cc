@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::ProcessResult;
 using testing::RunProcess;
 
@@ -57,6 +58,27 @@ TEST_F(ExitStatusTest, AMismatchIsNoError) {
   const ProcessResult missing = Run({"--expect=@missing.npy"});
   EXPECT_EQ(missing.status, 1);
   EXPECT_THAT(missing.err, HasSubstr("missing.npy"));
+}
+
+TEST_F(ExitStatusTest, ADifferenceBetweenProgramsIsNoError) {
+  const auto program = [](int extent) {
+    return "@T.prim_func\ndef f(A: T.Buffer((8,), \"float32\")):\n"
+           "    for i in range(" +
+           std::to_string(extent) +
+           "):\n        with T.block(\"A\"):\n"
+           "            vi = T.axis.spatial(" +
+           std::to_string(extent) + ", i)\n            A[vi] = T.float32(1)\n";
+  };
+  std::ofstream(folder_ + "/a.py") << program(8);
+  std::ofstream(folder_ + "/b.py") << program(7);
+  const auto compare = [&](const std::string& other) {
+    return RunProcess({"tools/opt", "--module=a.py", "--compare=" + other},
+                      {.folder = folder_});
+  };
+  EXPECT_EQ(compare("a.py").status, 0);
+  EXPECT_EQ(compare("b.py").status, 2);
+  EXPECT_THAT(compare("b.py").out, Not(IsEmpty()));
+  EXPECT_EQ(compare("missing.py").status, 1);
 }
 
 TEST_F(ExitStatusTest, ARefusedStepIsOneOfItsOwn) {

@@ -14,13 +14,20 @@ struct Core {
   IsaLevel level;
 };
 
-// The targets of OpenBLAS for x86-64 whose kernels use AVX (TargetList.txt).
+// The targets of OpenBLAS for x86-64 (TargetList.txt).
 constexpr Core kCores[] = {
     {"Sandybridge", IsaLevel::kAvx},   {"Bulldozer", IsaLevel::kAvx},
     {"Piledriver", IsaLevel::kAvx},    {"Steamroller", IsaLevel::kAvx},
     {"Excavator", IsaLevel::kAvx2},    {"Haswell", IsaLevel::kAvx2},
     {"Zen", IsaLevel::kAvx2},          {"SkylakeX", IsaLevel::kAvx512},
     {"Cooperlake", IsaLevel::kAvx512}, {"SapphireRapids", IsaLevel::kAvx512},
+};
+
+// Those whose kernels use no AVX.
+constexpr const char* kOldCores[] = {
+    "Generic", "Katmai",       "Coppermine", "Northwood",  "Prescott", "Banias",
+    "Atom",    "Core2",        "Penryn",     "Dunnington", "Nehalem",  "Athlon",
+    "Opteron", "Opteron_SSE3", "Barcelona",  "Bobcat",     "Nano",     "VIAC3",
 };
 
 std::string Quoted(const std::string& text) {
@@ -40,6 +47,8 @@ const char* ToString(IsaLevel level) {
       return "AVX2";
     case IsaLevel::kAvx512:
       return "AVX-512";
+    case IsaLevel::kUnknown:
+      return "of an unknown instruction set";
   }
   return "";
 }
@@ -60,7 +69,10 @@ IsaLevel LevelOfOpenBlasCore(const std::string& core) {
   for (const Core& known : kCores) {
     if (absl::EqualsIgnoreCase(known.name, core)) return known.level;
   }
-  return IsaLevel::kBaseline;
+  for (const char* old : kOldCores) {
+    if (absl::EqualsIgnoreCase(old, core)) return IsaLevel::kBaseline;
+  }
+  return IsaLevel::kUnknown;
 }
 
 std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state) {
@@ -74,6 +86,8 @@ std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state) {
       return "HASWELL";
     case IsaLevel::kAvx512:
       return "SKYLAKEX";
+    case IsaLevel::kUnknown:  // No processor's.
+      return "";
   }
   return "";
 }

@@ -10,8 +10,10 @@
 
 namespace kiln::bench {
 
-// What the kernels of a library need, from the least on.
-enum class IsaLevel { kBaseline, kAvx, kAvx2, kAvx512 };
+// What the kernels of a library need, from the least on. Kernels of which it is
+// not known, such as those of a later version, count as good enough for any
+// processor: they are compared, and the table says so.
+enum class IsaLevel { kBaseline, kAvx, kAvx2, kAvx512, kUnknown };
 const char* ToString(IsaLevel level);
 
 struct LibraryState {
@@ -25,7 +27,7 @@ struct LibraryState {
 // What the processor has: AVX2 with FMA; AVX-512 with F, CD, BW, DQ and VL.
 IsaLevel HostIsa();
 
-// By the names of openblas_get_corename(); an unknown one is kBaseline.
+// By the names of openblas_get_corename(); other ones are kUnknown.
 IsaLevel LevelOfOpenBlasCore(const std::string& core);
 
 // Of the libraries that this program runs.

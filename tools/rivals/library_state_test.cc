@@ -22,7 +22,7 @@ TEST(LibraryStateTest, ALibraryBelowTheProcessorIsRefused) {
                              HasSubstr("AVX2"), HasSubstr("AVX-512"))));
   EXPECT_FALSE(CheckRunsAt(IsaLevel::kAvx2, State("Prescott")).ok());
   EXPECT_FALSE(CheckRunsAt(IsaLevel::kAvx2, State("Sandybridge")).ok());
-  EXPECT_FALSE(CheckRunsAt(IsaLevel::kAvx, State("unheard of")).ok());
+  KILN_EXPECT_OK(CheckRunsAt(IsaLevel::kAvx, State("unheard of")));
 }
 
 TEST(LibraryStateTest, ALibraryAtTheProcessorsLevelIsCompared) {
@@ -61,6 +61,11 @@ TEST(LibraryStateTest, NamesTheCoreThatOpenBlasShouldHaveChosen) {
   EXPECT_EQ(BetterOpenBlasCore(IsaLevel::kAvx512, zen), "SKYLAKEX");
   EXPECT_EQ(BetterOpenBlasCore(IsaLevel::kAvx2, zen), "");
   EXPECT_EQ(LevelOfOpenBlasCore("SKYLAKEX"), IsaLevel::kAvx512);
+  EXPECT_EQ(LevelOfOpenBlasCore("prescott"), IsaLevel::kBaseline);
+  const LibraryState later = State("Zen9");
+  EXPECT_EQ(later.level, IsaLevel::kUnknown);
+  KILN_EXPECT_OK(CheckRunsAt(IsaLevel::kAvx512, later));
+  EXPECT_EQ(BetterOpenBlasCore(IsaLevel::kAvx512, later), "");
   EXPECT_EQ(LevelOfOpenBlasCore("HASWELL"), IsaLevel::kAvx2);
 }
 

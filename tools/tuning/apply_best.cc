@@ -40,7 +40,7 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   outcome.best_trace = best.record.trace;
   outcome.state.best = std::move(best.record);
   KILN_RETURN_IF_ERROR(SaveBest(job.module, outcome.best, outcome.best_trace,
-                                dir, nullptr, builder));
+                                dir, nullptr, builder, request.target));
   return outcome;
 }
 

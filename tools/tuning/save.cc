@@ -1,21 +1,39 @@
 #include "kiln/tools/tuning/save.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/tools/c_export/c_files.h"
+#include "kiln/tools/c_export/c_kernel.h"
 
 namespace kiln {
+namespace {
+
+absl::Status SaveForC(const Function& source, const BuildResult& built,
+                      const Target& target, const WorkDir& dir) {
+  KILN_ASSIGN_OR_RETURN(const CKernel kernel,
+                        DescribeForC(source, built, target));
+  KILN_RETURN_IF_ERROR(dir.Write("kernel.h", CHeader(kernel)));
+  KILN_RETURN_IF_ERROR(dir.Write("example.c", CExample(kernel)));
+  KILN_RETURN_IF_ERROR(dir.Write("kiln_host.h", CHostHeaderFile()));
+  return dir.Write("kiln_host.c", CHostSourceFile());
+}
+
+}  // namespace
 
 absl::Status SaveBest(Module module, const Function& best,
                       const std::string& trace, const WorkDir& dir,
-                      const BuildResult* measured, Builder& builder) {
+                      const BuildResult* measured, Builder& builder,
+                      const Target& target) {
   Function* place = module.Find(best.name);
   if (!place) {
     return absl::NotFoundError(
         absl::StrCat("the module has no function ", best.name));
   }
-  *place = best;
+  const Function source = std::exchange(*place, best);
   KILN_RETURN_IF_ERROR(dir.Write("best.py", PrintModule(module)));
   KILN_RETURN_IF_ERROR(dir.Write("best.pb", SerializeModule(module)));
   KILN_RETURN_IF_ERROR(dir.Write("trace.py", trace));
@@ -27,7 +45,8 @@ absl::Status SaveBest(Module module, const Function& best,
   if (measured->preparation) {
     KILN_RETURN_IF_ERROR(dir.Write("prepare.o", measured->preparation->object));
   }
-  return dir.Write("kernel.o", measured->object);
+  KILN_RETURN_IF_ERROR(dir.Write("kernel.o", measured->object));
+  return SaveForC(source, *measured, target, dir);
 }
 
 }  // namespace kiln

@@ -42,14 +42,19 @@ TEST(SavedKernelTest, NothingIsBuiltAgain) {
   KILN_ASSERT_OK_AND_ASSIGN(const TuneJob job, JobOfWorkload("gmm:4,4,4"));
   KILN_ASSERT_OK_AND_ASSIGN(
       const WorkDir dir, WorkDir::Open(testing::TempDir() + "/saved", "gmm"));
-  BuildResult measured;
-  measured.object = "the bytes that were measured";
   LlvmBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(BuildResult measured,
+                            builder.Build(job.module.functions[0]));
+  measured.object += "what no build adds";
   KILN_ASSERT_OK(SaveBest(job.module, job.module.functions[0], "", dir,
-                          &measured, builder));
+                          &measured, builder, HostTarget()));
   KILN_ASSERT_OK_AND_ASSIGN(const std::string saved,
                             ReadFile(dir.File("kernel.o")));
-  EXPECT_EQ(saved, measured.object);
+  EXPECT_TRUE(saved == measured.object);
+  for (const char* file :
+       {"kernel.h", "example.c", "kiln_host.h", "kiln_host.c"}) {
+    KILN_EXPECT_OK(ReadFile(dir.File(file)).status());
+  }
 }
 
 }  // namespace

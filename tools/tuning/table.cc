@@ -7,6 +7,17 @@
 namespace kiln {
 namespace {
 
+constexpr size_t kMostOfAName = 48;
+
+// Without its middle where it is long: both ends of a workload's name tell it
+// from others.
+std::string ShortName(const std::string& name) {
+  if (name.size() <= kMostOfAName) return name;
+  const size_t kept = kMostOfAName - 3, head = (kept + 1) / 2;
+  return absl::StrCat(name.substr(0, head), "...",
+                      name.substr(name.size() - (kept - head)));
+}
+
 std::string DoneColumn(const TuneState& state) {
   if (!state.gave_up.empty()) return "no: cannot be measured";
   if (state.finished) return "Y";
@@ -29,7 +40,7 @@ std::string ResultTable(const std::vector<TuneState>& states) {
   for (const TuneState& state : states) {
     width = std::max(width, state.task.size());
   }
-  const int name = static_cast<int>(std::min<size_t>(width, 48));
+  const int name = static_cast<int>(std::min(width, kMostOfAName));
   std::string table = absl::StrFormat(
       " ID | %*s | %12s | %6s | %14s | %12s | %21s | %6s | %s\n", name, "Name",
       "FLOP", "Weight", "Speed (GFLOPS)", "Latency (us)",
@@ -40,8 +51,8 @@ std::string ResultTable(const std::vector<TuneState>& states) {
   double total_us = 0;
   for (const TuneState& state : states) {
     absl::StrAppendFormat(&table, "%3d | %*s | %12.0f | %6g | %s | %6d | %s\n",
-                          state.id, name, state.task, state.flop, state.weight,
-                          TimeColumns(state), state.trials_done,
+                          state.id, name, ShortName(state.task), state.flop,
+                          state.weight, TimeColumns(state), state.trials_done,
                           DoneColumn(state));
     trials += state.trials_done;
     total_us += state.weight * state.best_us();

@@ -287,19 +287,19 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
 }
 
 absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
-                       Bench& bench, TuneOutcome* tuned) {
+                       Bench& bench, const Target& target, TuneOutcome* tuned) {
   const Module& module = task.space->module();
   int index = 0;
   while (&module.functions[index] != &task.function()) ++index;
   KILN_ASSIGN_OR_RETURN(tuned->best,
                         ReplayTrace(module, index, tuned->best_trace));
   return SaveBest(module, tuned->best, tuned->best_trace, dir,
-                  tuned->state.best_kernel.get(), *bench.builder);
+                  tuned->state.best_kernel.get(), *bench.builder, target);
 }
 
 // Writes what the run found for a task.
 absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
-                  TuneOutcome* outcome) {
+                  const Target& target, TuneOutcome* outcome) {
   outcome->database = dir.database();
   outcome->task_dir = dir.task_dir();
   if (const CostModel* model = task.guide.model.get()) {
@@ -316,7 +316,7 @@ absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
   } else {
     return absl::OkStatus();
   }
-  return WriteBest(task, dir, bench, outcome);
+  return WriteBest(task, dir, bench, target, outcome);
 }
 
 absl::StatusOr<std::vector<WorkDir>> OpenDirs(const TuneAllRequest& request) {
@@ -355,7 +355,8 @@ absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
   for (size_t i = 0; i < tasks.size(); ++i) {
     states[i].grounds = tasks[i]->grounds;
     outcomes[i].state = states[i];
-    KILN_RETURN_IF_ERROR(Save(*tasks[i], dirs[i], bench, &outcomes[i]));
+    KILN_RETURN_IF_ERROR(
+        Save(*tasks[i], dirs[i], bench, request.target, &outcomes[i]));
     view->Done(states[i]);
   }
   view->End(states);

@@ -46,5 +46,12 @@ TEST(ResultTableTest, HasARowForEachTaskAndTheWeightedSum) {
   EXPECT_THAT(table, HasSubstr("Total latency (us): 50\n"));
 }
 
+TEST(ResultTableTest, LongNamesLoseTheirMiddle) {
+  const std::string name = "first" + std::string(60, 'x') + "last";
+  const std::string table = ResultTable({State(0, name, 1, 10)});
+  EXPECT_THAT(table, HasSubstr("  0 | first" + std::string(18, 'x') + "..." +
+                               std::string(18, 'x') + "last | "));
+}
+
 }  // namespace
 }  // namespace kiln
