@@ -23,6 +23,7 @@
 #include "kiln/schedule/trace/script.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/access_check.h"
+#include "kiln/search/measure/compare.h"
 #include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
@@ -136,7 +137,9 @@ CompareOptions TolerancesFor(const NDArray& expected, bool exact) {
     options.rtol = real ? DefaultRelative(expected.dtype()) : 0;
   }
   if (options.atol < 0) {
-    options.atol = real ? options.rtol * RootMeanSquare(expected) : 0;
+    options.atol = real ? options.rtol * std::max(RootMeanSquare(expected),
+                                                  LeastNormal(expected.dtype()))
+                        : 0;
   }
   return options;
 }

@@ -113,12 +113,19 @@ double Epsilon(DType dtype) {
 
 }  // namespace
 
+double LeastNormal(DType dtype) {
+  if (!dtype.is_float()) return 0;
+  if (dtype.code() != TypeCode::kBFloat && dtype.bits() == 16) return 0x1p-14;
+  return dtype.bits() == 64 ? std::numeric_limits<double>::min()
+                            : std::numeric_limits<float>::min();
+}
+
 Tolerance ToleranceFor(DType dtype, int64_t reduction_length,
                        double magnitude) {
   const double length =
       static_cast<double>(std::max<int64_t>(reduction_length, 1));
   const double relative = 32 * Epsilon(dtype) * std::sqrt(length);
-  return {relative, relative * magnitude};
+  return {relative, relative * std::max(magnitude, LeastNormal(dtype))};
 }
 
 double LargestMagnitude(DType dtype, const void* data, int64_t count) {

@@ -17,10 +17,15 @@ struct Tolerance {
   double atol = 0;
 };
 
+// The least number with all its digits: smaller ones round in absolute steps.
+// 0 for integers and bool.
+double LeastNormal(DType dtype);
+
 // What two orders of summing `reduction_length` terms (1: no reduction) may
-// differ by, where the results' largest magnitude is `magnitude`: 32 units of
-// the type's precision, times the square root of the length, since rounding
-// errors add up like a random walk. Exact for integers and bool.
+// differ by, where the results' largest magnitude is `magnitude` (or
+// LeastNormal): 32 units of the type's precision, times the square root of the
+// length, since rounding errors add up like a random walk. Exact for integers
+// and bool.
 Tolerance ToleranceFor(DType dtype, int64_t reduction_length, double magnitude);
 
 // The largest finite magnitude among `count` elements.

@@ -110,5 +110,15 @@ TEST(CompareTest, ToleranceCoversAnotherOrderOfSummation) {
   }
 }
 
+TEST(ToleranceTest, SubnormalResultsMayBeStepsApart) {
+  const float got[] = {5.452e-42f, 0.0f}, expected[] = {5.454e-42f, 1.4e-45f};
+  const DType f32 = DType::Float(32);
+  const Tolerance tolerance =
+      ToleranceFor(f32, 1, LargestMagnitude(f32, expected, 2));
+  EXPECT_FALSE(CompareElements(f32, got, expected, 2, tolerance));
+  const float off[] = {5.454e-42f, 1e-42f};
+  EXPECT_TRUE(CompareElements(f32, off, expected, 2, tolerance));
+}
+
 }  // namespace
 }  // namespace kiln
