@@ -1,6 +1,7 @@
 #include "kiln/tests/fuzz/pair.h"
 
 #include <functional>
+#include <iostream>
 #include <string>
 #include <utility>
 
@@ -169,6 +170,10 @@ absl::Status CheckPair(uint64_t seed, const PairOptions& options,
         "pair ", seed, ": not a refusal: ", schedule.status().ToString()));
   }
   const Trace& trace = schedule->trace();
+  if (options.print) {
+    std::cout << PrintFunction(f, {.header = false}) << ToText(trace)
+              << std::flush;
+  }
   counts->instructions += std::ssize(trace.instructions);
   KILN_ASSIGN_OR_RETURN(const Case c, MakeCase(f, program.inputs));
   const auto by_default = [seed](const Case& at, const Trace&) {

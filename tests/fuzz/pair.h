@@ -19,6 +19,9 @@ struct PairOptions {
   RandomTraceOptions trace;
   // Instead of random programs; symbolic extents are 7.
   std::shared_ptr<const Function> given = nullptr;
+  // Print each program and its trace before anything is done with them, for
+  // pairs that end the process.
+  bool print = false;
 };
 
 struct FuzzCounts {

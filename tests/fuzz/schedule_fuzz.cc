@@ -21,7 +21,7 @@ namespace {
 int Usage(const char* problem) {
   std::fprintf(stderr,
                "%s\nschedule_fuzz [--pairs N] [--seed S] [--threads T] "
-               "[--max_failures N] [--module FILE]\n",
+               "[--max_failures N] [--module FILE] [--print 1]\n",
                problem);
   return 2;
 }
@@ -58,6 +58,8 @@ bool Parse(int argc, char** argv, kiln::FuzzOptions* options) {
       options->seed = value;
     } else if (flag == "--threads") {
       options->threads = static_cast<int>(value);
+    } else if (flag == "--print") {
+      options->pair.print = value != 0;
     } else if (flag == "--max_failures") {
       options->max_failures = static_cast<int>(value);
     } else {

@@ -262,7 +262,8 @@ class Shrinker {
         if (UsesBuffer(fields.body, buffer)) used.push_back(buffer);
       }
       fields.alloc_buffers = std::move(used);
-      candidate.body = MakeRealize({}, Bool(true), MakeBlock(std::move(fields)));
+      candidate.body =
+          MakeRealize({}, Bool(true), MakeBlock(std::move(fields)));
       // What comes after a place moves up when the place is gone.
       if (Adopt(std::move(candidate))) {
         smaller = true;

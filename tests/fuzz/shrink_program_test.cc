@@ -132,10 +132,13 @@ TEST(ShrinkProgramTest, AnyProgramThatFailsShrinksToAnotherThatDoes) {
 
 TEST(ShrinkProgramTest, ItAsksNoMoreOftenThanItMay) {
   int asked = 0;
-  ShrinkProgram(Read(kProgram), [&](const Function&) {
-    ++asked;
-    return false;
-  }, 5);
+  ShrinkProgram(
+      Read(kProgram),
+      [&](const Function&) {
+        ++asked;
+        return false;
+      },
+      5);
   EXPECT_EQ(asked, 5);
 }
 
