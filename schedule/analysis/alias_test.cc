@@ -32,10 +32,12 @@ def main(X: T.Buffer((4, 8), "float32"), A: T.Buffer((4, 8), "float32")):
             T.reads(X[vi, 0:8], A[vi, 0:8])
             T.writes(X[vi, 0:8])
 )" + views + R"(
-            for c in )" + loop + R"((7):
+            for c in )" +
+                      loop + R"((7):
                 with T.block("B"):
                     vc = T.axis.spatial(7, c)
-                    )" + store + "\n");
+                    )" +
+                      store + "\n");
 }
 
 constexpr char kTwo[] = R"(
@@ -47,15 +49,17 @@ LoopId Inner(const Function& f) { return LoopsOf(f, "B").back(); }
 void ExpectRefused(const Function& f) {
   EXPECT_THAT(Parallel(f, Inner(f)),
               StatusIs(kRefused, HasSubstr("names of one tensor")));
-  EXPECT_THAT(Vectorize(f, Inner(f)), StatusIs(kRefused, HasSubstr("names of one tensor")));
+  EXPECT_THAT(Vectorize(f, Inner(f)),
+              StatusIs(kRefused, HasSubstr("names of one tensor")));
   EXPECT_THAT(CacheWrite(f, BlockNamed(f, "B"), 0, "global", {}),
               StatusIs(kRefused, HasSubstr("names of one tensor")));
 }
 
 TEST(AliasTest, TwoViewsOfOneTensor) {
   ExpectRefused(Rows(kTwo, "W[vc] = V[6 - vc]"));
-  EXPECT_THAT(CheckConcurrentLoops(Rows(kTwo, "W[vc] = V[6 - vc]", "T.parallel")),
-              StatusIs(kRefused, HasSubstr("names of one tensor")));
+  EXPECT_THAT(
+      CheckConcurrentLoops(Rows(kTwo, "W[vc] = V[6 - vc]", "T.parallel")),
+      StatusIs(kRefused, HasSubstr("names of one tensor")));
 }
 
 TEST(AliasTest, AViewAndItsTensorOnEitherSide) {
