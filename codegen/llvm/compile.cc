@@ -9,7 +9,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/llvm/optimize.h"
-#include "kiln/ir/tensor/visit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -105,31 +104,6 @@ struct Compilation {
   std::unique_ptr<llvm::Module> module;
 };
 
-// Whether there are vectors of bfloat16 with a number of lanes that is no power
-// of two.
-bool HasUnevenBf16(const Function& f) {
-  bool found = false;
-  VisitExprs(f.body, [&](const Expr& e) {
-    const DType dtype = e.dtype();
-    const int lanes = dtype.lanes();
-    found = found ||
-            (dtype.code() == TypeCode::kBFloat && (lanes & (lanes - 1)) != 0);
-    return !found;
-  });
-  return found;
-}
-
-// LLVM 19 ends the process where it is to use instructions for bfloat16 on such
-// vectors (9 lanes become 8 and a vector of one, which it cannot promote): what
-// holds some is compiled without them.
-Target TargetFor(const Function& f, Target target) {
-  if (!target.bf16 || !HasUnevenBf16(f)) return target;
-  target.bf16 = false;
-  absl::StrAppend(&target.features, target.features.empty() ? "" : ",",
-                  "-avx512bf16,-avxneconvert");
-  return target;
-}
-
 absl::StatusOr<Compilation> EmitAndOptimize(const Function& lowered,
                                             const std::string& symbol,
                                             const Target& target,
@@ -139,8 +113,7 @@ absl::StatusOr<Compilation> EmitAndOptimize(const Function& lowered,
   result.module = std::make_unique<llvm::Module>(symbol, *result.context);
   result.module->setTargetTriple(target.triple);
   result.module->setDataLayout(machine.createDataLayout());
-  const Target own = TargetFor(lowered, target);
-  codegen_internal::Emitter emitter(result.module.get(), own);
+  codegen_internal::Emitter emitter(result.module.get(), target);
   absl::Status status = emitter.EmitKernel(lowered, symbol);
   if (!status.ok()) {
     return absl::Status(status.code(),

@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/cache.h"
@@ -53,6 +55,29 @@ IndexMap Pack(int64_t tile) {
 IndexMap Tiles(int64_t tile) {
   Var i("i");
   return {{i}, {FloorDiv(i, Int(tile)), FloorMod(i, Int(tile))}};
+}
+
+TransformLayoutOptions PadWith(Expr value);
+
+TEST(TransformLayout, PaddingOfBoolsReadsBackAsItIsPrinted) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(M: T.Buffer((3,), "bool"), X: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            X[vi] = T.Select(M[vi], T.float32(1), T.float32(2))
+)");
+  for (const bool value : {true, false}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function g,
+        TransformLayout(f, Named(f, "B"), 0, /*is_write=*/false, Tiles(2),
+                        PadWith(Bool(value))));
+    const auto read =
+        ParseFunction("g.py", PrintFunction(g, {.header = false}));
+    KILN_ASSERT_OK(read.status());
+    EXPECT_TRUE(StructurallyEqual(*read, g));
+  }
 }
 
 TransformLayoutOptions PadWith(Expr value) {
