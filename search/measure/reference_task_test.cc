@@ -67,7 +67,7 @@ Verdict OnRandomNumbers(const Function& f, Builder& builder, Runner& runner,
   const auto contents = DrawContents(f, build->signature, 1);
   EXPECT_TRUE(contents.ok()) << contents.status();
   const auto task = MakeTrustedTask(*build, *contents, runner,
-                                    {.reduction_length = ReductionLength(f)});
+                                    {.reduction_length = kMillion});
   EXPECT_TRUE(task.ok()) << task.status();
   return runner.Measure(**task, candidate, {})->verdict;
 }

@@ -1,4 +1,5 @@
-// Results of a schedule that nothing has measured, held against the interpreter.
+// Results of a schedule that nothing has measured, held against the
+// interpreter.
 #ifndef KILN_TOOLS_SUPPORT_SAMPLE_CHECK_H_
 #define KILN_TOOLS_SUPPORT_SAMPLE_CHECK_H_
 
