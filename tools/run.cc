@@ -35,6 +35,7 @@
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
+#include "kiln/tools/support/sample_check.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/element.h"
 #include "kiln/vm/ndarray/npy.h"
@@ -88,7 +89,9 @@ constexpr char kUsage[] =
     "random:2x3xf32, zeros:2x3xf32 or value:3. With none, random numbers are "
     "read; those that become indices stay inside of what they index. The "
     "function runs in a process of its own, and first of all with its accesses "
-    "checked where they depend on data. --expect and --output (repeated) go by "
+    "checked where they depend on data. What a default schedule computes is "
+    "compared with the interpreter on some elements. --expect and --output "
+    "(repeated) go by "
     "the parameters that are "
     "written.\n"
     "Exit status: 0; 1 for an error; 2 where what was computed is not what "
@@ -422,8 +425,9 @@ absl::StatusOr<bool> Judge(const Function& f, const KernelSignature& signature,
   return ok && agrees;
 }
 
+// `unmeasured`: nobody has looked at what `f` computes.
 absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
-                                Bench& bench) {
+                                Bench& bench, bool unmeasured = false) {
   KILN_ASSIGN_OR_RETURN(const BuildResult kernel, bench.builder->Build(f));
   const KernelSignature& signature = kernel.signature;
   KILN_ASSIGN_OR_RETURN(
@@ -432,15 +436,21 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
   KILN_ASSIGN_OR_RETURN(CallContents contents, ToContents(signature, args));
   KILN_RETURN_IF_ERROR(CheckAccesses(original, contents, *bench.builder,
                                      *bench.runner, bench.options.deadline_s));
-  std::vector<PackedValue> expected;
+  std::vector<PackedValue> expected, before;
+  const bool on_samples = unmeasured && !absl::GetFlag(FLAGS_check);
+  if (absl::GetFlag(FLAGS_check) || on_samples) {
+    KILN_ASSIGN_OR_RETURN(before, Copies(args));
+  }
   if (absl::GetFlag(FLAGS_check)) {
-    KILN_ASSIGN_OR_RETURN(const std::vector<PackedValue> before, Copies(args));
     KILN_ASSIGN_OR_RETURN(expected, Interpreted(original, before));
   }
   KILN_ASSIGN_OR_RETURN(
       const auto task,
       MakeRunTask(signature, WithoutOutputs(original, std::move(contents))));
   KILN_RETURN_IF_ERROR(RunOnce(kernel, *task, bench, args));
+  if (on_samples) {
+    KILN_RETURN_IF_ERROR(CheckOnSamples(original, signature, before, args));
+  }
   KILN_ASSIGN_OR_RETURN(const bool ok,
                         Judge(original, signature, expected, args));
   if (absl::GetFlag(FLAGS_time)) {
@@ -457,7 +467,7 @@ absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
                                  const Target& target, Bench& bench) {
   KILN_ASSIGN_OR_RETURN(const DefaultSchedule best,
                         DefaultScheduleFor(module, f.name, target));
-  return RunFunction(f, best.scheduled, bench);
+  return RunFunction(f, best.scheduled, bench, /*unmeasured=*/true);
 }
 
 absl::StatusOr<int> Run() {

@@ -106,8 +106,9 @@ std::vector<llvm::Value*> Emitter::LoadParams(
     llvm::Value* raw = b_.CreateLoad(
         stored, b_.CreateConstGEP1_64(b_.getInt64Ty(), entry->getArg(2),
                                       next_scalar++));
-    args.push_back(is_float ? b_.CreateFPCast(raw, type)
-                            : b_.CreateTrunc(raw, type));
+    args.push_back(is_float
+                       ? EmitFloatCast(param.var->dtype, DType::Float(64), raw)
+                       : b_.CreateTrunc(raw, type));
   }
   return args;
 }

@@ -181,8 +181,26 @@ Stmt WithKind(const ForNode& loop, ForKind kind) {
   return MakeFor(std::move(fields));
 }
 
+bool HoldsBf16(const Stmt& s) {
+  bool found = false;
+  VisitExprs(s, [&](const Expr& e) {
+    found = found || e.dtype().code() == TypeCode::kBFloat;
+    return !found;
+  });
+  return found;
+}
+
+// LLVM 19 ends the process over vectors of bfloat16 of 9, 17, ... lanes ("Do
+// not know how to soft promote this operator's operand!"): those that are no
+// power of two are made of several that are.
 Stmt Vectorizer::Lanes(const ForNode& loop, const Expr& min, int64_t lanes) {
   if (lanes == 1) return Substitute(loop.body, {{loop.var.get(), min}});
+  if ((lanes & (lanes - 1)) != 0 && HoldsBf16(loop.body)) {
+    int64_t first = 1;
+    while (first * 2 <= lanes) first *= 2;
+    return MakeSeq({Lanes(loop, min, first),
+                    Lanes(loop, Add(min, Int(first)), lanes - first)});
+  }
   LaneMapper mapper(loop.var, min, static_cast<int>(lanes));
   return StmtVectorizer(std::move(mapper), f_).RunInside(loop.body);
 }

@@ -93,6 +93,19 @@ TEST(VectorizeTest, LongLoopsBecomeLoopsOfVectors) {
   EXPECT_EQ(seq->stmts[1].As<StoreNode>()->value.dtype().lanes(), 8);
 }
 
+TEST(VectorizeTest, UnevenVectorsOfBfloat16AreMadeOfEvenOnes) {
+  const Buffer x = MakeBuffer("X", *DType::FromString("bfloat16"), {Int(64)});
+  Var v("v");
+  Stmt s = Vectorized(v, 11, MakeStore(x, Load(x, {v}), {v}));
+  const auto* seq = s.As<SeqNode>();
+  ASSERT_TRUE(seq);
+  std::vector<int> lanes;
+  for (const Stmt& part : seq->stmts) {
+    lanes.push_back(part.As<StoreNode>()->value.dtype().lanes());
+  }
+  EXPECT_EQ(lanes, (std::vector<int>{8, 2, 1}));
+}
+
 TEST(VectorizeTest, ABranchByLaneRunsLaneAfterLane) {
   Var v("v"), n("n");
   Stmt store = MakeStore(kA, Load(kB, {v}), {v});

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/alias.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -107,11 +108,25 @@ std::optional<Path> FindStmt(const Function& f, const Stmt& stmt) {
   return Find(f, [&](const Stmt& s) { return s == stmt; });
 }
 
+namespace {
+
+absl::StatusOr<Path> Unaliased(Path path, std::string_view primitive) {
+  if (KeepsOrder(primitive)) return path;
+  if (const auto reason = WhyAliased(path)) {
+    return Refusal(primitive, *reason,
+                   "access it by one name there, or schedule the blocks "
+                   "around");
+  }
+  return path;
+}
+
+}  // namespace
+
 absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
                                  std::string_view primitive) {
   if (auto path = FindLoop(f, id)) {
     if (path->ScopeIndex() < 0) return NoRoot(f, primitive);
-    return *std::move(path);
+    return Unaliased(*std::move(path), primitive);
   }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no loop ", id),
                  "look the loop up again with get_loops");
@@ -143,7 +158,7 @@ absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                                   " stands in the init of ", Describe(*around)),
                      "take that reduction apart with decompose_reduction");
     }
-    return *std::move(path);
+    return Unaliased(*std::move(path), primitive);
   }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no block ", id),
                  "look the block up again with get_block");

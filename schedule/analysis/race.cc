@@ -23,6 +23,7 @@
 #include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/arith/step.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/alias.h"
 #include "kiln/schedule/analysis/independence.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -266,6 +267,11 @@ bool IsIndependent(const Function& f, const ForNode& loop) {
   return !WhyNotIndependent(*path, {.allow_reduction = threads});
 }
 
+Reason WhyAliased(const Function& f, const ForNode& loop) {
+  const std::optional<Path> path = FindLoop(f, loop.id);
+  return path ? kiln::WhyAliased(*path) : std::nullopt;
+}
+
 class Checker {
  public:
   explicit Checker(const Function& f) : f_(f) {}
@@ -305,8 +311,10 @@ class Checker {
     outer_.push_back({loop.var, {loop.min, loop.extent}});
     absl::Status status;
     if (IsConcurrent(loop)) {
-      const Reason reason = WhyRaces(loop, outer_, scope_, s);
-      if (reason && !IsIndependent(f_, loop)) {
+      Reason reason = WhyAliased(f_, loop);
+      const bool aliased = reason.has_value();
+      if (!aliased) reason = WhyRaces(loop, outer_, scope_, s);
+      if (aliased || (reason && !IsIndependent(f_, loop))) {
         status = absl::FailedPreconditionError(absl::StrCat(
             Describe(loop), " is ", KindOf(loop),
             ", but its iterations are not independent: ", *reason,

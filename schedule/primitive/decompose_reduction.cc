@@ -205,6 +205,25 @@ absl::Status Check(const Target& target) {
   return CheckInitNest(target);
 }
 
+// The blocks around but for the root read, where they write it, what the update
+// adds to.
+Function WithReadsAround(Function f, const Path& path, const Buffer& buffer) {
+  const int scope = path.ScopeIndex();
+  if (scope <= 0) return f;
+  const auto& realize = *path[scope].As<BlockRealizeNode>();
+  BlockFields fields = realize.block->fields();
+  if (!fields.init && !ReadsBuffer(*realize.block, buffer)) {
+    for (const BufferRegion& write : realize.block->writes) {
+      if (write.buffer == buffer) fields.reads.push_back(write);
+    }
+  }
+  const BlockId id = fields.id;
+  f.body =
+      ReplaceAt(path.Prefix(scope + 1), WithBlock(realize, std::move(fields)));
+  const Path around = *FindBlock(f, id);
+  return WithReadsAround(std::move(f), around, buffer);
+}
+
 }  // namespace
 
 absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
@@ -224,6 +243,12 @@ absl::StatusOr<DecomposeReductionResult> DecomposeReduction(const Function& f,
   result.function.body =
       ReplaceAt(target.path.Prefix(target.loop_index + 1),
                 MakeSeq({std::move(init), std::move(update)}));
+  if (target.path.scope()->block->id == f.root().id) return result;
+  for (const BufferRegion& sum : target.realize().block->writes) {
+    const Path path = *FindBlock(result.function, block);
+    result.function =
+        WithReadsAround(std::move(result.function), path, sum.buffer);
+  }
   return result;
 }
 

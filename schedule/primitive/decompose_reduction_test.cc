@@ -5,6 +5,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/primitive/fuse.h"
 #include "kiln/schedule/primitive/reorder.h"
 #include "kiln/schedule/primitive/split.h"
@@ -43,6 +44,27 @@ TEST(DecomposeReduction, AtEveryLoopComputesTheSame) {
     EXPECT_FALSE(RealizeNamed(g, "C_update").block->init);
     KILN_EXPECT_OK(CheckSameResults(f, g, 1));
   }
+}
+
+TEST(DecomposeReduction, BlocksAroundReadWhatTheUpdateAddsTo) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6,), "float32")):
+    for i in range(6):
+        with T.block("row"):
+            vi = T.axis.spatial(6, i)
+            for k in range(5):
+                with T.block("C"):
+                    vk = T.axis.reduce(5, k)
+                    with T.init():
+                        C[vi] = T.float32(0)
+                    C[vi] = C[vi] + A[vi, vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[0]));
+  KILN_EXPECT_OK(VerifyFunction(result.function));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
 }
 
 TEST(DecomposeReduction, CopiesOnlyTheLoopsThatMoveSpatialIterators) {

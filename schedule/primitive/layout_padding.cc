@@ -360,8 +360,11 @@ Stmt PrependAssumption(const Stmt& body, const PaddedLayout& layout,
                absl::StrCat("buffer_", layout.before->name, "_assumptions"));
   const VarMap at = At(layout, nest.iters);
   nest.block.reads = {{layout.after, PointRegion(nest.iters)}};
-  const Expr holds =
-      EQ(Load(layout.after, nest.iters), Substitute(layout.value, at));
+  const Expr held = Load(layout.after, nest.iters);
+  const Expr value = Substitute(layout.value, at);
+  // A comparison of bools with a constant is not written out.
+  const int64_t* known = held.dtype().is_bool() ? AsInt(value) : nullptr;
+  const Expr holds = !known ? EQ(held, value) : *known ? held : Not(held);
   const Expr inside = Not(Substitute(layout.inverse.is_padding, at));
   nest.block.body = MakeEvaluate(
       Call(DType::Int(32), Intrinsic::kAssume, {Or(inside, holds)}));

@@ -112,8 +112,9 @@ absl::Status AddTensor(const Function& f, PointAccess access, bool is_write,
     padded = true;
   }
   if (!padded) return absl::OkStatus();
-  // The copies are of the whole tensor.
-  if ((is_write || !IsArgument(f, buffer)) &&
+  // The copies are of the whole tensor, which a block around may not touch.
+  const bool nested = plan->target.path.ScopeIndex() > 0;
+  if ((is_write || nested || !IsArgument(f, buffer)) &&
       !TouchesAll(tensor.access, is_write)) {
     return Refusal(kName,
                    absl::StrCat(Describe(block), " touches only a part of `",

@@ -54,6 +54,27 @@ TEST(PadEinsum, RoundsUpAndComputesTheSame) {
   }
 }
 
+TEST(PadEinsum, InABlockTheWholeTensorHasToBeTouched) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 3), "float32"), C: T.Buffer((2, 3), "float32")):
+    for i in range(2):
+        with T.block("row"):
+            vi = T.axis.spatial(2, i)
+            t = T.alloc_buffer((3,))
+            for j in range(3):
+                with T.block("t"):
+                    vj = T.axis.spatial(3, j)
+                    t[vj] = A[vi, vj]
+            for j in range(3):
+                with T.block("C"):
+                    vj = T.axis.spatial(3, j)
+                    C[vi, vj] = t[vj]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "t"), {4}),
+              StatusIs(kRefused, HasSubstr("only a part of `A`")));
+}
+
 TEST(PadEinsum, WhatDividesStaysAsItIs) {
   const Function f = Matmul();
   KILN_ASSERT_OK_AND_ASSIGN(const Function g,

@@ -250,6 +250,25 @@ bool TouchesAll(const PointAccess& access, bool is_write) {
   return !HasConditions(access.node(), access.buffer, is_write);
 }
 
+// Whether the predicate leaves out no more than values beyond the domains of
+// the iterators.
+bool OnlyClips(const ScopeBlock& block) {
+  const BlockRealizeNode& realize = *block.realize;
+  if (IsOne(realize.predicate)) return true;
+  Analyzer analyzer;
+  for (const ForNode* loop : block.loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  Expr within = Bool(true);
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const Range& domain = realize.block->iters[i].domain;
+    within = And(within, LE(domain.min, realize.values[i]));
+    within = And(within, LT(realize.values[i], Add(domain.min, domain.extent)));
+  }
+  const auto held = analyzer.Assume(within);
+  return analyzer.CanProve(realize.predicate);
+}
+
 Reason WhyNotWholeDomain(const ScopeBlock& block) {
   const BlockRealizeNode& realize = *block.realize;
   Domains domains;
@@ -283,7 +302,7 @@ Reason WhyNotWholeDomain(const ScopeBlock& block) {
   const bool fills = CheckIterMap(realize.values, Ranges(used),
                                   realize.predicate, IterMapLevel::kBijective)
                          .ok();
-  return fills ? std::nullopt : reason;
+  return fills && OnlyClips(block) ? std::nullopt : reason;
 }
 
 Block Redirect(const PointAccess& access, const Buffer& to,

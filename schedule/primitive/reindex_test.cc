@@ -86,6 +86,38 @@ TEST(Reindex, AfterAnInexactSplit) {
   }
 }
 
+// The last row keeps what it held, which a copy of the whole would not.
+TEST(Reindex, RefusesWritersThatLeaveOutSomeInstances) {
+  const auto program = [](const std::string& where) {
+    return ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), X: T.Buffer((4, 8), "float32")):
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where()" + where +
+                        R"()
+            X[vi, vj] = A[vi, vj]
+)");
+  };
+  const Var i("i"), j("j");
+  const IndexMap map{{i, j}, {j, i}};
+  for (const char* where : {"i * 8 + j < 24", "i < 3", "1 <= j", "i <= j"}) {
+    const Function f = program(where);
+    EXPECT_THAT(
+        ReindexCache(f, BlockNamed(f, "B"), 0, true, "global", map),
+        StatusIs(kRefused, HasSubstr("for all values of its iterators")))
+        << where;
+    EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, true),
+                StatusIs(kRefused, HasSubstr("for all values")))
+        << where;
+  }
+  const Function whole = program("i * 8 + j < 32");
+  KILN_EXPECT_OK(
+      ReindexCache(whole, BlockNamed(whole, "B"), 0, true, "global", map)
+          .status());
+}
+
 TEST(Reindex, RefusesSeveralPlaces) {
   const Function f = Elementwise("B[vi, vj] = A[vi, vj] + A[vj, vi]");
   EXPECT_THAT(Reindex(f, BlockNamed(f, "B"), 0, false),

@@ -207,6 +207,13 @@ absl::Status CheckPadValue(const Change& change) {
                : absl::OkStatus();
 }
 
+bool Holds(DType dtype, int64_t value) {
+  const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  if (bits >= 63) return dtype.is_int() || value >= 0;
+  const int64_t end = int64_t{1} << bits;
+  return value < end && value >= (dtype.is_int() ? -end : 0);
+}
+
 // The padding's value, in the type of the tensor.
 absl::StatusOr<Expr> PadValue(const Change& change) {
   const IndexMap& pad = *change.options.pad_value;
@@ -218,6 +225,12 @@ absl::StatusOr<Expr> PadValue(const Change& change) {
   const DType dtype = change.before->dtype;
   if (value.dtype() == dtype) return value;
   if (const auto* number = value.As<IntImmNode>()) {
+    if (dtype.is_bool()) return Bool(number->value != 0);
+    if (!dtype.is_float() && !Holds(dtype, number->value)) {
+      return BadArgument(kName, absl::StrCat("pad_value ", number->value,
+                                             " does not fit the type of `",
+                                             change.before->name, "`"));
+    }
     return Constant(static_cast<double>(number->value), dtype);
   }
   const auto* real = value.As<FloatImmNode>();

@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/cache.h"
@@ -53,6 +55,48 @@ IndexMap Pack(int64_t tile) {
 IndexMap Tiles(int64_t tile) {
   Var i("i");
   return {{i}, {FloorDiv(i, Int(tile)), FloorMod(i, Int(tile))}};
+}
+
+TransformLayoutOptions PadWith(Expr value);
+
+TEST(TransformLayout, PaddingOfBoolsReadsBackAsItIsPrinted) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(M: T.Buffer((3,), "bool"), X: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            X[vi] = T.Select(M[vi], T.float32(1), T.float32(2))
+)");
+  for (const Expr& value : {Bool(true), Bool(false), Int(3)}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function g,
+        TransformLayout(f, Named(f, "B"), 0, /*is_write=*/false, Tiles(2),
+                        PadWith(value)));
+    const auto read =
+        ParseFunction("g.py", PrintFunction(g, {.header = false}));
+    KILN_ASSERT_OK(read.status());
+    EXPECT_TRUE(StructurallyEqual(*read, g));
+  }
+}
+
+TEST(TransformLayout, PaddingFitsTheTypeOfTheTensor) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((3,), "int8"), X: T.Buffer((3,), "int8")):
+    for i in range(3):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            X[vi] = A[vi]
+)");
+  const auto padded = [&](int64_t value) {
+    return TransformLayout(f, Named(f, "B"), 0, /*is_write=*/false, Tiles(2),
+                           PadWith(Int(value)))
+        .status();
+  };
+  KILN_EXPECT_OK(padded(-128));
+  EXPECT_THAT(padded(128), StatusIs(absl::StatusCode::kInvalidArgument,
+                                    HasSubstr("does not fit")));
 }
 
 TransformLayoutOptions PadWith(Expr value) {

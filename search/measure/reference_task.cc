@@ -79,24 +79,6 @@ Argument ScalarArgument(const KernelScalar& scalar, int64_t value) {
   return std::bit_cast<double>(value);
 }
 
-// How many terms a reduction of `f` adds up: the largest product of extents of
-// reduce iterators in a block.
-int64_t ReductionLength(const Function& f) {
-  int64_t longest = 1;
-  Visit(f.body, [&](const Stmt& s) {
-    const auto* realize = s.As<BlockRealizeNode>();
-    if (!realize) return true;
-    int64_t length = 1;
-    for (const IterVar& iter : realize->block->iters) {
-      const int64_t* extent = AsInt(iter.domain.extent);
-      if (iter.type == IterType::kReduce && extent) length *= *extent;
-    }
-    longest = std::max(longest, length);
-    return true;
-  });
-  return longest;
-}
-
 // What the interpreter leaves in the tensors of `f` that it writes, in order;
 // nullopt where it would take too long.
 absl::StatusOr<std::optional<std::vector<Tensor>>> Interpreted(
@@ -399,6 +381,22 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> TaskOf(
 }
 
 }  // namespace
+
+int64_t ReductionLength(const Function& f) {
+  int64_t longest = 1;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (!realize) return true;
+    int64_t length = 1;
+    for (const IterVar& iter : realize->block->iters) {
+      const int64_t* extent = AsInt(iter.domain.extent);
+      if (iter.type == IterType::kReduce && extent) length *= *extent;
+    }
+    longest = std::max(longest, length);
+    return true;
+  });
+  return longest;
+}
 
 Function InCacheOrder(const Function& f) {
   std::vector<BlockId> blocks;

@@ -31,6 +31,10 @@ struct ReferenceOptions {
   double max_unoptimized_flop = 2.5e9;
 };
 
+// How many terms a reduction of `f` adds up: the largest product of extents of
+// reduce iterators in a block.
+int64_t ReductionLength(const Function& f);
+
 // `f` with, in every reduction, the last spatial loop innermost and the first
 // one parallel, as far as the checks of these two steps allow. Sums still run
 // in the order of `f`, so that results are the same to the last bit.

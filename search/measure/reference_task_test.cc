@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/testing/equivalence.h"
+#include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
+#include "kiln/search/measure/trusted.h"
 
 namespace kiln {
 namespace {
@@ -38,17 +41,73 @@ TEST(ReferenceTaskTest, TakesSmallAndLargePrograms) {
   }
 }
 
-// Sums of 65536 terms, of which the condition may leave some out.
-absl::StatusOr<Function> LongSums(const std::string& condition) {
-  return ParseFunction("test", R"(
+// Sums of many terms, of which the condition may leave some out.
+absl::StatusOr<Function> LongSums(const std::string& condition,
+                                  int64_t terms = 65536) {
+  return ParseFunction(
+      "test", absl::StrCat(R"(
 @T.prim_func
-def main(A: T.Buffer((4, 65536), "float32"), C: T.Buffer((4,), "float32")):
+def main(A: T.Buffer((4, )",
+                           terms, R"(), "float32"),
+         C: T.Buffer((4,), "float32")):
     for i in range(4):
         C[i] = T.float32(0)
-        for k in range(65536):
-            if )" + condition + R"(:
-                C[i] = C[i] + A[i, k]
-)");
+        for k in range()",
+                           terms, "):\n            if ", condition,
+                           ":\n                C[i] = C[i] + A[i, k]\n"));
+}
+
+constexpr int64_t kMillion = 1 << 20;
+
+// What only the run on random numbers says of `candidate`.
+Verdict OnRandomNumbers(const Function& f, Builder& builder, Runner& runner,
+                        const BuildResult& candidate) {
+  const auto build = builder.BuildPlain(f);
+  EXPECT_TRUE(build.ok()) << build.status();
+  const auto contents = DrawContents(f, build->signature, 1);
+  EXPECT_TRUE(contents.ok()) << contents.status();
+  const auto task = MakeTrustedTask(*build, *contents, runner,
+                                    {.reduction_length = kMillion});
+  EXPECT_TRUE(task.ok()) << task.status();
+  return runner.Measure(**task, candidate, {})->verdict;
+}
+
+TEST(ReferenceTaskTest, OnlyWholeNumbersShowOneTermOfAMillion) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  LlvmBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, LongSums("k >= 0", kMillion));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function faulty,
+                            LongSums("i < 3 or k != 777", kMillion));
+  KILN_ASSERT_OK_AND_ASSIGN(const BuildResult build, builder.Build(faulty));
+  EXPECT_EQ(OnRandomNumbers(f, builder, *runner, build), Verdict::kOk);
+  KILN_ASSERT_OK_AND_ASSIGN(const auto task,
+                            MakeReferenceTask(f, builder, *runner));
+  KILN_ASSERT_OK_AND_ASSIGN(const MeasureResult result,
+                            runner->Measure(*task, build, {}));
+  EXPECT_EQ(result.verdict, Verdict::kWrongResult);
+}
+
+// A compiler that leaves a row out wherever it meets one, of references too.
+class ForgetfulBuilder : public LlvmBuilder {
+ public:
+  using LlvmBuilder::LlvmBuilder;
+  absl::StatusOr<BuildResult> Build(const Function&) override {
+    return LlvmBuilder::Build(*LongSums("i < 3", kMillion));
+  }
+  absl::StatusOr<BuildResult> BuildPlain(const Function& f) override {
+    return Build(f);
+  }
+};
+
+TEST(ReferenceTaskTest, OnlySampledElementsShowAFaultOfTheCompiler) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  ForgetfulBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, LongSums("k >= 0", kMillion));
+  KILN_ASSERT_OK_AND_ASSIGN(const BuildResult candidate, builder.Build(f));
+  EXPECT_EQ(OnRandomNumbers(f, builder, *runner, candidate), Verdict::kOk);
+  EXPECT_THAT(MakeReferenceTask(f, builder, *runner),
+              StatusIs(absl::StatusCode::kInternal,
+                       HasSubstr("disagrees with its interpretation: C[3]")));
 }
 
 TEST(ReferenceTaskTest, OneTermOf65536ThatIsLeftOutShows) {

@@ -62,17 +62,18 @@ int64_t OffsetOf(const std::vector<int64_t>& index,
 
 absl::Status CheckOne(const Function& f, const Output& output,
                       const std::vector<int64_t>& index,
-                      const std::vector<uint8_t>& interpreted) {
+                      const std::vector<uint8_t>& interpreted,
+                      const std::string& made_by) {
   const char* compiled = output.bytes->data() +
                          OffsetOf(index, output.shape) * output.dtype.bytes();
   const std::optional<OutputMismatch> mismatch = CompareElements(
       output.dtype, compiled, interpreted.data(), 1, output.tolerance);
   if (!mismatch) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(
-      "function ", f.name,
-      " compiled without a schedule disagrees with its interpretation: ",
-      output.name, "[", absl::StrJoin(index, ", "), "] is ", mismatch->got,
-      ", expected ", mismatch->expected));
+  return absl::InternalError(
+      absl::StrCat("function ", f.name, " compiled ", made_by,
+                   " disagrees with its interpretation: ", output.name, "[",
+                   absl::StrJoin(index, ", "), "] is ", mismatch->got,
+                   ", expected ", mismatch->expected));
 }
 
 }  // namespace
@@ -141,7 +142,7 @@ absl::StatusOr<Samples> CheckSamples(const Function& f,
                             " steps of the interpreter")};
       }
       KILN_RETURN_IF_ERROR(value.status());
-      KILN_RETURN_IF_ERROR(CheckOne(f, all[o], index, *value));
+      KILN_RETURN_IF_ERROR(CheckOne(f, all[o], index, *value, options.made_by));
       ++samples.count;
     }
   }

@@ -24,6 +24,8 @@ struct SampleOptions {
   // and those within which the first one has to come.
   int64_t steps = 400'000;
   int64_t max_steps = 6'000'000;
+  // How the outputs were computed, for messages.
+  std::string made_by = "without a schedule";
 };
 
 struct Samples {

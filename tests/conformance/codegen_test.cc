@@ -232,6 +232,32 @@ TEST(CodegenTest, FloatArithmeticRoundsToItsType) {
   }
 }
 
+TEST(CodegenTest, VectorsOfAnyNumberOfLanes) {
+  for (const char* type : {"float16", "bfloat16", "float32", "int8", "bool"}) {
+    const bool is_bool = std::string(type) == "bool";
+    for (int size : {3, 9, 17}) {
+      for (const char* value : {"A[v] + B[v] * A[v]", "T.max(A[v], B[v])"}) {
+        ExpectSame(Map(type, type, is_bool ? "A[v] and B[v]" : value, size,
+                       "T.vectorized"),
+                   DefaultTolerance(*DType::FromString(type)));
+      }
+    }
+  }
+}
+
+TEST(CodegenTest, ScalarsOf16BitsNeedNoLibrary) {
+  for (const char* type : {"float16", "bfloat16", "int8", "bool"}) {
+    const Function f = Parse(
+        absl::StrCat("s: T.", type, ", C: T.Buffer((8,), \"", type, R"(")):
+  for i in range(8):
+    with T.block("C"):
+      v = T.axis.spatial(8, i)
+      C[v] = s
+)"));
+    EXPECT_EQ(CompileAndLoad(f, TwoCores()).status(), absl::OkStatus());
+  }
+}
+
 // Values as in `dtype` over the interval, evenly spaced.
 Tensor Spread(DType dtype, double low, double high, int64_t size) {
   Tensor tensor(dtype, {size});

@@ -9,11 +9,11 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/host/kernel.h"
-#include "kiln/ir/interp/interp.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/testing/compare.h"
+#include "kiln/ir/testing/scalar_args.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/verify/verify.h"
@@ -54,6 +54,7 @@ bool NotForCpu(const Stmt& s, bool in_parallel = false) {
 // Kernels find symbolic extents in shapes of arguments, not n // 4 and n % 4.
 bool HasCompoundExtent(const Function& f) {
   for (const Param& param : f.params) {
+    if (!param.buffer) continue;
     for (const Expr& e : param.buffer->shape) {
       if (!AsInt(e) && !e.As<VarNode>()) return true;
     }
@@ -84,12 +85,17 @@ absl::Status Compare(const Case& c, const ArgumentLayout& layout,
                         *c.start.functions[0]);
 }
 
-// The values of the signature's scalars, each the extent of some tensor.
+// The values of the signature's scalars: parameters and extents of tensors.
 std::vector<int64_t> ScalarsOf(const KernelSignature& signature,
                                const std::vector<Tensor>& args) {
   std::vector<int64_t> scalars(signature.scalars.size());
   for (size_t i = 0; i < args.size(); ++i) {
-    const KernelBuffer& buffer = signature.buffers[signature.params[i].index];
+    const KernelParam& param = signature.params[i];
+    if (param.kind == KernelParam::Kind::kScalar) {
+      scalars[param.index] = ScalarBits(args[i]);
+      continue;
+    }
+    const KernelBuffer& buffer = signature.buffers[param.index];
     for (size_t d = 0; d < buffer.shape.size(); ++d) {
       if (!buffer.shape[d].is_symbolic()) continue;
       scalars[buffer.shape[d].scalar] = args[i].shape[d];
@@ -104,7 +110,18 @@ absl::Status RunCompiled(const Function& f, LoopOrder order,
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(f, *target));
   KILN_ASSIGN_OR_RETURN(auto object, LoadedObject::Load(kernel.object));
   KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(kernel.symbol));
-  return RunInSandbox(entry, order, ScalarsOf(kernel.signature, *args), args);
+  const std::vector<int64_t> scalars = ScalarsOf(kernel.signature, *args);
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < args->size(); ++i) {
+    if (f.params[i].buffer) tensors.push_back((*args)[i]);
+  }
+  KILN_RETURN_IF_ERROR(RunInSandbox(entry, order, scalars, &tensors));
+  for (size_t i = args->size(); i-- > 0;) {
+    if (!f.params[i].buffer) continue;
+    (*args)[i] = std::move(tensors.back());
+    tensors.pop_back();
+  }
+  return absl::OkStatus();
 }
 
 // The program that both have come to, up to ids and names.
@@ -178,6 +195,7 @@ absl::Status CompareOutputs(const std::vector<Tensor>& actual,
                             const std::vector<Tensor>& expected,
                             const Function& f) {
   for (size_t i = 0; i < expected.size(); ++i) {
+    if (!f.params[i].buffer) continue;
     const absl::Status status =
         CompareTensors(actual[i], expected[i], ToleranceFor(expected[i]));
     if (!status.ok()) {
@@ -235,8 +253,8 @@ absl::Status CheckInterpreted(const Case& c, const Trace& trace, bool reverse) {
       options.check_uninitialized = false;
     }
   }
-  KILN_RETURN_IF_ERROR(
-      In("interpreted", Interpret(*state.functions[0], args, options)));
+  KILN_RETURN_IF_ERROR(In(
+      "interpreted", InterpretWithScalars(*state.functions[0], args, options)));
   return In("interpreted", Compare(c, layout, args));
 }
 

@@ -37,6 +37,7 @@ int64_t Evaluate(const Expr& e, const Values& values) {
 Values ExtentsOf(const Function& f, const std::vector<Tensor>& args) {
   Values values;
   for (size_t p = 0; p < args.size(); ++p) {
+    if (!f.params[p].buffer) continue;
     const std::vector<Expr>& shape = f.params[p].buffer->shape;
     for (size_t d = 0; d < shape.size(); ++d) {
       if (!AsInt(shape[d])) values[shape[d].get()] = args[p].shape[d];

@@ -3,9 +3,11 @@
 #define KILN_TESTS_FUZZ_PAIR_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "kiln/ir/tensor/module.h"
 #include "kiln/ir/testing/random_program.h"
 #include "kiln/schedule/testing/random_trace.h"
 
@@ -15,6 +17,11 @@ struct PairOptions {
   RandomProgramOptions program = {
       .max_stages = 4, .max_extent = 12, .max_work = 1 << 11};
   RandomTraceOptions trace;
+  // Instead of random programs; symbolic extents are 7.
+  std::shared_ptr<const Function> given = nullptr;
+  // Print each program and its trace before anything is done with them, for
+  // pairs that end the process.
+  bool print = false;
 };
 
 struct FuzzCounts {
@@ -31,8 +38,8 @@ std::string ToTable(const FuzzCounts& counts);
 // verified, compiled and compared with the interpreter on the original one; it
 // is interpreted too; the printed trace and the trace's message are read back,
 // gone on with from a snapshot, as are the module's text and message. An error
-// tells the seed, the program, the shortest trace that fails in the same way,
-// and what differs.
+// tells the seed, a small program and the shortest trace that fail in the same
+// way, and what differs.
 absl::Status CheckPair(uint64_t seed, const PairOptions& options,
                        FuzzCounts* counts);
 
