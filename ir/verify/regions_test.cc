@@ -335,6 +335,23 @@ def main(S: T.Buffer((8,), "int32"), K: T.Buffer((8,), "int32"),
                                             HasSubstr("is not known to hold")));
 }
 
+TEST(RegionsTest, LoopsOfNoIterationsTouchNothing) {
+  const auto f = ParseFunction("f.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,)), X: T.Buffer((4,))):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            T.reads(A[vi])
+            T.writes(X[vi])
+            X[vi] = A[vi]
+            for j in range(0):
+                X[vi + j + 9] = A[0]
+)");
+  KILN_ASSERT_OK(f.status());
+  KILN_EXPECT_OK(CheckRegions(*f));
+}
+
 TEST(RegionsTest, QuotientsBoundRegions) {
   const auto f = ParseFunction("f.py", R"(
 @T.prim_func

@@ -242,6 +242,8 @@ void SiteWalk::WalkSeq(const SeqNode& seq, size_t at) {
 void SiteWalk::WalkFor(const ForNode& loop) {
   Walk(loop.min);
   Walk(loop.extent);
+  const int64_t* extent = AsInt(loop.extent);
+  if (extent && *extent == 0) return;  // nothing inside runs
   path_.push_back(&loop);
   OnLoop(loop);
   {

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <utility>
 
 #include "kiln/base/status_macros.h"
@@ -41,14 +42,25 @@ DType TypeOf(const Function& f, BlockId id, const BufferPosition& at) {
   return dtype;
 }
 
+// A number as the primitive takes it: one of a float type in that type, others
+// as they are, to be checked against the tensor's type.
+Expr PadNumber(double value, DType dtype) {
+  if (dtype.is_float()) return Constant(value, dtype);
+  if (value != std::floor(value)) return Constant(value, DType::Float(64));
+  return Int(static_cast<int64_t>(value));
+}
+
 // A number as a map that gives it everywhere.
 std::optional<IndexMap> PadValue(ApplyContext& c, int i, DType dtype) {
   const Arg& arg = c.arg(i);
   if (arg.index_map()) return c.index_map(i);
   if (arg.integer()) {
-    return IndexMap{{}, {Constant(static_cast<double>(*arg.integer()), dtype)}};
+    return IndexMap{
+        {},
+        {dtype.is_float() ? Constant(static_cast<double>(*arg.integer()), dtype)
+                          : Int(*arg.integer())}};
   }
-  if (arg.real()) return IndexMap{{}, {Constant(*arg.real(), dtype)}};
+  if (arg.real()) return IndexMap{{}, {PadNumber(*arg.real(), dtype)}};
   return std::nullopt;
 }
 
@@ -56,10 +68,12 @@ std::optional<IndexMap> PadValue(ApplyContext& c, int i, DType dtype) {
 void MatchType(DType dtype, std::optional<IndexMap>* pad) {
   if (!*pad) return;
   for (Expr& e : (*pad)->outputs) {
-    if (const auto* value = e.As<IntImmNode>()) {
-      e = Constant(static_cast<double>(value->value), dtype);
-    } else if (const auto* value = e.As<FloatImmNode>()) {
-      e = Constant(value->value, dtype);
+    if (const auto* value = e.As<FloatImmNode>()) {
+      e = PadNumber(value->value, dtype);
+    } else if (const auto* value = e.As<IntImmNode>()) {
+      if (dtype.is_float()) {
+        e = Constant(static_cast<double>(value->value), dtype);
+      }
     }
   }
 }
