@@ -108,6 +108,18 @@ TEST_F(AnalyzerTest, SymbolicExtents) {
   EXPECT_EQ(Simple(Add(Mul(FloorDiv(f_, n_), n_), FloorMod(f_, n_))), "f");
 }
 
+TEST_F(AnalyzerTest, DigitsOfAFusedLoopStayBelowTheirExtents) {
+  const auto held = analyzer_.Assume(LT(Int(0), n_));
+  const Var f("f"), g("g");
+  analyzer_.Bind(f, Range{Int(0), Mul(n_, Int(32))});
+  analyzer_.Bind(g, Range{Int(0), Add(Mul(n_, Int(32)), Int(1))});
+  EXPECT_TRUE(analyzer_.CanProve(LT(FloorMod(f, n_), n_)));
+  EXPECT_TRUE(analyzer_.CanProve(LT(FloorDiv(f, n_), Int(32))));
+  EXPECT_EQ(analyzer_.Bound(FloorDiv(f, n_)).max, 31);
+  EXPECT_FALSE(analyzer_.CanProve(LT(FloorDiv(g, n_), Int(32))));
+  EXPECT_TRUE(analyzer_.CanProve(LT(FloorDiv(g, n_), Int(34))));
+}
+
 TEST_F(AnalyzerTest, AssumptionsEndWithTheirScope) {
   const Expr tile = Add(Mul(i_, Int(8)), j_);
   {

@@ -138,11 +138,16 @@ ConstBound Context::BoundOfDivision(const BinaryNode& e) {
   }
   const ConstBound by_least = FloorDivBy(a, divisor.min);
   if (e.kind == ExprKind::kFloorDiv || e.kind == ExprKind::kTruncDiv) {
-    if (divisor.max == ConstBound::kPosInf) {
-      return {std::min<int64_t>(by_least.min, 0),
-              std::max<int64_t>(by_least.max, a.max < 0 ? -1 : 0)};
+    ConstBound bound;
+    for (const Linear& limit : LimitsOfDigit(e)) {
+      if (limit.is_constant()) bound.max = std::min(bound.max, limit.constant);
     }
-    return Hull(by_least, FloorDivBy(a, divisor.max));
+    if (divisor.max == ConstBound::kPosInf) {
+      return Intersect(bound,
+                       {std::min<int64_t>(by_least.min, 0),
+                        std::max<int64_t>(by_least.max, a.max < 0 ? -1 : 0)});
+    }
+    return Intersect(bound, Hull(by_least, FloorDivBy(a, divisor.max)));
   }
   const int64_t top =
       divisor.max == ConstBound::kPosInf ? divisor.max : divisor.max - 1;
@@ -166,7 +171,9 @@ ConstBound Context::BoundOf(const Linear& linear, int eliminations) {
   if (!visit.ok()) return bound;
   if (eliminations == kEliminations) eliminations_left_ = kMaxEliminations;
   bound = Intersect(bound, BoundByFactor(linear, eliminations));
-  if (constraints_.empty() || eliminations < 0) return bound;
+  if (eliminations < 0) return bound;
+  bound = Intersect(bound, BoundByDigits(linear, eliminations));
+  if (constraints_.empty()) return bound;
   return Intersect(bound, BoundByConstraints(linear, eliminations));
 }
 
@@ -208,24 +215,52 @@ ConstBound Context::BoundByFactor(const Linear& linear, int eliminations) {
 ConstBound Context::BoundByConstraints(const Linear& linear, int eliminations) {
   ConstBound bound;
   for (size_t i = 0; i < constraints_.size(); ++i) {
-    const Linear& known = constraints_[i].terms;
-    if (known.terms.size() < 2) continue;
-    for (const Term& term : known.terms) {
-      const int at = linear.Find(term.atom);
-      if (at < 0 || linear.terms[at].coefficient % term.coefficient) continue;
-      const int64_t factor = linear.terms[at].coefficient / term.coefficient;
-      if (factor == ConstBound::kNegInf) continue;
-      Linear rest = linear;
-      rest.Add(known, -factor);
-      if (!rest.ok || rest.terms.size() > linear.terms.size() + 1) continue;
-      if (--eliminations_left_ < 0) return bound;
-      Recombine(&rest, term.atom.dtype());
-      if (!rest.ok) continue;
-      const ConstBound rest_bound = eliminations > 0
-                                        ? BoundOf(rest, eliminations - 1)
-                                        : BoundOfTerms(rest);
-      bound = Intersect(bound,
-                        Plus(rest_bound, Scale(constraints_[i].bound, factor)));
+    if (constraints_[i].terms.terms.size() < 2) continue;
+    bound = Intersect(bound,
+                      BoundByConstraint(linear, constraints_[i], eliminations));
+  }
+  return bound;
+}
+
+ConstBound Context::BoundByConstraint(const Linear& linear,
+                                      const Constraint& constraint,
+                                      int eliminations) {
+  ConstBound bound;
+  const Linear& known = constraint.terms;
+  for (const Term& term : known.terms) {
+    const int at = linear.Find(term.atom);
+    if (at < 0 || linear.terms[at].coefficient % term.coefficient) continue;
+    const int64_t factor = linear.terms[at].coefficient / term.coefficient;
+    if (factor == ConstBound::kNegInf) continue;
+    Linear rest = linear;
+    rest.Add(known, -factor);
+    if (!rest.ok || rest.terms.size() > linear.terms.size() + 1) continue;
+    if (--eliminations_left_ < 0) return bound;
+    Recombine(&rest, term.atom.dtype());
+    if (!rest.ok) continue;
+    const ConstBound rest_bound =
+        eliminations > 0 ? BoundOf(rest, eliminations - 1) : BoundOfTerms(rest);
+    bound = Intersect(bound, Plus(rest_bound, Scale(constraint.bound, factor)));
+  }
+  return bound;
+}
+
+// Of x // n and x % n: what is below a symbolic divisor.
+ConstBound Context::BoundByDigits(const Linear& linear, int eliminations) {
+  ConstBound bound;
+  for (const Term& term : linear.terms) {
+    const auto* digit = term.atom.As<BinaryNode>();
+    if (!digit || AsInt(digit->b)) continue;
+    for (Linear& limit : LimitsOfDigit(*digit)) {
+      const ConstBound below{ConstBound::kNegInf, limit.constant};
+      limit.constant = 0;
+      Constraint constraint;
+      constraint.terms.Add(term.atom, 1);
+      constraint.terms.Add(limit, -1);
+      constraint.bound = below;
+      if (!constraint.terms.ok) continue;
+      bound =
+          Intersect(bound, BoundByConstraint(linear, constraint, eliminations));
     }
   }
   return bound;

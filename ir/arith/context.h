@@ -119,6 +119,9 @@ class Context {
   ConstBound BoundOfTerms(const Linear& linear);
   ConstBound BoundByFactor(const Linear& linear, int eliminations);
   ConstBound BoundByConstraints(const Linear& linear, int eliminations);
+  ConstBound BoundByConstraint(const Linear& linear,
+                               const Constraint& constraint, int eliminations);
+  ConstBound BoundByDigits(const Linear& linear, int eliminations);
 
   // simplify_add.cc
   bool IsSimpleSum(const Expr& e);
@@ -145,6 +148,8 @@ class Context {
                         Linear* out);
   // simplify_symbolic.cc: the same for a divisor that is not constant.
   void DivideSymbolic(const BinaryNode& e, int64_t scale, Linear* out);
+  // What x // n or x % n does not exceed, where the divisor is positive.
+  absl::InlinedVector<Linear, 2> LimitsOfDigit(const BinaryNode& e);
 
   // recombine.cc: (x // 4) * 4 + x % 4 becomes x, and the like.
   bool Recombine(Linear* linear, DType dtype);  // true if it changed

@@ -3,6 +3,7 @@
 //   (x * n + y) // n    x       where 0 <= y < n
 //   (x * n + y) % n     y       where 0 <= y < n
 //   i % (n * 4) // n    stays: 0 <= i % (n * 4) < n * 4 bounds it
+//   f // n              <= 31   where f < n * 32
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
@@ -71,6 +72,50 @@ void Context::DivideSymbolic(const BinaryNode& e, int64_t scale, Linear* out) {
   if (!out->ok) return;
   Expr atom = Binary(e.kind, std::move(a), std::move(b));
   out->Add(atom, scale);
+}
+
+absl::InlinedVector<Linear, 2> Context::LimitsOfDigit(const BinaryNode& e) {
+  absl::InlinedVector<Linear, 2> limits;
+  const bool quotient = e.kind == ExprKind::kFloorDiv;
+  if ((!quotient && e.kind != ExprKind::kFloorMod) || !IsExactInt(e.dtype)) {
+    return limits;
+  }
+  Linear x, divisor;
+  Decompose(e.a, 1, &x);
+  Decompose(e.b, 1, &divisor);
+  if (!x.ok || !divisor.ok || x.is_constant()) return limits;
+  const ConstBound by = BoundOfTerms(divisor);
+  if (by.min <= 0) return limits;
+  if (!quotient) {
+    divisor.AddConstant(-1);
+    limits.push_back(std::move(divisor));
+    return limits;
+  }
+  for (const Constraint& constraint : constraints_) {
+    const int at = constraint.terms.Find(x.terms[0].atom);
+    if (at < 0) continue;
+    const int64_t unit = constraint.terms.terms[at].coefficient;
+    if (x.terms[0].coefficient % unit != 0) continue;
+    const int64_t factor = x.terms[0].coefficient / unit;
+    if (factor == ConstBound::kNegInf) continue;
+    const int64_t most = Scale(constraint.bound, factor).max;
+    if (most == ConstBound::kPosInf || most == ConstBound::kNegInf) continue;
+    Linear above = x;  // x <= above
+    above.Add(constraint.terms, -factor);
+    above.AddConstant(most);
+    if (!above.ok) continue;
+    Linear limit = SplitSymbolic(&above, divisor);
+    const int64_t rest = BoundOfTerms(above).max;
+    if (rest == ConstBound::kPosInf || rest == ConstBound::kNegInf) continue;
+    if (rest >= 0) {
+      limit.AddConstant(FloorQuotient(rest, by.min));
+    } else {
+      limit.AddConstant(
+          by.max == ConstBound::kPosInf ? -1 : FloorQuotient(rest, by.max));
+    }
+    if (limit.ok) limits.push_back(std::move(limit));
+  }
+  return limits;
 }
 
 }  // namespace kiln

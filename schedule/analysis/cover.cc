@@ -113,6 +113,25 @@ std::optional<int64_t> CountPoints(const Loops& loops,
   return count;
 }
 
+// Whether the loops that move the region touch, symbolic extents and all, as
+// many points as the box has, if each touches others.
+bool HasAsManyPoints(const Loops& loops, const std::vector<Range>& region,
+                     const Box& box, Analyzer* analyzer) {
+  Expr points = Int(1), volume = Int(1);
+  bool symbolic = false;
+  for (const ForNode* loop : loops) {
+    if (!MovesAny(*loop, region)) continue;
+    symbolic |= !AsInt(loop->extent);
+    points = Mul(points, loop->extent);
+  }
+  if (!symbolic) return false;
+  for (size_t d = 0; d < box.size(); ++d) {
+    points = Mul(points, region[d].extent);
+    volume = Mul(volume, Add(Sub(box[d].max, box[d].min), Int(1)));
+  }
+  return analyzer->CanProveEqual(points, volume);
+}
+
 // Whether the region is another one in each iteration of the loops that move
 // it: an index from data, or i // 2, may come again. Where it is wider than a
 // point, it moves by multiples of its width.
@@ -329,7 +348,8 @@ struct ReadCheck {
     const Loops loops = LoopsFrom(writer, depth);
     const auto conjuncts = ConjunctsOf(writer.realize->predicate);
     return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
-      return ReadsWithin(e, region, loops) || LeavesOutside(e, writer, region);
+      return ReadsWithin(e, region, loops, conjuncts) ||
+             LeavesOutside(e, writer, region);
     });
   }
 
@@ -346,8 +366,29 @@ struct ReadCheck {
     return inside.CanProve(condition);
   }
 
+  // Whether the condition holds in the first iteration of the loops that it is
+  // about, which move nothing that is written (those of a sum), while
+  // `conjuncts` ask nothing else of them.
+  bool HoldsAtFirst(const Expr& condition, const std::vector<Range>& written,
+                    const Loops& loops, const std::vector<Expr>& conjuncts,
+                    Analyzer* inside) {
+    VarMap first;
+    for (const ForNode* loop : loops) {
+      if (!UsesVar(condition, loop->var)) continue;
+      const auto asking =
+          std::count_if(conjuncts.begin(), conjuncts.end(),
+                        [&](const Expr& e) { return UsesVar(e, loop->var); });
+      if (asking > 1 || MovesAny(*loop, written) ||
+          !inside->CanProveLess(Int(0), loop->extent)) {
+        return false;
+      }
+      first[loop->var.get()] = loop->min;
+    }
+    return inside->CanProve(Substitute(condition, first));
+  }
+
   bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,
-                   const Loops& loops) {
+                   const Loops& loops, const std::vector<Expr>& conjuncts) {
     const ScopeBlock& block = scope.blocks[reader];
     Analyzer inside;
     for (const ForNode* loop : block.loops) {
@@ -361,6 +402,9 @@ struct ReadCheck {
         loops.begin(), loops.end(),
         [&](const ForNode* loop) { return UsesVar(condition, loop->var); });
     if (!moves) return inside.CanProve(condition);
+    if (HoldsAtFirst(condition, written, loops, conjuncts, &inside)) {
+      return true;
+    }
     for (size_t d = 0; d < written.size(); ++d) {
       const auto cut = CutAlong(condition, written[d], loops, &analyzer);
       if (!cut) continue;
@@ -448,6 +492,10 @@ bool FillsBoxByCount(const ScopeBlock& block, const std::vector<Range>& region,
                      size_t depth, const Box& box, Analyzer* analyzer) {
   const Loops loops = LoopsFrom(block, depth);
   if (WhyNotAffine(*block.realize, loops)) return false;
+  if (IsOne(block.realize->predicate) &&
+      HasAsManyPoints(loops, region, box, analyzer)) {
+    return IsInjective(loops, region, analyzer);
+  }
   std::optional<int64_t> volume = 1;
   for (const IntSet& set : box) {
     volume = Times(volume, ConstExtent(set, analyzer));

@@ -1,6 +1,7 @@
 // With index = m * diff + rest, where the condition says diff < 0 and rest lies
 // within [r0, r0 + |m|): for m > 0 it holds exactly where index < r0, and for
-// m < 0 exactly where index >= r0 + |m|.
+// m < 0 exactly where index >= r0 + |m|. Or with diff = c * index + rest, where
+// rest stands still: it holds exactly where index < ceil(-rest / c) for c > 0.
 #include "kiln/schedule/analysis/cut.h"
 
 #include <algorithm>
@@ -117,6 +118,20 @@ class Limiter {
   Limits limits_;
 };
 
+// The cut of c * index + rest < 0; nullopt where the rest moves.
+std::optional<Cut> CutOfMultiple(const Expr& diff, int64_t c, const Expr& index,
+                                 const Loops& loops, Analyzer* analyzer) {
+  const Expr rest = analyzer->Simplify(Sub(diff, Mul(index, Int(c))));
+  if (UsesAny(rest, loops)) return std::nullopt;
+  const Expr by = Int(std::abs(c));
+  if (c < 0) {
+    const Expr last_out = FloorDiv(rest, by);
+    return Cut{0, analyzer->Simplify(Add(last_out, Int(1))), nullptr};
+  }
+  const Expr end = FloorDiv(Sub(Int(c - 1), rest), by);
+  return Cut{0, nullptr, analyzer->Simplify(end)};
+}
+
 }  // namespace
 
 std::optional<Cut> CutAlong(const Expr& condition, const Range& range,
@@ -128,7 +143,13 @@ std::optional<Cut> CutAlong(const Expr& condition, const Range& range,
   for (const ForNode* loop : loops) {
     const auto by = StepOf(diff, loop->var, analyzer);
     const auto along = StepOf(range.min, loop->var, analyzer);
-    if (!by || !along || *by == 0 || *along == 0 || *along % *by != 0) continue;
+    if (!by || !along || *by == 0 || *along == 0) continue;
+    if (*by % *along == 0 && *size == 1) {
+      const int64_t c = *by / *along;
+      auto cut = CutOfMultiple(diff, c, range.min, loops, analyzer);
+      if (cut) return cut;
+    }
+    if (*along % *by != 0) continue;
     const int64_t m = *along / *by;
     const Expr rest = analyzer->Simplify(Sub(range.min, Mul(diff, Int(m))));
     const IntSet set = EvalSet(rest, domains, analyzer);

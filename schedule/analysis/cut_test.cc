@@ -51,6 +51,10 @@ TEST(CutTest, EndsOfSplitLoops) {
   EXPECT_EQ(LimitsText("i * 8 + j", "i * 8 + j >= 3", 0),
             "from 3, if T.bool(True)");
   EXPECT_EQ(LimitsText("i * 8 + j", "2 < i", 0), "from 24, if T.bool(True)");
+  EXPECT_EQ(LimitsText("i * 8 + j", "i * 24 + j * 3 < 31", 0),
+            "to 11, if T.bool(True)");
+  EXPECT_EQ(LimitsText("i * 8 + j", "i * 24 + j * 3 > 31", 0),
+            "from 11, if T.bool(True)");
   EXPECT_EQ(LimitsText("31 - i * 8 - j", "i * 8 + j < 30", 0),
             "from 2, if T.bool(True)");
 }

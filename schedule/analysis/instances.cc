@@ -1,11 +1,13 @@
 #include "kiln/schedule/analysis/instances.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/cut.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -27,6 +29,23 @@ bool IsUsed(const ScopeBlock& block, const ForNode& loop) {
   return std::any_of(values.begin(), values.end(), [&](const Expr& value) {
     return UsesVar(value, loop.var);
   });
+}
+
+// Whether loops, some of symbolic extent, and domains have as many points for
+// sure: then all loops run where there is an instance.
+bool HasAsManyIterations(const ScopeBlock& block) {
+  Analyzer analyzer;
+  Expr iterations = Int(1), instances = Int(1);
+  bool symbolic = false;
+  for (const ForNode* loop : block.loops) {
+    symbolic |= !AsInt(loop->extent);
+    iterations = Mul(iterations, loop->extent);
+  }
+  if (!symbolic) return false;
+  for (const IterVar& iter : block.block().iters) {
+    instances = Mul(instances, iter.domain.extent);
+  }
+  return analyzer.CanProveEqual(iterations, instances);
 }
 
 // Whether the predicate leaves nothing out of the domains, all of which the
@@ -51,6 +70,8 @@ bool RunsAllOf(const ScopeBlock& block, const std::vector<Range>& points,
 
 Reason WhyNotAllRun(const ScopeBlock& block) {
   Analyzer analyzer;
+  std::optional<LoopsRun> loops_run;
+  if (HasAsManyIterations(block)) loops_run.emplace(block.loops, &analyzer);
   BufferRegion points;  // of the space of the iterators
   std::vector<IntSet> domain;
   for (const IterVar& iter : block.block().iters) {

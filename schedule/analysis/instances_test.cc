@@ -42,6 +42,36 @@ TEST(InstancesTest, OverlapRunsAll) {
   EXPECT_TRUE(AllRun(Loops("4", "8"), "i * 4 + j", "20"));
 }
 
+// Whether these loops run all of 8 x n.
+bool AllRunSymbolic(const std::string& outer, const std::string& inner,
+                    const std::string& row, const std::string& column) {
+  const Function f = *ParseFunction(
+      "test", absl::StrCat("@T.prim_func\ndef main(a: T.handle):\n"
+                           "    n = T.int64()\n"
+                           "    A = T.match_buffer(a, (8, n), \"float32\")\n",
+                           Loops(outer, inner),
+                           "                with T.block(\"B\"):\n"
+                           "                    v = T.axis.spatial(8, ",
+                           row,
+                           ")\n"
+                           "                    w = T.axis.spatial(n, ",
+                           column,
+                           ")\n"
+                           "                    A[v, w] = T.float32(1)\n"));
+  const Path path = *FindBlock(f, BlocksNamed(f, "B").at(0));
+  const Scope scope(*path.scope()->block);
+  return !WhyNotAllRun(scope.blocks[0]);
+}
+
+TEST(InstancesTest, FusedLoopsOfSymbolicExtentRunAll) {
+  EXPECT_TRUE(AllRunSymbolic("8", "n", "i", "j"));
+  EXPECT_TRUE(AllRunSymbolic("n * 8", "1", "i // n", "i % n"));
+  EXPECT_TRUE(AllRunSymbolic("n * 4", "2", "i // n * 2 + j", "i % n"));
+  EXPECT_FALSE(AllRunSymbolic("n * 7", "1", "i // n", "i % n"));
+  EXPECT_FALSE(AllRunSymbolic("n * 4", "2", "i // n + j", "i % n"));
+  EXPECT_FALSE(AllRunSymbolic("n * 4", "2", "i // n", "i % n"));
+}
+
 TEST(InstancesTest, GapsAndEndsAreMissed) {
   EXPECT_FALSE(AllRun(Loops("4", "8"), "i * 9 + j", "35"));
   EXPECT_FALSE(AllRun(Loops("4", "8"), "i * 8 + j", "33"));
