@@ -155,8 +155,7 @@ absl::StatusOr<int> Bench() {
   KILN_ASSIGN_OR_RETURN(const std::vector<SuiteCase> suite, ChosenSuite());
   KILN_ASSIGN_OR_RETURN(const std::vector<int> threads, ParseThreads());
   ThreadPool pool;
-  KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(DefaultMachinePath()));
+  const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
   const Contenders contenders = AllContenders(machine);
   const bool json = absl::GetFlag(FLAGS_json);
   const bench::RoundOptions rounds{absl::GetFlag(FLAGS_repetitions),

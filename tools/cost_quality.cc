@@ -124,8 +124,7 @@ absl::StatusOr<int> Run() {
     return absl::InvalidArgumentError(
         "name the folder of a tuning run with --work_dir");
   }
-  KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(DefaultMachinePath()));
+  const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
   const std::string path = CallerPath(absl::GetFlag(FLAGS_work_dir));
   KILN_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                         Database::Open(path + "/database.sqlite"));

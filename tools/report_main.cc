@@ -41,8 +41,7 @@ absl::StatusOr<int> Report() {
     KILN_ASSIGN_OR_RETURN(options.peers,
                           report::ReadBenchRows(CallerPath(bench)));
   }
-  KILN_ASSIGN_OR_RETURN(options.machine,
-                        LoadOrMeasureMachine(DefaultMachinePath()));
+  options.machine = LoadOrMeasureMachine(DefaultMachinePath());
   const std::string page = report::RenderPage(tasks, options);
   std::string output = absl::GetFlag(FLAGS_output);
   if (output == "-") {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "kiln/base/status_macros.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -169,6 +170,21 @@ absl::Status ApplyOption(std::string_view text, const std::string& option,
                                    "-num-cores=N"));
 }
 
+// "did you mean \"skylake\"? Or " of a name that is nearly one.
+std::string NearestCpu(const llvm::MCSubtargetInfo* host,
+                       const std::string& name) {
+  unsigned least = static_cast<unsigned>(name.size()) / 3 + 1;
+  std::string nearest;
+  if (!host) return nearest;
+  for (const auto& cpu : host->getAllProcessorDescriptions()) {
+    const unsigned distance = llvm::StringRef(name).edit_distance(cpu.Key);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = absl::StrCat("did you mean \"", cpu.Key, "\"? Or ");
+  }
+  return nearest;
+}
+
 }  // namespace
 
 std::string Target::ToString() const {
@@ -206,8 +222,9 @@ absl::StatusOr<Target> ParseTarget(std::string_view text) {
   auto host = Subtarget(HostTarget());
   if (!host || !host->isCPUStringValid(target.cpu)) {
     return Refuse(text, absl::StrCat("LLVM knows no CPU \"", target.cpu,
-                                     "\" for ", target.triple,
-                                     "; try the host's, ", HostTarget().cpu));
+                                     "\" for ", target.triple, "; ",
+                                     NearestCpu(host.get(), target.cpu),
+                                     "try the host's, ", HostTarget().cpu));
   }
   Describe(&target);
   return target;

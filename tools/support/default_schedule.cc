@@ -28,8 +28,7 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
         absl::StrCat("the module has no function \"", function, "\""));
   }
   ThreadPool pool;
-  KILN_ASSIGN_OR_RETURN(const Machine machine,
-                        LoadOrMeasureMachine(DefaultMachinePath()));
+  const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
   return ScheduleByDefault(
       module, static_cast<int>(found - module.functions.begin()),
       RegistersOf(target), machine, target.num_cores, &pool);

@@ -1,8 +1,12 @@
 #include "kiln/tools/support/main.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -38,6 +42,17 @@ std::string Printable(std::string_view message) {
     if ((byte < ' ' && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
   }
   return text;
+}
+
+// Files that the tool opens must not become its output where a caller closed
+// that, and a limit on the size of files is an error of the write.
+void PrepareProcess() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is `fd`. What was closed cannot be read either.
+    (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDWR);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int Fail(const char* program, std::string_view message) {
@@ -79,6 +94,7 @@ void FinishOnInterrupt(std::string_view tool, std::string_view what) {
 
 int RunTool(int argc, char** argv, const std::string& usage,
             absl::StatusOr<int> (*body)()) {
+  PrepareProcess();
   const absl::StatusOr<CommandLineRequest> request = ParseFlags(argc, argv);
   if (!request.ok()) {
     return Fail(argv[0], std::string(request.status().message()));
@@ -95,9 +111,13 @@ int RunTool(int argc, char** argv, const std::string& usage,
       break;
   }
   absl::StatusOr<int> result = body();
-  const int status =
-      result.ok() ? *result
-                  : Fail(argv[0], std::string(result.status().message()));
+  int status = result.ok()
+                   ? *result
+                   : Fail(argv[0], std::string(result.status().message()));
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    status = Fail(argv[0], absl::StrCat("the output cannot be written: ",
+                                        std::strerror(errno)));
+  }
   return InterruptSignal() == 0 ? status : kExitSignal + InterruptSignal();
 }
 

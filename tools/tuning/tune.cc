@@ -92,8 +92,7 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
   }
   KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(flight_log));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
-  KILN_ASSIGN_OR_RETURN(bench.machine,
-                        LoadOrMeasureMachine(DefaultMachinePath()));
+  bench.machine = LoadOrMeasureMachine(DefaultMachinePath());
   bench.peak_gflops = PeakGflops(bench.machine, request.target.num_cores);
   bench.pool = std::make_unique<ThreadPool>();
   return bench;

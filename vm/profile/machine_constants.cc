@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -146,6 +147,11 @@ std::string SizeText(int64_t bytes) {
                            : absl::StrFormat("%.1f MiB", bytes / 1048576.0);
 }
 
+void Warn(const absl::Status& why, const char* effect) {
+  std::fprintf(stderr, "warning: %s: %s\n", std::string(why.message()).c_str(),
+               effect);
+}
+
 }  // namespace
 
 Machine DescribeMachine() {
@@ -266,16 +272,19 @@ absl::Status SaveMachine(const Machine& machine, const std::string& path) {
   return WriteFileAtomically(path, MachineToJson(machine));
 }
 
-absl::StatusOr<Machine> LoadOrMeasureMachine(const std::string& path) {
+Machine LoadOrMeasureMachine(const std::string& path) {
   if (!path.empty()) {
     absl::StatusOr<Machine> stored = LoadMachine(path);
-    const bool renew = absl::IsNotFound(stored.status()) ||
-                       absl::IsFailedPrecondition(stored.status());
-    if (!renew) return stored;
+    if (stored.ok()) return *std::move(stored);
+    const bool is_expected = absl::IsNotFound(stored.status()) ||
+                             absl::IsFailedPrecondition(stored.status());
+    if (!is_expected) Warn(stored.status(), "the machine is measured anew");
   }
   ThreadPool pool(ThreadPool::OneForEachCpu(0));
-  const Machine machine = MeasureMachine(pool);
-  if (!path.empty()) KILN_RETURN_IF_ERROR(SaveMachine(machine, path));
+  Machine machine = MeasureMachine(pool);
+  if (path.empty()) return machine;
+  const absl::Status saved = SaveMachine(machine, path);
+  if (!saved.ok()) Warn(saved, "what was measured of the machine is not kept");
   return machine;
 }
 

@@ -36,10 +36,11 @@ std::string DefaultMachinePath();
 absl::StatusOr<Machine> LoadMachine(const std::string& path);
 absl::Status SaveMachine(const Machine& machine, const std::string& path);
 
-// The stored constants, or, where they are missing or of another machine, new
-// ones, which are then stored. An empty path stores nothing. The error is that
-// of a file that is damaged or cannot be written.
-absl::StatusOr<Machine> LoadOrMeasureMachine(const std::string& path);
+// The stored constants, or, where they are missing, damaged or of another
+// machine, new ones, which are then stored. An empty path stores nothing. Says
+// on stderr what was wrong with a damaged file, or why none could be written:
+// the constants are measured anew the next time.
+Machine LoadOrMeasureMachine(const std::string& path);
 
 // A table to read.
 std::string MachineTable(const Machine& machine);
