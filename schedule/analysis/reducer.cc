@@ -27,6 +27,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/analysis/separation.h"
 
 namespace kiln {
 namespace {
@@ -424,6 +425,13 @@ absl::StatusOr<Reducer> MatchReducer(const BlockNode& block) {
   KILN_RETURN_IF_ERROR(CheckPlaces(block, updates));
   KILN_ASSIGN_OR_RETURN(std::vector<Expr> initial, Initial(block, updates));
   return Matcher(block, std::move(updates), std::move(initial)).Run();
+}
+
+bool CombinesAtWill(const BlockNode& block) {
+  if (CombinesInAnyOrder(block)) return true;
+  if (!block.init) return false;
+  const absl::StatusOr<Reducer> reducer = MatchReducer(block);
+  return reducer.ok() && !reducer->keeps_first;
 }
 
 }  // namespace kiln

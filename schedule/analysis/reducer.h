@@ -48,6 +48,10 @@ struct Reducer {
 // reason alone, for other blocks.
 absl::StatusOr<Reducer> MatchReducer(const BlockNode& block);
 
+// Whether the order in which the block combines values decides no more than how
+// results are rounded: not where the last one wins, or the first of equal ones.
+bool CombinesAtWill(const BlockNode& block);
+
 }  // namespace kiln
 
 #endif  // KILN_SCHEDULE_ANALYSIS_REDUCER_H_

@@ -174,13 +174,6 @@ bool IsOrdered(const ForNode& loop, const BlockRealizeNode& realize,
   return ordered || !moves;
 }
 
-bool CombinesAtWill(const BlockNode& block) {
-  if (CombinesInAnyOrder(block)) return true;
-  if (!block.init) return false;
-  const absl::StatusOr<Reducer> reducer = MatchReducer(block);
-  return reducer.ok() && !reducer->keeps_first;
-}
-
 // Loops whose order counts keep it, unless they only say in which order values
 // are combined.
 absl::Status CheckOrder(const Chain& chain,

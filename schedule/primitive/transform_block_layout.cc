@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/transform_block_layout.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -12,8 +13,10 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
+#include "kiln/schedule/analysis/separation.h"
 #include "kiln/schedule/primitive/own_loops.h"
 
 namespace kiln {
@@ -92,6 +95,58 @@ absl::StatusOr<Plan> MakePlan(const OwnLoops& target, const IndexMap& map) {
   return plan;
 }
 
+// Numbers the iterations of those of `iters` that are wanted, in their order.
+Expr NumberOf(const std::vector<IterVar>& iters,
+              const std::vector<bool>& wanted) {
+  Expr number = Int(0);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (!wanted[i]) continue;
+    number = Add(Mul(number, iters[i].domain.extent), iters[i].var);
+  }
+  return number;
+}
+
+// Instances that touch the same element keep their order, unless they only say
+// in which order values are combined.
+absl::Status CheckOrder(const OwnLoops& target, const Plan& plan) {
+  const BlockNode& block = target.block();
+  std::vector<IterVar> old;  // in the order of the loops
+  std::vector<bool> ordered;
+  bool reduces = true;
+  for (const ForNode* loop : target.loops) {
+    for (size_t i = 0; i < block.iters.size(); ++i) {
+      if (target.LoopOf(i) != loop) continue;
+      const bool spatial = block.iters[i].type == IterType::kSpatial;
+      old.push_back(block.iters[i]);
+      ordered.push_back(!IsOne(block.iters[i].domain.extent) &&
+                        !(spatial && SeparatesInstances(block, i)));
+      if (ordered.back() && spatial) reduces = false;
+    }
+  }
+  if (std::count(ordered.begin(), ordered.end(), true) == 0 ||
+      (reduces && CombinesAtWill(block))) {
+    return absl::OkStatus();
+  }
+  const Expr before = Substitute(NumberOf(old, ordered), plan.old_iters);
+  std::vector<bool> moves;
+  Analyzer analyzer;
+  for (const IterVar& iter : plan.iters) {
+    analyzer.Bind(iter.var, iter.domain);
+    moves.push_back(UsesVar(before, iter.var));
+  }
+  if (analyzer.CanProveEqual(before, NumberOf(plan.iters, moves))) {
+    return absl::OkStatus();
+  }
+  return Refusal(kName,
+                 absl::StrCat("instances of ", Describe(block),
+                              " touch the same elements, so that their order "
+                              "counts, and the map changes it"),
+                 absl::StrCat("keep their order, or mark the block with "
+                              "T.block_attr({\"",
+                              kDisjointWrites,
+                              "\": True}) if they do not touch the same"));
+}
+
 // `s` with the indices of its stores and loads simplified.
 Stmt SimplifyIndices(const Stmt& s, Analyzer* analyzer) {
   const auto simple = [&](std::vector<Expr> indices) {
@@ -148,6 +203,7 @@ absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
   }
   KILN_RETURN_IF_ERROR(CheckOwnLoops(target, kName));
   KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(target, map));
+  KILN_RETURN_IF_ERROR(CheckOrder(target, plan));
   Function result = f;
   std::vector<Expr> values;
   std::vector<Var> loops;

@@ -46,6 +46,34 @@ TEST(TransformBlockLayout, FusesSplitsAndReordersIterators) {
   }
 }
 
+// The fuzzer's pair 701199: the last column of which the value is above 1.
+TEST(TransformBlockLayout, KeepsTheOrderOfWhatIsNoSum) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 15), "int32"), I: T.Buffer((2,), "int32")):
+    for i, j in T.grid(2, 15):
+        with T.block("I"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            with T.init():
+                I[vi] = -1
+            I[vi] = T.Select(1 >= A[vi, vj], I[vi], T.Cast("int32", vj))
+)");
+  const BlockId block = BlockNamed(f, "I");
+  const Expr outer = FloorDiv(j, Int(5)), inner = FloorMod(j, Int(5));
+  for (const std::vector<Expr>& outputs :
+       {std::vector<Expr>{i, j}, {j, i}, {outer, i, inner}}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function g,
+        TransformBlockLayout(f, block, IndexMap{{i, j}, outputs}));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+  }
+  for (const std::vector<Expr>& outputs :
+       {std::vector<Expr>{i, inner, outer}, {i, Sub(Int(14), j)}}) {
+    EXPECT_FALSE(
+        TransformBlockLayout(f, block, IndexMap{{i, j}, outputs}).ok());
+  }
+}
+
 // What a fused iterator is taken apart into, an index puts together again.
 TEST(TransformBlockLayout, IndicesOfFusedIteratorsAreSimple) {
   const Function f = ParseProgram(R"(
