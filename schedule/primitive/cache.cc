@@ -316,8 +316,9 @@ absl::StatusOr<Plan> PlanWrite(const Staging& staging, const Scope& scope,
   return Plan{std::move(place), std::move(copy)};
 }
 
-absl::Status CheckCovered(const Staging& staging, const Scope& scope) {
-  for (int reader : scope.Readers(staging.buffer)) {
+absl::Status CheckCovered(const Staging& staging, const Scope& scope,
+                          const std::vector<int>& readers) {
+  for (int reader : readers) {
     if (Reason reason = WhyNotCovered(scope, reader)) {
       return Refusal(staging.primitive,
                      absl::StrCat(Describe(scope.blocks[reader].block()),
@@ -345,7 +346,8 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   if (writer >= 0) {
     KILN_RETURN_IF_ERROR(
         CheckReadersFollow(staging, scope, writer, consumers, false));
-    KILN_RETURN_IF_ERROR(CheckCovered(staging, scope));
+    KILN_RETURN_IF_ERROR(
+        CheckCovered(staging, scope, scope.Readers(staging.buffer)));
   } else {
     KILN_RETURN_IF_ERROR(
         CheckHeld(f, staging.scope, staging.buffer, staging.primitive));
@@ -387,6 +389,9 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   const int writer = scope.IndexOf(block);
   KILN_RETURN_IF_ERROR(
       CheckReadersFollow(staging, scope, writer, consumers, true));
+  std::vector<int> redirected;
+  for (BlockId id : consumers) redirected.push_back(scope.IndexOf(id));
+  KILN_RETURN_IF_ERROR(CheckCovered(staging, scope, redirected));
   const std::vector<BlockId> readers =
       Without(Ids(scope, scope.Readers(staging.buffer), writer), consumers);
   KILN_ASSIGN_OR_RETURN(const Plan plan,
