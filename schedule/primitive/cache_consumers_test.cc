@@ -34,9 +34,9 @@ def main(X: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")):
 TEST(CacheConsumersTest, AConsumerOfWhatIsWrittenReadsTheCache) {
   for (const int read : {3, 5}) {
     const Function f = Program(5, read);
-    KILN_ASSERT_OK_AND_ASSIGN(const CacheResult result,
-                              CacheWrite(f, BlockNamed(f, "B"), 0, "global",
-                                         {BlockNamed(f, "C")}));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const CacheResult result,
+        CacheWrite(f, BlockNamed(f, "B"), 0, "global", {BlockNamed(f, "C")}));
     KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
   }
 }
