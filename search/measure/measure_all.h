@@ -53,7 +53,7 @@ absl::Status MeasureAll(Builder& builder, Runner& runner,
 struct TurnsOptions {
   // A stage ends when so much time was spent on timing, within these bounds of
   // turns for each kernel.
-  double stage_seconds = 0.3;
+  double stage_seconds = 0.24;
   int min_rounds = 5;
   int max_rounds = 50;
   // Of one turn; a stage is better filled with many short ones.

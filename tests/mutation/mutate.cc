@@ -451,6 +451,15 @@ class Walk {
     return done ? MakeStore(store.buffer, value, store.indices) : s;
   }
 
+  // What a lane holds that is not stored. Where nothing was there before, zero:
+  // what a compiler makes of an undefined value may be what is right.
+  static Expr WithoutStore(const StoreNode& store, int lanes) {
+    if (LoadsFrom(store.value, store.buffer)) {
+      return Load(store.buffer, store.indices);
+    }
+    return Broadcast(Constant(0, store.buffer->dtype), lanes);
+  }
+
   Stmt WithoutLane(const StoreNode& store, const Stmt& s,
                    const std::string& name) {
     const int lanes = store.value.dtype().lanes();
@@ -462,10 +471,9 @@ class Walk {
     if (!Take(absl::StrCat(name, ", lane ", lane, " of ", lanes))) return s;
     const Expr here =
         EQ(Ramp(Int(0), Int(1), lanes), Broadcast(Int(lane), lanes));
-    return MakeStore(
-        store.buffer,
-        Select(here, Load(store.buffer, store.indices), store.value),
-        store.indices);
+    return MakeStore(store.buffer,
+                     Select(here, WithoutStore(store, lanes), store.value),
+                     store.indices);
   }
 
   const FaultKind kind_;
