@@ -21,15 +21,17 @@ constexpr char kName[] = "annotate_buffer_access";
 // How many values of an index are tried out.
 constexpr int64_t kMostPoints = 1 << 16;
 
-// A load, and the variables that run inside of the block.
+// A load or store, and the variables that run inside of the block.
 struct Access {
   std::vector<Expr> indices;
   std::vector<LoopRange> inner;
 };
 
+// The loads of a tensor, or the stores to it.
 class Collector {
  public:
-  explicit Collector(const Buffer& buffer) : buffer_(buffer) {}
+  Collector(const Buffer& buffer, bool is_write)
+      : buffer_(buffer), is_write_(is_write) {}
 
   void Collect(const BlockNode& block) {
     for (const MatchBufferRegion& match : block.match_buffers) {
@@ -49,6 +51,10 @@ class Collector {
     if (const auto* loop = s.As<ForNode>()) {
       inner_.push_back({loop->var, {loop->min, loop->extent}});
     }
+    const auto* store = s.As<StoreNode>();
+    if (store && is_write_ && store->buffer == buffer_) {
+      accesses_.push_back({store->indices, inner_});
+    }
     if (const auto* realize = s.As<BlockRealizeNode>()) {
       for (const IterVar& iter : realize->block->iters) {
         inner_.push_back({iter.var, iter.domain});
@@ -63,7 +69,7 @@ class Collector {
   void CollectLoads(const Expr& e) {
     Visit(e, [&](const Expr& x) {
       const auto* load = x.As<LoadNode>();
-      if (load && load->buffer == buffer_) {
+      if (load && !is_write_ && load->buffer == buffer_) {
         accesses_.push_back({load->indices, inner_});
       }
       as_a_whole_ = as_a_whole_ || (buffer_->data && x == buffer_->data);
@@ -72,6 +78,7 @@ class Collector {
   }
 
   const Buffer& buffer_;
+  const bool is_write_;
   std::vector<LoopRange> inner_;
   std::vector<Access> accesses_;
   bool as_a_whole_ = false;
@@ -150,8 +157,9 @@ bool HoldsEverywhere(const std::vector<LoopRange>& vars, const Expr& index,
   return true;
 }
 
-absl::Status CheckHolds(const BlockNode& block, const BufferRegion& region) {
-  Collector collector(region.buffer);
+absl::Status CheckHolds(const BlockNode& block, const BufferRegion& region,
+                        bool is_write) {
+  Collector collector(region.buffer, is_write);
   collector.Collect(block);
   if (collector.as_a_whole()) {
     return Refusal(
@@ -172,27 +180,9 @@ absl::Status CheckHolds(const BlockNode& block, const BufferRegion& region) {
       return Refusal(kName,
                      absl::StrCat("dimension ", d, " of `", region.buffer->name,
                                   "`: what ", Describe(block),
-                                  " reads is not known to lie within "
-                                  "the range"));
+                                  is_write ? " writes" : " reads",
+                                  " is not known to lie within the range"));
     }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckSame(const BlockNode& block, const BufferRegion& now,
-                       const BufferRegion& told) {
-  Analyzer analyzer;
-  for (const IterVar& iter : block.iters) analyzer.Bind(iter.var, iter.domain);
-  for (size_t i = 0; i < now.region.size(); ++i) {
-    if (analyzer.CanProveEqual(now.region[i].min, told.region[i].min) &&
-        analyzer.CanProveEqual(now.region[i].extent, told.region[i].extent)) {
-      continue;
-    }
-    return Refusal(
-        kName,
-        absl::StrCat("what ", Describe(block), " writes of `", now.buffer->name,
-                     "` is relied on to be written, all of it, and "
-                     "cannot be told otherwise"));
   }
   return absl::OkStatus();
 }
@@ -274,8 +264,7 @@ absl::StatusOr<Function> AnnotateBufferAccess(const Function& f, BlockId id,
   }
   KILN_ASSIGN_OR_RETURN(BufferRegion region,
                         ToldRegion(block, regions[index], ranges));
-  KILN_RETURN_IF_ERROR(is_write ? CheckSame(block, regions[index], region)
-                                : CheckHolds(block, region));
+  KILN_RETURN_IF_ERROR(CheckHolds(block, region, is_write));
   regions[index] = std::move(region);
   Mark(&fields, is_write ? "explicit_write_region" : "explicit_read_region",
        index);

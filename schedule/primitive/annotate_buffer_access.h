@@ -1,4 +1,4 @@
-// annotate_buffer_access: what a block reads, told by hand.
+// annotate_buffer_access: what a block reads or writes, told by hand.
 //
 //   T.reads(X[vi, 0:32])                    X[vi, T.min(vj * 2 + 1, 31)] ...
 //   =>  annotate_buffer_access(block, 0, "read",
@@ -12,9 +12,9 @@
 // floats, say), by running them for every value of their variables.
 //
 // Refuses: an index out of range; a map of other size; a region that does not
-// hold what the block loads, or is not known to; tensors that are taken as a
-// whole (views, addresses). What a block writes may be told, but not changed:
-// later steps rely on every element of it being written.
+// hold what the block loads or stores, or is not known to; tensors that are
+// taken as a whole (views, addresses). What is told to be written may be more
+// than the stores reach: later steps that need all of it written look there.
 #ifndef KILN_SCHEDULE_PRIMITIVE_ANNOTATE_BUFFER_ACCESS_H_
 #define KILN_SCHEDULE_PRIMITIVE_ANNOTATE_BUFFER_ACCESS_H_
 

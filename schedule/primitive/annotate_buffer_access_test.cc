@@ -6,6 +6,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/verify.h"
+#include "kiln/schedule/primitive/compute_at.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
 
@@ -148,17 +149,47 @@ def main(A: T.Buffer((16,), "float32"), C: T.Buffer((8,), "float32")):
   EXPECT_THAT(Read(f, Ranges(1, 0, 1)), StatusIs(kRefused, HasSubstr("whole")));
 }
 
-TEST(AnnotateBufferAccess, OfWhatIsWrittenOnlyRepeatsIt) {
+absl::StatusOr<Function> Write(const Function& f, const std::string& block,
+                               const IndexMap& ranges) {
+  return AnnotateBufferAccess(f, BlockNamed(f, block), 0, true, ranges);
+}
+
+TEST(AnnotateBufferAccess, WhatIsWrittenHoldsTheStores) {
   const Function f = Reading("vi");
-  const BlockId block = BlockNamed(f, "C");
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const Function g,
-      AnnotateBufferAccess(f, block, 0, true, Ranges(1, 0, 1)));
-  EXPECT_EQ(
-      RealizeNamed(g, "C").block->annotations.count("explicit_write_region"),
-      1);
-  EXPECT_THAT(AnnotateBufferAccess(f, block, 0, true, Ranges(1, 0, 2)),
-              StatusIs(kRefused, HasSubstr("relied on")));
+  for (int end : {1, 2}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                              Write(f, "C", Ranges(1, 0, end)));
+    const BlockNode& block = *RealizeNamed(g, "C").block;
+    EXPECT_EQ(block.annotations.count("explicit_write_region"), 1);
+    EXPECT_EQ(*AsInt(block.writes[0].region[0].extent), end);
+    KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+  }
+  EXPECT_THAT(Write(f, "C", Ranges(1, 1, 2)),
+              StatusIs(kRefused, HasSubstr("writes is not known to lie")));
+  EXPECT_THAT(Write(f, "C", Ranges(2, 0, 2)),
+              StatusIs(kRefused, HasSubstr("writes is not known to lie")));
+}
+
+// Each instance of B is told to write the next element as well.
+TEST(AnnotateBufferAccess, InstancesThatAreToldToOverlapKeepTheirOrder) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((16,))
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi]
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi * 2 + 1]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function told,
+                            Write(f, "B", Ranges(1, 0, 2)));
+  const LoopId loop = LoopsOf(told, "C")[0];
+  EXPECT_THAT(ComputeAt(told, BlockNamed(told, "B"), loop, {}),
+              StatusIs(kRefused, HasSubstr("may touch the same element")));
 }
 
 TEST(AnnotateBufferAccess, RefusesMapsAndIndicesThatDoNotFit) {
