@@ -226,6 +226,27 @@ std::optional<int64_t> CountConditions(const Expr& predicate,
   return left;
 }
 
+// The region with quotients and remainders taken of what the loops run through:
+// (i*16 + j) // 16 is i for j in [0, 16). nullopt where there are none.
+std::optional<std::vector<Range>> WithoutQuotients(
+    const std::vector<Range>& region, const Loops& loops) {
+  bool any = false;
+  for (const Range& range : region) {
+    Visit(range.min, [&](const Expr& e) {
+      any |= e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod;
+      return !any;
+    });
+  }
+  if (!any) return std::nullopt;
+  Analyzer analyzer;
+  for (const ForNode* loop : loops) {
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  std::vector<Range> simple = region;
+  for (Range& range : simple) range.min = analyzer.Simplify(range.min);
+  return simple;
+}
+
 size_t SharedLoops(const ScopeBlock& a, const ScopeBlock& b) {
   const auto [end, unused] = std::mismatch(a.loops.begin(), a.loops.end(),
                                            b.loops.begin(), b.loops.end());
@@ -344,7 +365,8 @@ struct ReadCheck {
   bool ReadsWithin(const ScopeBlock& writer, const BufferRegion& written,
                    size_t depth) {
     if (IsOne(writer.realize->predicate)) return true;
-    const std::vector<Range> region = InLoopVariables(writer, written);
+    std::vector<Range> region = InLoopVariables(writer, written);
+    if (auto simple = WithoutQuotients(region, writer.loops)) region = *simple;
     const Loops loops = LoopsFrom(writer, depth);
     const auto conjuncts = ConjunctsOf(writer.realize->predicate);
     return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
@@ -485,6 +507,8 @@ bool FillsBox(const ScopeBlock& block, const BufferRegion& written,
   const Loops loops = LoopsFrom(block, depth);
   const std::vector<Range> region = InLoopVariables(block, written);
   if (IsDenseBox(loops, region)) return true;
+  const auto simple = WithoutQuotients(region, block.loops);
+  if (simple && IsDenseBox(loops, *simple)) return true;
   return FillsBoxByCount(block, region, depth, box, analyzer);
 }
 

@@ -1,7 +1,8 @@
 // With index = m * diff + rest, where the condition says diff < 0 and rest lies
 // within [r0, r0 + |m|): for m > 0 it holds exactly where index < r0, and for
 // m < 0 exactly where index >= r0 + |m|. Or with diff = c * index + rest, where
-// rest stands still: it holds exactly where index < ceil(-rest / c) for c > 0.
+// ceil(-rest / c) stands still: it holds exactly where index is less, for c >
+// 0. Of (i*4 + j)*16 + k < n*16 with k in [0, 16) that is i*4 + j < n.
 #include "kiln/schedule/analysis/cut.h"
 
 #include <algorithm>
@@ -118,18 +119,23 @@ class Limiter {
   Limits limits_;
 };
 
-// The cut of c * index + rest < 0; nullopt where the rest moves.
+// The cut of c * index + rest < 0; nullopt where the rest moves so far that the
+// cut would move with it.
 std::optional<Cut> CutOfMultiple(const Expr& diff, int64_t c, const Expr& index,
-                                 const Loops& loops, Analyzer* analyzer) {
+                                 const Domains& domains, Analyzer* analyzer) {
   const Expr rest = analyzer->Simplify(Sub(diff, Mul(index, Int(c))));
-  if (UsesAny(rest, loops)) return std::nullopt;
+  const IntSet rests = EvalSet(rest, domains, analyzer);
+  if (!rests.IsBounded()) return std::nullopt;
   const Expr by = Int(std::abs(c));
-  if (c < 0) {
-    const Expr last_out = FloorDiv(rest, by);
-    return Cut{0, analyzer->Simplify(Add(last_out, Int(1))), nullptr};
+  const auto at = [&](const Expr& value) {
+    return analyzer->Simplify(c < 0 ? Add(FloorDiv(value, by), Int(1))
+                                    : FloorDiv(Sub(Int(c - 1), value), by));
+  };
+  const Expr cut = at(rests.min);
+  if (rests.max != rests.min && !analyzer->CanProveEqual(cut, at(rests.max))) {
+    return std::nullopt;
   }
-  const Expr end = FloorDiv(Sub(Int(c - 1), rest), by);
-  return Cut{0, nullptr, analyzer->Simplify(end)};
+  return c < 0 ? Cut{0, cut, nullptr} : Cut{0, nullptr, cut};
 }
 
 }  // namespace
@@ -146,7 +152,7 @@ std::optional<Cut> CutAlong(const Expr& condition, const Range& range,
     if (!by || !along || *by == 0 || *along == 0) continue;
     if (*by % *along == 0 && *size == 1) {
       const int64_t c = *by / *along;
-      auto cut = CutOfMultiple(diff, c, range.min, loops, analyzer);
+      auto cut = CutOfMultiple(diff, c, range.min, domains, analyzer);
       if (cut) return cut;
     }
     if (*along % *by != 0) continue;

@@ -1,0 +1,120 @@
+#include "kiln/schedule/analysis/cover.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/schedule/testing/program.h"
+
+namespace kiln {
+namespace {
+
+// A writer of S and a reader of it, each a nest with its block; n is symbolic.
+Function Program(const std::string& writer, const std::string& reader) {
+  return ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(a: T.handle, M: T.Buffer((64,), "int32"), c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    S = T.alloc_buffer((64,))
+    D = T.alloc_buffer((n,))
+    P = T.alloc_buffer(((n + 15) // 16, 16)))",
+                                   writer, reader, "\n"));
+}
+
+// Of the second block.
+bool IsCovered(const std::string& writer, const std::string& reader) {
+  const Function f = Program(writer, reader);
+  return !WhyNotCovered(Scope(f.root()), 1);
+}
+
+std::string Nest(const std::string& name, const std::string& loops,
+                 const std::string& where, const std::string& axis,
+                 const std::string& store) {
+  return absl::StrCat(
+      "\n    for i, j in T.grid(", loops, "):\n        with T.block(\"", name,
+      "\"):\n            v = T.axis.spatial(", axis, ")\n",
+      where.empty() ? "" : "            T.where(" + where + ")\n",
+      "            ", store);
+}
+
+std::string Writer(const std::string& loops, const std::string& axis,
+                   const std::string& where = "",
+                   const std::string& store = "S[v] = 1.0") {
+  return Nest("W", loops, where, axis, store);
+}
+
+std::string Reader(const std::string& read, const std::string& loops = "8, 8",
+                   const std::string& axis = "64, i * 8 + j",
+                   const std::string& where = "") {
+  return Nest("R", loops, where, axis, "C[v] = " + read);
+}
+
+TEST(CoverTest, TheReaderFindsAllThatItReads) {
+  EXPECT_TRUE(IsCovered(Writer("8, 8", "64, i * 8 + j"), Reader("S[v]")));
+  EXPECT_TRUE(IsCovered(Writer("8, 8", "64, j * 8 + i"), Reader("S[63 - v]")));
+  EXPECT_TRUE(IsCovered(Writer("8, 8", "64, i * 8 + j"),
+                        Reader("S[v // 2] + S[v % 7]")));
+  EXPECT_TRUE(IsCovered(Writer("8, 4", "64, i * 4 + j"),
+                        Reader("S[v]", "4, 8", "32, i * 8 + j")));
+}
+
+TEST(CoverTest, HolesAreNotWritten) {
+  EXPECT_FALSE(IsCovered(Writer("8, 4", "64, i * 8 + j"), Reader("S[v]")));
+  EXPECT_FALSE(
+      IsCovered(Writer("8, 4", "64, (i * 4 + j) * 2"), Reader("S[v]")));
+  EXPECT_FALSE(IsCovered(Writer("8, 8", "64, i * 8 + j // 2"), Reader("S[v]")));
+  EXPECT_FALSE(IsCovered(Writer("8, 8", "64, i * 8 + j", "", "S[M[v]] = 1.0"),
+                         Reader("S[v]")));
+  EXPECT_FALSE(IsCovered(Writer("8, 8", "64, i * 8 + j", "",
+                                "if v != 5:\n                S[v] = 1.0"),
+                         Reader("S[v]")));
+}
+
+TEST(CoverTest, APredicateOfTheWriterLeavesElementsOut) {
+  const std::string axis = "64, i * 8 + j";
+  EXPECT_FALSE(
+      IsCovered(Writer("8, 8", axis, "i * 8 + j < 60"), Reader("S[v]")));
+  EXPECT_TRUE(IsCovered(Writer("8, 8", axis, "i * 8 + j < 60"),
+                        Reader("S[v]", "10, 6", "60, i * 6 + j")));
+  EXPECT_TRUE(IsCovered(Writer("8, 8", axis, "i * 8 + j < 60"),
+                        Reader("S[v]", "8, 8", axis, "i * 8 + j < 60")));
+  EXPECT_FALSE(IsCovered(Writer("8, 8", axis, "i * 8 + j < 60"),
+                         Reader("S[v]", "8, 8", axis, "i * 8 + j < 61")));
+}
+
+constexpr char kPadded[] = "P[v // 16, v % 16] = 1.0";
+constexpr char kLength[] = "(n + 15) // 16 * 16";
+
+// Blocks of 64 of a length that is rounded up to a multiple of 16.
+TEST(CoverTest, RowsOfAPaddedLengthAreFilled) {
+  const auto nest = [](const std::string& name, const std::string& tiles,
+                       const std::string& end, const std::string& store) {
+    return absl::StrCat(R"(
+    for b in range((n + 63) // 64):
+        for t, j in T.grid()",
+                        tiles, R"(, 16):
+            with T.block(")",
+                        name, R"("):
+                v = T.axis.spatial((n + 15) // 16 * 16, b * 64 + t * 16 + j)
+                T.where((b * 4 + t) * 16 + j < )",
+                        end, R"()
+                )",
+                        store);
+  };
+  const std::string read = "C[v] = P[v // 16, v % 16]";
+  EXPECT_TRUE(IsCovered(nest("W", "4", kLength, kPadded),
+                        nest("R", "4", kLength, read)));
+  EXPECT_FALSE(IsCovered(nest("W", "3", kLength, kPadded),
+                         nest("R", "4", kLength, read)));
+  EXPECT_FALSE(
+      IsCovered(nest("W", "4", "n", kPadded), nest("R", "4", kLength, read)));
+  EXPECT_FALSE(IsCovered(nest("W", "4", "(n + 15) // 16 * 16 - 8", kPadded),
+                         nest("R", "4", kLength, read)));
+}
+
+}  // namespace
+}  // namespace kiln
