@@ -164,13 +164,24 @@ ConstBound Context::BoundOfTerms(const Linear& linear) {
 }
 
 ConstBound Context::BoundOf(const Linear& linear, int eliminations) {
-  ConstBound bound = BoundOfTerms(linear);
+  const ConstBound bound = BoundOfTerms(linear);
   if (linear.terms.size() < 2 && constraints_.empty()) return bound;
   if (IsFinite(bound) && constraints_.empty()) return bound;
   Visit visit(this);
   if (!visit.ok()) return bound;
-  if (eliminations == kEliminations) eliminations_left_ = kMaxEliminations;
-  bound = Intersect(bound, BoundByFactor(linear, eliminations));
+  if (eliminations != kEliminations) {
+    return Intersect(bound, BoundByFacts(linear, eliminations));
+  }
+  eliminations_left_ = kMaxEliminations;
+  const int end = work_end_;
+  work_end_ = std::min(end, work_ + kMaxWorkOfBound);
+  const ConstBound by_facts = BoundByFacts(linear, eliminations);
+  work_end_ = end;
+  return Intersect(bound, by_facts);
+}
+
+ConstBound Context::BoundByFacts(const Linear& linear, int eliminations) {
+  ConstBound bound = BoundByFactor(linear, eliminations);
   if (eliminations < 0) return bound;
   bound = Intersect(bound, BoundByDigits(linear, eliminations));
   if (constraints_.empty()) return bound;

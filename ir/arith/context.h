@@ -86,13 +86,17 @@ class Context {
       ++c_->work_;
     }
     ~Visit() { --c_->level_; }
-    bool ok() const { return c_->level_ < kMaxLevel && c_->work_ < kMaxWork; }
+    bool ok() const {
+      return c_->level_ < kMaxLevel && c_->work_ < c_->work_end_;
+    }
 
    private:
     Context* c_;
   };
   static constexpr int kMaxLevel = 150;
   static constexpr int kMaxWork = 1 << 16;
+  // One bound may take that much of it, so that some remains for what follows.
+  static constexpr int kMaxWorkOfBound = kMaxWork / 8;
 
   // context.cc
   VarInfo* FindVar(const VarNode* var);
@@ -117,6 +121,7 @@ class Context {
   ConstBound BoundOfDivision(const BinaryNode& e);
   ConstBound BoundOfCall(const CallNode& e);
   ConstBound BoundOfTerms(const Linear& linear);
+  ConstBound BoundByFacts(const Linear& linear, int eliminations);
   ConstBound BoundByFactor(const Linear& linear, int eliminations);
   ConstBound BoundByConstraints(const Linear& linear, int eliminations);
   ConstBound BoundByConstraint(const Linear& linear,
@@ -188,7 +193,7 @@ class Context {
   std::vector<Fact> facts_;
   std::vector<Undo> undo_;
   int level_ = 0;
-  int work_ = 0;
+  int work_ = 0, work_end_ = kMaxWork;
   int eliminations_left_ = 0;
 };
 
