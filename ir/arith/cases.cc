@@ -38,19 +38,21 @@ std::optional<Choice> FirstChoice(const Expr& e) {
   return right;
 }
 
-bool LessEqual(const Expr& a, const Expr& b, int choices, Analyzer* analyzer) {
-  if (analyzer->CanProveLessEqual(a, b)) return true;
+using Proof = FunctionRef<bool(const Expr& a, const Expr& b)>;
+
+bool LessEqual(const Expr& a, const Expr& b, int choices, Proof proves) {
+  if (proves(a, b)) return true;
   if (choices == 0) return false;
   // One operand of a min on the small side is enough, or of a max on the large.
   if (const auto choice = FirstChoice(a)) {
-    const bool first = LessEqual(choice->first, b, choices - 1, analyzer);
+    const bool first = LessEqual(choice->first, b, choices - 1, proves);
     if (first == (choice->is_min != choice->negated)) return first;
-    return LessEqual(choice->second, b, choices - 1, analyzer);
+    return LessEqual(choice->second, b, choices - 1, proves);
   }
   if (const auto choice = FirstChoice(b)) {
-    const bool first = LessEqual(a, choice->first, choices - 1, analyzer);
+    const bool first = LessEqual(a, choice->first, choices - 1, proves);
     if (first == (choice->is_min == choice->negated)) return first;
-    return LessEqual(a, choice->second, choices - 1, analyzer);
+    return LessEqual(a, choice->second, choices - 1, proves);
   }
   return false;
 }
@@ -59,7 +61,13 @@ bool LessEqual(const Expr& a, const Expr& b, int choices, Analyzer* analyzer) {
 
 bool CanProveLessEqualByCases(const Expr& a, const Expr& b,
                               Analyzer* analyzer) {
-  return LessEqual(a, b, kMaxChoices, analyzer);
+  return HoldsByCases(a, b, [&](const Expr& x, const Expr& y) {
+    return analyzer->CanProveLessEqual(x, y);
+  });
+}
+
+bool HoldsByCases(const Expr& a, const Expr& b, Proof proves) {
+  return LessEqual(a, b, kMaxChoices, proves);
 }
 
 }  // namespace kiln

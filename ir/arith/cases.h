@@ -3,6 +3,7 @@
 #define KILN_IR_ARITH_CASES_H_
 
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
 
 namespace kiln {
 
@@ -10,6 +11,10 @@ namespace kiln {
 // cannot tell, by the operands of up to four min and max that are summands of
 // either side: min(i, 31) <= i, i <= max(j, i + 1).
 bool CanProveLessEqualByCases(const Expr& a, const Expr& b, Analyzer* analyzer);
+
+// The same with another proof of a <= b for each case.
+bool HoldsByCases(const Expr& a, const Expr& b,
+                  FunctionRef<bool(const Expr& a, const Expr& b)> proves);
 
 }  // namespace kiln
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kiln/ir/arith/cases.h"
 #include "kiln/ir/tensor/canonical.h"
 
 namespace kiln::verify_internal {
@@ -72,13 +73,25 @@ bool ProvesByPair(const std::vector<Term>& terms, size_t i, size_t j,
   return analyzer->CanProveLessEqual(Int(0), Add(apart, Rest(terms, i, j)));
 }
 
-}  // namespace
+// Because the remainder in term `i`, which is subtracted, is no more than what
+// is divided.
+bool ProvesByRemainder(const std::vector<Term>& terms, size_t i,
+                       Analyzer* analyzer) {
+  const auto& x = *terms[i].e.As<BinaryNode>();
+  return analyzer->CanProveLessEqual(Int(0), x.b) &&
+         analyzer->CanProveLessEqual(Int(0), x.a) &&
+         analyzer->CanProveLessEqual(x.a, Rest(terms, i, i));
+}
 
-bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer) {
+bool ProvesCase(const Expr& low, const Expr& high, Analyzer* analyzer) {
   std::vector<Term> terms;
   Split(analyzer->Simplify(Sub(high, low)), false, &terms);
   std::vector<size_t> added, subtracted;
   for (size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].is_negative && terms[i].e.kind() == ExprKind::kFloorMod &&
+        ProvesByRemainder(terms, i, analyzer)) {
+      return true;
+    }
     if (!Quotient(terms[i].e)) continue;
     (terms[i].is_negative ? subtracted : added).push_back(i);
   }
@@ -92,6 +105,14 @@ bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer) {
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer) {
+  return HoldsByCases(low, high, [&](const Expr& a, const Expr& b) {
+    return analyzer->CanProveLessEqual(a, b) || ProvesCase(a, b, analyzer);
+  });
 }
 
 }  // namespace kiln::verify_internal

@@ -1,4 +1,5 @@
-// Proofs about quotients that an analyzer does not find. Internal to ir/verify.
+// Proofs about quotients and remainders that an analyzer does not find.
+// Internal to ir/verify.
 #ifndef KILN_IR_VERIFY_DIVISION_H_
 #define KILN_IR_VERIFY_DIVISION_H_
 
@@ -12,8 +13,10 @@ namespace kiln::verify_internal {
 //   a // c <= b // c + k    where k * c + b - a >= 0, for a constant c > 0
 //   0 <= x // d + k         where x >= 0, d >= 0 and k >= 0
 //   x // d <= k             where x < (k + 1) * d, for d >= 0 and k >= 0
+//   x % d <= k              where 0 <= x <= k and d >= 0
 //
-// A quotient by 0 is 0. False also means "cannot tell".
+// in every case of a min or max. A quotient by 0 is 0, as is a remainder. False
+// also means "cannot tell".
 bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer);
 
 }  // namespace kiln::verify_internal

@@ -28,5 +28,21 @@ TEST(DivisionTest, ANumberBelowAMultipleOfASymbolHasASmallQuotient) {
   EXPECT_FALSE(ProvesByDivision(j, Int(12), &analyzer));
 }
 
+TEST(DivisionTest, ARemainderIsNoMoreThanWhatIsDivided) {
+  Analyzer analyzer;
+  Var i("i"), j("j");
+  analyzer.Bind(i, Range{Int(0), Int(2)});
+  analyzer.Bind(j, Range{Int(0), Int(2)});
+  const Expr at = Add(Add(Mul(i, Int(4)), Mul(j, Int(2))), Int(1));
+  const Expr rest = FloorMod(at, Int(5));
+  const Expr most = Add(Mul(i, Int(4)), Int(3));
+  EXPECT_TRUE(ProvesByDivision(rest, most, &analyzer));
+  EXPECT_TRUE(ProvesByDivision(rest, Min(most, Int(4)), &analyzer));
+  EXPECT_FALSE(ProvesByDivision(rest, Min(most, Int(3)), &analyzer));
+  EXPECT_FALSE(ProvesByDivision(rest, Sub(most, Int(1)), &analyzer));
+  EXPECT_FALSE(
+      ProvesByDivision(FloorMod(Sub(i, Int(1)), Int(5)), i, &analyzer));
+}
+
 }  // namespace
 }  // namespace kiln::verify_internal

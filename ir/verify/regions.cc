@@ -249,8 +249,12 @@ Touched RegionWalk::InSource(const Touched& touched,
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!touched.box[i]) continue;
     const Expr& offset = source[skipped + i].min;
-    mapped.box[skipped + i] = Ends{Add(offset, touched.box[i]->first),
-                                   Add(offset, touched.box[i]->last)};
+    auto [first, last] = *touched.box[i];
+    if (touched.is_clipped) {
+      first = Max(first, Int(0));
+      last = Min(last, Sub(shape[i], Int(1)));
+    }
+    mapped.box[skipped + i] = Ends{Add(offset, first), Add(offset, last)};
   }
   return mapped;
 }

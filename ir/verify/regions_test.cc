@@ -377,5 +377,31 @@ def main(a: T.handle, x: T.handle):
   KILN_EXPECT_OK(CheckRegions(*f));
 }
 
+// What is stated of a view beyond its extents is nobody's.
+TEST(RegionsTest, RegionsOfAViewEndWhereTheViewDoes) {
+  const auto block = [](const std::string& region) {
+    return R"(
+    for i in range(8):
+        with T.block("O"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi * 8:vi * 8 + 8, 0:64])
+            T.writes(B[vi * 8, 0])
+            V = T.match_buffer(A[vi * 8:vi * 8 + 8, 0:64], (8, 64), "float32")
+            for j in range(8):
+                with T.block("I"):
+                    vj = T.axis.spatial(8, j)
+                    T.reads()" +
+           region + R"()
+                    T.writes(B[vi * 8, 0])
+                    B[vi * 8, 0] = V[vj, 0]
+)";
+  };
+  for (const char* region :
+       {"V[vj, 0]", "V[vj - 1:vj + 2, 0:64]", "V[vj:vj + 99, 0:65]"}) {
+    Check({block(region).c_str(), nullptr});
+  }
+  Check({block("V[vj - 1, 0]").c_str(), "does not hold"});
+}
+
 }  // namespace
 }  // namespace kiln
