@@ -482,6 +482,15 @@ std::string NotWritten(const Scope& scope, int block,
                       "` that its producers have not written there");
 }
 
+Reason WhyReadNotCovered(const Scope& scope, int block,
+                         const BufferRegion& read) {
+  if (ReadCheck{scope, block, read, false, Analyzer()}.IsCovered() ||
+      ReadCheck{scope, block, read, true, Analyzer()}.IsCovered()) {
+    return std::nullopt;
+  }
+  return NotWritten(scope, block, read);
+}
+
 }  // namespace
 
 std::vector<Range> InLoopVariables(const ScopeBlock& block,
@@ -563,9 +572,15 @@ bool Contains(const std::vector<IntSet>& outer,
 
 Reason WhyNotCovered(const Scope& scope, int block) {
   for (const BufferRegion& read : scope.blocks[block].block().reads) {
-    if (ReadCheck{scope, block, read, false, Analyzer()}.IsCovered()) continue;
-    if (ReadCheck{scope, block, read, true, Analyzer()}.IsCovered()) continue;
-    return NotWritten(scope, block, read);
+    if (Reason reason = WhyReadNotCovered(scope, block, read)) return reason;
+  }
+  return std::nullopt;
+}
+
+Reason WhyNotCovered(const Scope& scope, int block, const Buffer& buffer) {
+  for (const BufferRegion& read : scope.blocks[block].block().reads) {
+    if (read.buffer != buffer) continue;
+    if (Reason reason = WhyReadNotCovered(scope, block, read)) return reason;
   }
   return std::nullopt;
 }

@@ -50,6 +50,8 @@ bool Contains(const std::vector<IntSet>& outer,
 // Elements outside of a buffer are nobody's to write: what a block declares to
 // read there it reads under a guard, or never.
 Reason WhyNotCovered(const Scope& scope, int block);
+// The same of what it reads of `buffer` alone.
+Reason WhyNotCovered(const Scope& scope, int block, const Buffer& buffer);
 
 // Region cover of all that the block declares to read, so that none of its
 // regions lies outside of the buffer.

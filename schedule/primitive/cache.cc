@@ -316,10 +316,12 @@ absl::StatusOr<Plan> PlanWrite(const Staging& staging, const Scope& scope,
   return Plan{std::move(place), std::move(copy)};
 }
 
+// The blocks that will read the cache find there what they found in the tensor.
 absl::Status CheckCovered(const Staging& staging, const Scope& scope,
-                          const std::vector<int>& readers) {
-  for (int reader : readers) {
-    if (Reason reason = WhyNotCovered(scope, reader)) {
+                          const std::vector<BlockId>& readers) {
+  for (BlockId id : readers) {
+    const int reader = scope.IndexOf(id);
+    if (Reason reason = WhyNotCovered(scope, reader, staging.buffer)) {
       return Refusal(staging.primitive,
                      absl::StrCat(Describe(scope.blocks[reader].block()),
                                   " reads what is not written yet: ", *reason));
@@ -343,18 +345,17 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   const bool from_outside =
       writers.empty() || AllPrecede(scope, consumers, writers[0]);
   const int writer = from_outside ? -1 : writers[0];
+  const std::vector<BlockId> readers =
+      consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
+                        : consumers;
   if (writer >= 0) {
     KILN_RETURN_IF_ERROR(
         CheckReadersFollow(staging, scope, writer, consumers, false));
-    KILN_RETURN_IF_ERROR(
-        CheckCovered(staging, scope, scope.Readers(staging.buffer)));
+    KILN_RETURN_IF_ERROR(CheckCovered(staging, scope, readers));
   } else {
     KILN_RETURN_IF_ERROR(
         CheckHeld(f, staging.scope, staging.buffer, staging.primitive));
   }
-  const std::vector<BlockId> readers =
-      consumers.empty() ? Ids(scope, scope.Readers(staging.buffer), writer)
-                        : consumers;
   if (readers.empty()) {
     return Refusal(staging.primitive,
                    absl::StrCat("no block but the one that writes `",
@@ -389,9 +390,7 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
   const int writer = scope.IndexOf(block);
   KILN_RETURN_IF_ERROR(
       CheckReadersFollow(staging, scope, writer, consumers, true));
-  std::vector<int> redirected;
-  for (BlockId id : consumers) redirected.push_back(scope.IndexOf(id));
-  KILN_RETURN_IF_ERROR(CheckCovered(staging, scope, redirected));
+  KILN_RETURN_IF_ERROR(CheckCovered(staging, scope, consumers));
   const std::vector<BlockId> readers =
       Without(Ids(scope, scope.Readers(staging.buffer), writer), consumers);
   KILN_ASSIGN_OR_RETURN(const Plan plan,

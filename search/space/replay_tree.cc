@@ -1,5 +1,6 @@
 #include "kiln/search/space/replay_tree.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kiln/base/sha256.h"
@@ -25,7 +26,8 @@ ReplayTree::ReplayTree(Trace trace, const State& start, int function,
     : trace_(std::move(trace)),
       open_(OpenDecisions(trace_)),
       function_(function),
-      capacity_(capacity),
+      capacity_(capacity * kShort /
+                std::max(kShort, trace_.instructions.size())),
       start_(Advance(start, 0)) {}
 
 ReplayTree::PlacePtr ReplayTree::Advance(State state, size_t step) const {

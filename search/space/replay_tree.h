@@ -36,9 +36,11 @@ struct ScheduledProgram {
 
 class ReplayTree {
  public:
-  // Keeps at most `capacity` places, of some kilobytes each; a full tree starts
-  // anew.
+  // Keeps at most `capacity` places, of some kilobytes each where the trace is
+  // of up to `kShort` instructions; of longer ones places are larger, and fewer
+  // are kept. A full tree starts anew.
   static constexpr size_t kCapacity = 1024;
+  static constexpr size_t kShort = 128;
 
   // For schedules of one function of the start. The choices of the trace that
   // its author did not make are open.

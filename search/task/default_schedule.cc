@@ -91,8 +91,7 @@ absl::StatusOr<DefaultSchedule> ScheduleByDefault(
   // A draw, too, costs as much as the function is long.
   const size_t blocks = RootBlocks(module.functions[function]).size();
   DefaultScheduleOptions fewer = options;
-  fewer.draws = std::max(options.draws * DesignLimit(blocks) / DesignLimit(1),
-                         std::min(options.draws, kLeastDraws));
+  fewer.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
   absl::StatusOr<DefaultSchedule> best =
       BestEstimated(space, machine, threads, pool, fewer);
   if (absl::IsNotFound(best.status())) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/cost/models.h"
+#include "kiln/search/space/rule/rule.h"
 #include "kiln/search/strategy/evolutionary_search.h"
 #include "kiln/search/strategy/genetic_search.h"
 #include "kiln/search/strategy/grid_search.h"
@@ -56,11 +57,16 @@ absl::StatusOr<SearchRow> FindSearch(const std::string& name) {
       absl::StrCat("--search ", name, " is not known; there are ", names));
 }
 
+constexpr int kLeastPopulation = 16;
+constexpr int kLeastDraws = 8;
+
 // The first trial is what would be taken without any.
-void SuggestDefault(const TuneTask& task, const Machine& machine,
+void SuggestDefault(const TuneTask& task, size_t blocks, const Machine& machine,
                     ThreadPool* pool, EvolutionarySearch* search) {
+  DefaultScheduleOptions options;
+  options.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
   const absl::StatusOr<DefaultSchedule> best =
-      BestEstimated(*task.space, machine, task.num_threads, pool);
+      BestEstimated(*task.space, machine, task.num_threads, pool, options);
   if (!best.ok()) return;
   const std::optional<Point> point = task.space->Locate(best->trace);
   if (!point) return;
@@ -89,9 +95,12 @@ absl::StatusOr<Guide> MakeGuide(const GuideOptions& options,
                         MakeCostModel(options.model, options.seed));
   guide.scorer = std::make_unique<ModelScorer>(
       guide.model.get(), task.workload.key, machine, task.num_threads, pool);
+  EvolutionOptions evolve;
+  evolve.population =
+      CountForBlocks(evolve.population, options.blocks, kLeastPopulation);
   auto evolution = std::make_unique<EvolutionarySearch>(
-      task.space, guide.scorer.get(), options.seed, pool);
-  SuggestDefault(task, machine, pool, evolution.get());
+      task.space, guide.scorer.get(), options.seed, pool, evolve);
+  SuggestDefault(task, options.blocks, machine, pool, evolution.get());
   guide.strategy = std::move(evolution);
   return guide;
 }

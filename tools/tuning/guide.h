@@ -2,6 +2,7 @@
 #ifndef KILN_TOOLS_TUNING_GUIDE_H_
 #define KILN_TOOLS_TUNING_GUIDE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,9 @@ struct GuideOptions {
   std::string search = "evolutionary";
   std::string model = "boosted";  // or analytic, random
   uint64_t seed = 0;
+  // Of the function. The more, the fewer programs are looked at for a trial:
+  // each takes as long as the function is.
+  size_t blocks = 1;
 };
 
 // Valid for one run of one task.

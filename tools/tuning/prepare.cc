@@ -8,6 +8,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/work/work.h"
+#include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
@@ -75,7 +76,10 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
                   .needed_flop.value;
   task.weight = job.weight;
   task.space = prepared->space.get();
-  KILN_ASSIGN_OR_RETURN(prepared->guide, MakeGuide(guide, task, machine, pool));
+  GuideOptions of_task = guide;
+  of_task.blocks = RootBlocks(job.module.functions[function]).size();
+  KILN_ASSIGN_OR_RETURN(prepared->guide,
+                        MakeGuide(of_task, task, machine, pool));
   return prepared;
 }
 

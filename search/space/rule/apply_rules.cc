@@ -77,6 +77,11 @@ int DesignLimit(size_t blocks) {
   return static_cast<int>(std::max(kMost / (ratio * ratio), kLeast));
 }
 
+int CountForBlocks(int count, size_t blocks, int least) {
+  return std::max(count * DesignLimit(blocks) / DesignLimit(1),
+                  std::min(count, least));
+}
+
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit) {

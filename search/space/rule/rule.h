@@ -103,6 +103,9 @@ struct Design {
 // scope, where each costs as much as the function is long: 64 of up to 8
 // blocks, and fewer of more.
 int DesignLimit(size_t blocks);
+// Of `count` programs to try, as many as of so many blocks take as long as all
+// of a short function; `least` or all at least.
+int CountForBlocks(int count, size_t blocks, int least);
 
 // The schedules that the rules make of a module: one rule after the other,
 // asked for each block that the rules before it left in the root scope, in
