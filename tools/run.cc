@@ -19,7 +19,6 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/tensor/numerics.h"
-#include "kiln/ir/work/work.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/access_check.h"
@@ -27,6 +26,7 @@
 #include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
+#include "kiln/search/task/task_work.h"
 #include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
 #include "kiln/tools/support/default_schedule.h"
@@ -337,13 +337,15 @@ double BytesOf(const std::vector<PackedValue>& args) {
   return bytes;
 }
 
-void PrintTime(const run::Time& time) {
+void PrintTime(const run::Time& time, const TaskWork& work) {
   std::printf("min %.2f us, median %.2f us, spread %.1f %%, %d samples",
               time.min_us(), time.median_us(),
               100 * time.spread_us() / std::max(time.median_us(), 1e-6),
               static_cast<int>(time.samples()));
-  if (time.flop() > 0) std::printf(", %.2f GFLOP/s", time.gflops());
-  std::printf(", %.2f GB/s\n", time.gb_per_s());
+  const std::string rates = RatesText(work, time.min_us() * 1e3);
+  std::printf("%s%s\n", rates.empty() ? "" : ", ", rates.c_str());
+  const std::string notes = WorkNotes(work);
+  if (!notes.empty()) std::printf("(%s)\n", notes.c_str());
 }
 
 // Times what runs in every call. `bytes` count where the program's own cannot
@@ -358,16 +360,16 @@ absl::Status MeasureTime(const Function& f, const BuildResult& kernel,
   time.set_median_us(result.median_ns * 1e-3);
   time.set_spread_us(result.spread_ns * 1e-3);
   time.set_samples(result.samples);
-  if (const absl::StatusOr<Work> work = CountWork(f); work.ok()) {
-    time.set_flop(work->needed_flop.value);
-    bytes = work->bytes();
-  }
-  time.set_gflops(time.flop() / result.min_ns);
-  time.set_bytes(bytes);
-  time.set_gb_per_s(bytes / result.min_ns);
+  TaskWork work = TaskWorkOf(f);
+  if (work.bytes == 0) work.bytes = bytes;
+  time.set_flop(work.flop);
+  time.set_flop_as_written(work.flop_as_written);
+  time.set_gflops(work.Gflops(result.min_ns));
+  time.set_bytes(work.bytes);
+  time.set_gb_per_s(work.Gbs(result.min_ns));
+  time.set_normwise(work.normwise);
   if (absl::GetFlag(FLAGS_json)) return absl::OkStatus();
-  PrintTime(time);
-  if (AllowsNormwise(f)) std::printf("(normwise errors allowed)\n");
+  PrintTime(time, work);
   if (kernel.preparation) {
     std::printf(
         "(without the preparation of constant arguments, which runs once)\n");

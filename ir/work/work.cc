@@ -15,7 +15,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/conjuncts.h"
@@ -400,16 +399,5 @@ class Counter {
 }  // namespace
 
 absl::StatusOr<Work> CountWork(const Function& f) { return Counter(f).Run(f); }
-
-std::string RatesText(const Work& work, double seconds) {
-  const auto rate = [&](double value, bool exact, const char* unit) {
-    return absl::StrFormat("%s%.2f %s", exact ? "" : "at most ",
-                           value / seconds * 1e-9, unit);
-  };
-  const bool bytes_exact = work.bytes_read.exact && work.bytes_written.exact;
-  return absl::StrCat(
-      rate(work.needed_flop.value, work.needed_flop.exact, "GFLOP/s"), ", ",
-      rate(work.bytes(), bytes_exact, "GB/s"));
-}
 
 }  // namespace kiln

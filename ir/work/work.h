@@ -2,8 +2,6 @@
 #ifndef KILN_IR_WORK_WORK_H_
 #define KILN_IR_WORK_WORK_H_
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 
@@ -40,10 +38,6 @@ struct Work {
 // iterators are counted exactly by trying values, those on data are not. An
 // extent that has no constant bound is an error.
 absl::StatusOr<Work> CountWork(const Function& f);
-
-// "12.3 GFLOP/s", with "at most" where the work is a bound, and GB/s of the
-// elements touched: what a call that takes so many seconds achieves.
-std::string RatesText(const Work& work, double seconds);
 
 }  // namespace kiln
 

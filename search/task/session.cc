@@ -61,7 +61,7 @@ Session::Session(int id, const TuneTask& task, Strategy& strategy,
       finalists_(options.finalists) {
   state_.id = id;
   state_.task = task.name;
-  state_.flop = task.flop;
+  static_cast<TaskWork&>(state_) = task;
   state_.weight = task.weight;
   state_.peak_gflops = task.peak_gflops;
   state_.trials_total = options.trials;

@@ -13,14 +13,14 @@
 #include "kiln/search/measure/builder.h"
 #include "kiln/search/measure/task_data.h"
 #include "kiln/search/space/space.h"
+#include "kiln/search/task/task_work.h"
 
 namespace kiln {
 
-struct TuneTask {
+struct TuneTask : TaskWork {
   std::string name;        // for people
   Workload workload;       // for the database
   std::string target;      // fingerprint, with the number of threads
-  double flop = 0;         // of one call; 0: not known
   double weight = 1;       // calls of it, where several tasks are one program
   int num_threads = 1;     // that a kernel uses
   double peak_gflops = 0;  // of these threads; 0: not measured
@@ -30,10 +30,9 @@ struct TuneTask {
   const Space* space = nullptr;
 };
 
-struct TuneState {
+struct TuneState : TaskWork {
   std::string task;
   int id = 0;  // among the tasks of a run
-  double flop = 0;
   double weight = 1;
   double peak_gflops = 0;
   int64_t trials_done = 0;     // programs with a record, earlier runs included
@@ -53,7 +52,8 @@ struct TuneState {
   std::string grounds;    // on which outputs were judged; "" where unknown
 
   double best_us() const { return best ? best->latency_min_ns * 1e-3 : 0; }
-  double best_gflops() const { return best ? flop / best->latency_min_ns : 0; }
+  double best_gflops() const { return Gflops(best_us() * 1e3); }
+  double best_gbs() const { return Gbs(best_us() * 1e3); }
   double peak_share() const {
     return peak_gflops > 0 ? best_gflops() / peak_gflops : 0;
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "kiln/base/check.h"
 #include "kiln/search/cost/quality.h"
+#include "kiln/tools/reporting/compare_runs.h"
 #include "kiln/tools/reporting/html.h"
 #include "kiln/tools/reporting/insight.h"
 #include "kiln/tools/reporting/panels.h"
@@ -41,12 +42,6 @@ std::string Threads(int threads) {
 
 std::string Id(size_t index) { return absl::StrCat("task-", index + 1); }
 
-int64_t Failed(const TaskData& task) {
-  return std::count_if(
-      task.trials.begin(), task.trials.end(),
-      [](const TuningRecord& r) { return r.verdict != Verdict::kOk; });
-}
-
 // "1.24 times oneDNN", coloured by who is faster.
 std::string AgainstPeers(const TaskData& task,
                          const std::vector<PeerTime>& peers) {
@@ -61,33 +56,33 @@ std::string AgainstPeers(const TaskData& task,
                          Escape(best.contender));
 }
 
+// What the figures of a task leave out, below its name.
+std::string NotesIn(const TaskData& task) {
+  const std::string notes = WorkNotes(task);
+  return notes.empty() ? ""
+                       : absl::StrCat("<br><span class=\"quiet\">",
+                                      Escape(notes), "</span>");
+}
+
 std::string SummaryRow(const TaskData& task, size_t index,
                        const PageOptions& options) {
   const TuningRecord* best = task.best();
-  const double gflops = best ? task.flop / best->latency_min_ns : 0;
+  const double best_ns = task.best_us() * 1e3;
+  const double gflops = task.Gflops(best_ns);
   const double share = gflops / PeakOf(task, options.machine);
   return absl::StrCat(
-      "<tr><td><a href=\"#", Id(index), "\">", Escape(task.name),
-      "</a></td><td class=\"number\">", task.threads,
+      "<tr><td><a href=\"#", Id(index), "\">", Escape(task.name), "</a>",
+      NotesIn(task), "</td><td class=\"number\">", task.threads,
       "</td><td class=\"number\">", task.trials.size(),
-      "</td><td class=\"number\">", Failed(task), "</td><td class=\"number\">",
+      "</td><td class=\"number\">", task.failed(), "</td><td class=\"number\">",
       best ? Duration(best->latency_min_ns * 1e-9) : "none",
-      "</td><td class=\"number\">", best ? Short(gflops) : "–",
+      "</td><td class=\"number\">", best && gflops > 0 ? Short(gflops) : "–",
       "</td><td class=\"number\">",
-      best ? absl::StrFormat("%.1f %%", 100 * share) : "–", "</td><td>",
-      AgainstPeers(task, PeersOf(task, options.peers)), "</td></tr>\n");
-}
-
-// "x86_64-pc-linux-gnu znver4" of a target with all its features.
-std::string WithoutFeatures(const std::string& target) {
-  std::vector<std::string> kept;
-  for (const auto word : absl::StrSplit(target, ' ')) {
-    const bool feature = absl::StartsWith(word, "+") ||
-                         absl::StartsWith(word, "-") ||
-                         absl::StartsWith(word, "threads=");
-    if (!feature) kept.emplace_back(word);
-  }
-  return absl::StrJoin(kept, " ");
+      best && task.bytes > 0 ? Short(task.Gbs(best_ns)) : "–",
+      "</td><td class=\"number\">",
+      best && gflops > 0 ? absl::StrFormat("%.1f %%", 100 * share) : "–",
+      "</td><td>", AgainstPeers(task, PeersOf(task, options.peers)),
+      "</td></tr>\n");
 }
 
 std::string CurveText(const TaskData& task) {
@@ -101,7 +96,7 @@ std::string CurveText(const TaskData& task) {
 
 std::string RooflineText(const TaskData& task) {
   if (task.flop <= 0) return "";
-  return absl::StrCat(Short(task.flop * 1e-6), " MFLOP as written on ",
+  return absl::StrCat(Short(task.flop * 1e-6), " MFLOP that are needed on ",
                       Short(task.bytes * 1e-6),
                       " MB of parameters; roofs for where they may lie.");
 }
@@ -121,7 +116,7 @@ std::string PredictionText(const std::vector<Prediction>& predictions) {
 }
 
 std::string RejectionText(const TaskData& task) {
-  return absl::StrCat(Failed(task), " of ", task.trials.size(),
+  return absl::StrCat(task.failed(), " of ", task.trials.size(),
                       " programs failed; ", task.refused.size(),
                       task.refused.size() == 1 ? " schedule" : " schedules",
                       " more did not apply.");
@@ -139,7 +134,7 @@ std::string TaskSection(const TaskData& task, size_t index,
        {"threads", Threads(task.threads)},
        {"signature", Escape(task.signature)},
        {"target", Escape(task.target)},
-       {"cpu", Escape(WithoutFeatures(task.target))},
+       {"cpu", Escape(CpuOf(task.target))},
        {"curve_text", CurveText(task)},
        {"curve", CurvePanel(task, peers)},
        {"roofline_text", RooflineText(task)},
@@ -172,15 +167,19 @@ std::string RenderPage(const std::vector<TaskData>& tasks,
     rows += SummaryRow(tasks[i], i, options);
     sections += TaskSection(tasks[i], i, options);
   }
-  return Fill(Template("page"),
-              {{"title", Escape(options.title)},
-               {"style", std::string(Template("style"))},
-               {"machine", Escape(MachineText(options.machine))},
-               {"rows", rows},
-               {"nothing", tasks.empty() ? "<p>The database holds no task "
-                                           "yet.</p>\n"
-                                         : ""},
-               {"tasks", sections}});
+  return Fill(
+      Template("page"),
+      {{"title", Escape(options.title)},
+       {"style", std::string(Template("style"))},
+       {"machine", Escape(MachineText(options.machine))},
+       {"rows", rows},
+       {"against", options.against
+                       ? ComparisonHtml(*options.against, options.against_name)
+                       : ""},
+       {"nothing", tasks.empty() ? "<p>The database holds no task "
+                                   "yet.</p>\n"
+                                 : ""},
+       {"tasks", sections}});
 }
 
 }  // namespace kiln::report

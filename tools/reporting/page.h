@@ -2,11 +2,13 @@
 #ifndef KILN_TOOLS_REPORTING_PAGE_H_
 #define KILN_TOOLS_REPORTING_PAGE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kiln/base/machine.h"
 #include "kiln/search/space/rule/register_tiles.h"
+#include "kiln/tools/reporting/compare_runs.h"
 #include "kiln/tools/reporting/task_data.h"
 
 namespace kiln::report {
@@ -16,6 +18,8 @@ struct PageOptions {
   Machine machine;         // what predictions and roofs refer to
   RegisterFile registers;  // that the rules made tiles for
   std::vector<PeerTime> peers;
+  std::optional<RunComparison> against;  // with an earlier run
+  std::string against_name;              // of that run, for people
 };
 
 // A table of all tasks, then for each: the best so far, the roofline,

@@ -185,6 +185,51 @@ TEST_F(WorkDirTest, TheSummaryTellsTheBestAndWhatFailed) {
   EXPECT_THAT(page, HasSubstr("3 of 13 programs failed; 1 schedule more"));
 }
 
+TEST_F(WorkDirTest, TheSummaryHasRatesOfArithmeticAndMemory) {
+  AddProduct();
+  // 4.19 MFLOP and 197 kB in 90 us.
+  EXPECT_THAT(Page(), HasSubstr("<td class=\"number\">46.6</td>"
+                                "<td class=\"number\">2.18</td>"));
+}
+
+TEST_F(WorkDirTest, WhatFiguresLeaveOutIsTold) {
+  Add(*MakeWorkload("c1d:8,4,4,3,1,1:normwise"));
+  EXPECT_THAT(Page(), HasSubstr("normwise errors allowed; "));
+  EXPECT_THAT(Page(), HasSubstr("MFLOP are counted"));
+}
+
+TEST_F(WorkDirTest, AnEarlierRunStandsInAPartOfItsOwn) {
+  AddProduct();
+  KILN_ASSERT_OK_AND_ASSIGN(const auto tasks, ReadWorkDir(path_));
+  PageOptions options;
+  EXPECT_THAT(RenderPage(tasks, options), Not(HasSubstr("Against")));
+  options.against = CompareRuns(tasks, tasks);
+  options.against_name = "old & slow";
+  EXPECT_THAT(RenderPage(tasks, options),
+              HasSubstr("<h3>Against old &amp; slow</h3>"));
+}
+
+TEST_F(WorkDirTest, TheFlightLogTellsNamesWeightsAndMachines) {
+  const Workload workload = Add(*MakeWorkload("gmm:3,5,7"));
+  AddTimed(workload, 1, 5, "trace");
+  const auto log = [&](const std::string& name) {
+    return absl::StrCat(R"({"run":{"version":1,"machine":)"
+                        R"("{\"version\":1,\"cpu\":\"Zen\",\"cores\":2}"}})",
+                        "\nno JSON\n{\"task\":{\"name\":\"", name,
+                        "\",\"weight\":3,\"key\":\"", workload.key,
+                        "\",\"target\":\"x86_64 test-cpu threads=2\"}}\n");
+  };
+  // A function's name says less than the signature.
+  KILN_ASSERT_OK(WriteFileAtomically(path_ + "/flight.jsonl", log("main")));
+  KILN_ASSERT_OK_AND_ASSIGN(auto tasks, ReadWorkDir(path_));
+  EXPECT_EQ(tasks[0].name, "main(X: 1×3×7, Y: 1×7×5, Z: 1×3×5)");
+  EXPECT_EQ(tasks[0].weight, 3);
+  KILN_ASSERT_OK(
+      WriteFileAtomically(path_ + "/flight.7.jsonl", log("gmm:3,5,7")));
+  KILN_ASSERT_OK_AND_ASSIGN(tasks, ReadWorkDir(path_));
+  EXPECT_EQ(tasks[0].name, "gmm:3,5,7");
+}
+
 TEST_F(WorkDirTest, RejectionsThatDifferInNumbersAreOneCause) {
   AddProduct();
   const std::string page = Page();

@@ -123,6 +123,7 @@ std::string Details(const std::string& summary, const std::string& body,
 }  // namespace
 
 double PeakOf(const TaskData& task, const Machine& machine) {
+  if (task.peak_gflops > 0) return task.peak_gflops;
   return task.threads > 1 ? machine.all_gflops : machine.gflops;
 }
 

@@ -26,7 +26,8 @@ std::string RulesPanel(const std::vector<RuleVariant>& variants);
 // written.
 std::string SchedulePanel(const TaskData& task);
 
-// The peak of the task's threads in GFLOP/s.
+// The peak of the task's threads in GFLOP/s; the machine's constants where it
+// was not measured.
 double PeakOf(const TaskData& task, const Machine& machine);
 
 }  // namespace kiln::report

@@ -6,17 +6,18 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/te/workloads.h"
-#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
-#include "kiln/ir/work/work.h"
 #include "kiln/search/database/database.h"
+#include "kiln/tools/reporting/task_names.h"
 
 namespace kiln::report {
 namespace {
@@ -86,9 +87,7 @@ absl::Status SetFunction(TaskData* task) {
                      " has no function \"", task->workload.func_name, "\""));
   }
   task->function = static_cast<int>(found - functions.begin());
-  const Work work = CountWork(*found).value_or(Work());
-  task->flop = work.needed_flop.value;
-  task->bytes = work.bytes();
+  static_cast<TaskWork&>(*task) = TaskWorkOf(*found);
   std::vector<std::string> params;
   for (const Param& param : found->params) {
     if (!param.buffer) continue;
@@ -98,7 +97,7 @@ absl::Status SetFunction(TaskData* task) {
   task->signature =
       absl::StrCat(found->name, "(", absl::StrJoin(params, ", "), ")");
   if (task->name.empty()) {
-    const char* const form = AllowsNormwise(*found) ? ":normwise" : "";
+    const char* const form = task->normwise ? ":normwise" : "";
     task->name = absl::StrCat(task->signature, form);
   }
   return absl::OkStatus();
@@ -170,15 +169,32 @@ const TuningRecord* TaskData::best() const {
   return best;
 }
 
-absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path) {
+int64_t TaskData::failed() const {
+  return std::count_if(trials.begin(), trials.end(), [](const TuningRecord& r) {
+    return r.verdict != Verdict::kOk;
+  });
+}
+
+std::string CpuOf(const std::string& target) {
+  std::vector<std::string> kept;
+  for (const auto word : absl::StrSplit(target, ' ')) {
+    const bool feature = absl::StartsWith(word, "+") ||
+                         absl::StartsWith(word, "-") ||
+                         absl::StartsWith(word, "threads=");
+    if (!feature) kept.emplace_back(word);
+  }
+  return absl::StrJoin(kept, " ");
+}
+
+absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path,
+                                                  const std::string& flag) {
   const std::string file = absl::StrCat(path, "/database.sqlite");
   // Opening makes a database where there is none.
   const absl::Status there = ReadFile(file).status();
   if (!there.ok()) {
-    return absl::Status(
-        there.code(),
-        absl::StrCat(std::string(there.message()),
-                     "; --work-dir names a folder that tune has left"));
+    return absl::Status(there.code(),
+                        absl::StrCat(std::string(there.message()), "; ", flag,
+                                     " names a folder that tune has left"));
   }
   KILN_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                         Database::Open(file));
@@ -190,6 +206,7 @@ absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path) {
     if (!more.ok()) return At(file, more.status());
     for (TaskData& task : *more) tasks.push_back(std::move(task));
   }
+  NameAsTuned(path, &tasks);
   NumberNamesakes(&tasks);
   std::stable_sort(
       tasks.begin(), tasks.end(), [](const TaskData& a, const TaskData& b) {

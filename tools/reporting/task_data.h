@@ -9,13 +9,15 @@
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/database/record.h"
+#include "kiln/search/task/task_work.h"
 
 namespace kiln::report {
 
 // A function that was tuned for a target, and all its records.
-struct TaskData {
+struct TaskData : TaskWork {
   // "gmm:512,512,512" with the suffixes of its form, or the signature; with a
-  // number where other programs have the same.
+  // number where other programs have the same. Of workloads of unusual shapes
+  // the flight log tells it, where there is one.
   std::string name;
   std::string signature;  // "main(X: 1x512x512, ...)"
   Workload workload;
@@ -23,19 +25,26 @@ struct TaskData {
   int function = 0;  // the one that was tuned, in the module
   std::string target;
   int threads = 1;
-  double flop = 0;   // that one call needs (ir/work); 0: not known
-  double bytes = 0;  // of parameters that a call reads or writes
+  std::string machine;     // that it was tuned on last; empty: not known
+  double weight = 1;       // calls of it, as the flight log tells
+  double peak_gflops = 0;  // of its threads on this machine; 0: not measured
   std::vector<TuningRecord> trials;   // that had a program, by age
   std::vector<TuningRecord> refused;  // that had none
 
   // The fastest; null where none succeeded.
   const TuningRecord* best() const;
+  int64_t failed() const;  // of `trials`
+  double best_us() const { return best() ? best()->latency_min_ns * 1e-3 : 0; }
 };
+
+// "x86_64-pc-linux-gnu znver4" of a target with all its features and threads.
+std::string CpuOf(const std::string& target);
 
 // Reads the database of a work directory of `tune`. kNotFound where there is
 // no such folder or no database in it; other errors are those of the database
-// and of its programs, with the path.
-absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path);
+// and of its programs, with the path. `flag` is the one that named the folder.
+absl::StatusOr<std::vector<TaskData>> ReadWorkDir(
+    const std::string& path, const std::string& flag = "--work-dir");
 
 // Times of others, for tasks that are named workloads.
 struct PeerTime {

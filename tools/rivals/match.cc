@@ -11,6 +11,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/tools/rivals/pinned_threads.h"
 #include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/profile/machine_constants.h"
 #include "kiln/vm/profile/machine_peak.h"
 
 namespace kiln::bench {
@@ -102,8 +103,10 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
                                     const RoundOptions& options) {
   KILN_ASSIGN_OR_RETURN(Prepared all,
                         PrepareAll(op, contenders, options.repetitions));
-  CaseScores found{op.workload, op.shape(), op.threads,
-                   op.work.needed_flop.value, op.work.bytes()};
+  CaseScores found{op.workload,     op.shape(),
+                   op.threads,      op.work.needed_flop.value,
+                   op.work.bytes(), PeakGflops(machine, op.threads)};
+  found.flop_as_written = op.work.flop.value;
   const PeakOptions once = {.runs = 1, .run_us = options.seconds * 1e6};
   all.calls.push_back(
       {"peak", [&] {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "kiln/search/task/task_work.h"
 
 namespace kiln::bench {
 namespace {
@@ -141,6 +142,9 @@ std::string TableRows(const CaseScores& found) {
         found.roofline.by_bandwidth ? found.roofline.level : "FMA",
         RatioText(OverLibrary(found, score), "-"));
   }
+  const std::string notes =
+      WorkNotes({.flop = found.flop, .flop_as_written = found.flop_as_written});
+  if (!notes.empty()) absl::StrAppend(&rows, "(", notes, ")\n");
   return rows;
 }
 
@@ -152,7 +156,8 @@ std::string JsonRows(const CaseScores& found) {
         "{\"workload\":\"%s\",\"shape\":\"%s\",\"threads\":%d,"
         "\"contender\":\"%s\",\"packs_ahead\":%s,\"normwise\":%s,"
         "\"us\":%.3f,\"median_us\":%.3f,\"worst_us\":%.3f,"
-        "\"repetitions\":%d,\"flop\":%.0f,\"bytes\":%.0f,"
+        "\"repetitions\":%d,\"flop\":%.0f,"
+        "\"flop_as_written\":%.0f,\"bytes\":%.0f,"
         "\"gflops\":%.2f,\"gbs\":%.2f,"
         "\"peak_gflops\":%.2f,\"peak_share\":%.4f,\"roofline_share\":%.4f,"
         "\"roofline_by\":\"%s\",\"speedup_over_best_library\":%s}\n",
@@ -160,7 +165,8 @@ std::string JsonRows(const CaseScores& found) {
         score.packs_ahead ? "true" : "false",
         score.role == Role::kNormwise ? "true" : "false", score.us,
         score.median_us, score.worst_us, score.repetitions, found.flop,
-        found.bytes, Gflops(found, score), Gbs(found, score), found.peak_gflops,
+        found.flop_as_written, found.bytes, Gflops(found, score),
+        Gbs(found, score), found.peak_gflops,
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
         found.roofline.by_bandwidth ? found.roofline.level : "FMA",
         RatioText(OverLibrary(found, score), "null"));

@@ -27,6 +27,7 @@ struct CaseScores {
   double peak_gflops = 0;
   Roofline roofline;
   std::vector<Score> scores;
+  double flop_as_written = 0;  // with operations on inserted zeros
 };
 
 // The time that a score is to be measured by: that of the best library;

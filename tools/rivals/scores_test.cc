@@ -63,6 +63,15 @@ TEST(ScoresTest, RowsHaveMedianAndWorstBesideTheBest) {
   EXPECT_THAT(TableRows(found), HasSubstr("20.00       25.00       43.00"));
 }
 
+TEST(ScoresTest, OperationsOnInsertedZerosAreTold) {
+  CaseScores found = Case("1", {kFastLibrary});
+  EXPECT_THAT(TableRows(found), Not(HasSubstr("counted")));
+  found.flop_as_written = 4e6;
+  EXPECT_THAT(TableRows(found), HasSubstr("(1 of 4 MFLOP are counted: "));
+  EXPECT_THAT(JsonRows(found), HasSubstr("\"flop\":1000000,"
+                                         "\"flop_as_written\":4000000,"));
+}
+
 TEST(ScoresTest, NormwiseErrorsHaveMeansOfTheirOwn) {
   const std::vector<Mean> means =
       Means({Case("1", {kFastLibrary,

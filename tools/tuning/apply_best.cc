@@ -6,11 +6,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/work/work.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record_file.h"
 #include "kiln/search/measure/llvm_builder.h"
+#include "kiln/search/task/task_work.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
 
@@ -32,7 +32,7 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   outcome.state.id = id;
   outcome.state.task = job.name;
   outcome.state.weight = job.weight;
-  outcome.state.flop = CountWork(function).value_or(Work()).needed_flop.value;
+  static_cast<TaskWork&>(outcome.state) = TaskWorkOf(function);
   outcome.state.finished = true;
   outcome.database = dir.database();
   outcome.task_dir = dir.task_dir();

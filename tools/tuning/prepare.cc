@@ -7,11 +7,11 @@
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/printer/printer.h"
-#include "kiln/ir/work/work.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
+#include "kiln/search/task/task_work.h"
 #include "kiln/tools/support/default_schedule.h"
 
 namespace kiln {
@@ -71,9 +71,7 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   task.num_threads = target.num_cores;
   task.target =
       absl::StrCat(target.Fingerprint(), " threads=", target.num_cores);
-  task.flop = CountWork(job.module.functions[function])
-                  .value_or(Work())
-                  .needed_flop.value;
+  static_cast<TaskWork&>(task) = TaskWorkOf(job.module.functions[function]);
   task.weight = job.weight;
   task.space = prepared->space.get();
   GuideOptions of_task = guide;

@@ -56,8 +56,17 @@ std::string Prefix(const TuneState& state, size_t width) {
   return name.substr(0, width - 5) + "...: ";
 }
 
+// With fewer operations for a byte, memory bounds a kernel whose data lie
+// there: a common machine's peak over its bandwidth (base/machine.h), rounded
+// up.
+constexpr double kFewOperations = 4;
+
+// The rate that tells more: of memory where few operations use each byte.
 std::string Best(const TuneState& state, bool with_peak) {
   if (!state.best) return "";
+  if (state.flop < kFewOperations * state.bytes) {
+    return absl::StrFormat(", best %.1f GB/s", state.best_gbs());
+  }
   std::string text =
       absl::StrFormat(", best %.1f GFLOP/s", state.best_gflops());
   if (with_peak && state.peak_gflops > 0) {

@@ -40,6 +40,12 @@ TEST(ProgressLineTest, TellsFailuresByCauseAndTheShareOfThePeak) {
             "left");
 }
 
+TEST(ProgressLineTest, TellsTheRateOfMemoryWhereThatIsTheLimit) {
+  TuneState state = State(0, "m");
+  state.bytes = 1e6;
+  EXPECT_THAT(ProgressLine({state}, 0, {}, 79), HasSubstr("best 100.0 GB/s,"));
+}
+
 TEST(ProgressLineTest, SeveralTasksHaveOneTotalAndOneTime) {
   TuneState done = State(1, "b"), fresh = State(2, "c");
   done.finished = true;

@@ -1,59 +1,60 @@
-#include <algorithm>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "kiln/tools/support/columns.h"
 #include "kiln/tools/tuning/view.h"
 
 namespace kiln {
 namespace {
 
-constexpr size_t kMostOfAName = 48;
+constexpr size_t kNameColumns = 24;
 
-// Without its middle where it is long: both ends of a workload's name tell it
-// from others.
-std::string ShortName(const std::string& name) {
-  if (name.size() <= kMostOfAName) return name;
-  const size_t kept = kMostOfAName - 3, head = (kept + 1) / 2;
-  return absl::StrCat(name.substr(0, head), "...",
-                      name.substr(name.size() - (kept - head)));
+const char* DoneColumn(const TuneState& state) {
+  if (!state.gave_up.empty()) return "no";
+  if (state.finished) return "yes";
+  return state.interrupted ? "no" : "";
 }
 
-std::string DoneColumn(const TuneState& state) {
-  if (!state.gave_up.empty()) return "no: cannot be measured";
-  if (state.finished) return "Y";
-  return state.interrupted ? "stopped" : "";
+// In 6 columns.
+std::string WeightColumn(double weight) {
+  const std::string text = absl::StrFormat("%6.6g", weight);
+  return text.size() > 6 ? absl::StrFormat("%6.0e", weight) : text;
 }
 
-// Speed, latency and weighted latency; without a time they are not known.
+// Four digits, or more of a large number.
+std::string Number(double value, int width) {
+  const int digits = value >= 1e5 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  return absl::StrFormat("%*.*f", width, digits, value);
+}
+
+// Time, GFLOP/s, GB/s and the share of the peak; "-" for what is not known.
 std::string TimeColumns(const TuneState& state) {
-  if (!state.best) {
-    return absl::StrFormat("%14s | %12s | %21s", "N/A", "N/A", "N/A");
-  }
-  return absl::StrFormat("%14.4f | %12.4f | %21.4f", state.best_gflops(),
-                         state.best_us(), state.weight * state.best_us());
+  const auto column = [&](double value, int width) {
+    return state.best && value > 0 ? Number(value, width)
+                                   : absl::StrFormat("%*s", width, "-");
+  };
+  return absl::StrCat(
+      column(state.best_us(), 10), " ", column(state.best_gflops(), 7), " ",
+      column(state.best_gbs(), 6), " ", column(100 * state.peak_share(), 5));
 }
 
 }  // namespace
 
 std::string ResultTable(const std::vector<TuneState>& states) {
-  size_t width = 4;
-  for (const TuneState& state : states) {
-    width = std::max(width, state.task.size());
-  }
-  const int name = static_cast<int>(std::min(width, kMostOfAName));
-  std::string table = absl::StrFormat(
-      " ID | %*s | %12s | %6s | %14s | %12s | %21s | %6s | %s\n", name, "Name",
-      "FLOP", "Weight", "Speed (GFLOPS)", "Latency (us)",
-      "Weighted Latency (us)", "Trials", "Done");
+  std::string table =
+      absl::StrFormat("%3s %s %6s %10s %7s %6s %5s %6s %s\n", "ID",
+                      FitColumns("Task", kNameColumns), "Weight", "us",
+                      "GFLOP/s", "GB/s", "Peak%", "Trials", "Done");
   const std::string rule(table.size() - 1, '-');
   absl::StrAppend(&table, rule, "\n");
   int64_t trials = 0;
   double total_us = 0;
   for (const TuneState& state : states) {
-    absl::StrAppendFormat(&table, "%3d | %*s | %12.0f | %6g | %s | %6d | %s\n",
-                          state.id, name, ShortName(state.task), state.flop,
-                          state.weight, TimeColumns(state), state.trials_done,
-                          DoneColumn(state));
+    absl::StrAppendFormat(&table, "%3d %s %s %s %6d %s\n", state.id,
+                          FitColumns(state.task, kNameColumns),
+                          WeightColumn(state.weight), TimeColumns(state),
+                          state.trials_done, DoneColumn(state));
     trials += state.trials_done;
     total_us += state.weight * state.best_us();
   }

@@ -14,7 +14,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/host/signature.h"
-#include "kiln/ir/type/dtype.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/record_file.h"
 #include "kiln/search/measure/fault.h"
@@ -26,25 +25,15 @@
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/measurer.h"
 #include "kiln/search/task/scheduler.h"
+#include "kiln/search/task/task_work.h"
 #include "kiln/tools/support/arguments.h"
 #include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
 #include "kiln/vm/profile/machine_constants.h"
-#include "kiln/vm/profile/machine_peak.h"
 
 namespace kiln {
 namespace {
-
-// What is measured now, or once was: other guests of a host may take half of it
-// for a while.
-double PeakGflops(const Machine& machine, int threads) {
-  ThreadPool pool(ThreadPool::OneForEachCpu(threads));
-  const double now = MeasurePeakGflops(pool, threads, DType::Float(32),
-                                       {.runs = 20, .run_us = 3000});
-  if (threads == machine.cores) return std::max(now, machine.all_gflops);
-  return threads == 1 ? std::max(now, machine.gflops) : now;
-}
 
 bool EverySecond(int64_t call) { return call % 2 == 1; }
 
@@ -138,9 +127,8 @@ std::string LogLine(const TuneState& state, const TuningRecord& record) {
                       std::string(VerdictName(record.verdict)));
   if (record.verdict == Verdict::kOk) {
     return absl::StrCat(
-        line, absl::StrFormat(
-                  "  %.3f us  %.2f GFLOP/s  %s", record.latency_min_ns * 1e-3,
-                  state.flop / record.latency_min_ns, record.decisions));
+        line, absl::StrFormat("  %.3f us  ", record.latency_min_ns * 1e-3),
+        RatesText(state, record.latency_min_ns), "  ", record.decisions);
   }
   absl::StrAppend(&line, "  ", record.reason);
   if (record.verdict == Verdict::kWrongResult) {

@@ -63,7 +63,7 @@ class Verbose : public TuneView {
   void Trial(const TuneState& state, const TuningRecord& record) override {
     if (record.verdict == Verdict::kScheduleRefused) return;
     const bool ok = record.verdict == Verdict::kOk;
-    const double gflops = ok ? state.flop / record.latency_min_ns : 0;
+    const double gflops = state.Gflops(record.latency_min_ns);
     std::printf(
         "No: %d\tGFLOPS: %.2f / %.2f\tresults: MeasureResult(cost:[%.3g], "
         "error_no:%d, all_cost:%.2f, Tstamp:%.2f)\n",

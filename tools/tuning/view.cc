@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kiln/search/database/verdict.h"
+#include "kiln/search/task/task_work.h"
 #include "kiln/tools/tuning/event.pb.h"
 
 namespace kiln {
@@ -83,6 +84,8 @@ class Text : public TuneView {
     const auto print = [&](const std::string& note) {
       std::printf("%s%s\n", prefix.c_str(), note.c_str());
     };
+    const std::string work = WorkNotes(state);
+    if (!work.empty()) print(work);
     const std::string failures = FailureList(state);
     if (!failures.empty()) print("failed: " + failures);
     if (!state.gave_up.empty()) print(state.gave_up);
@@ -113,6 +116,9 @@ class Json : public TuneView {
     event.set_weight(task.weight);
     event.set_target(target);
     event.set_flop(task.flop);
+    event.set_flop_as_written(task.flop_as_written);
+    event.set_bytes(task.bytes);
+    event.set_normwise(task.normwise);
     event.set_peak_gflops(task.peak_gflops);
     event.set_trials(static_cast<int>(state.trials_total));
     event.set_resumed(static_cast<int>(state.trials_resumed));
@@ -131,7 +137,8 @@ class Json : public TuneView {
     event.set_reason(record.reason);
     event.set_latency_us(record.latency_min_ns * 1e-3);
     if (record.latency_min_ns > 0) {
-      event.set_gflops(state.flop / record.latency_min_ns);
+      event.set_gflops(state.Gflops(record.latency_min_ns));
+      event.set_gb_per_s(state.Gbs(record.latency_min_ns));
     }
     event.set_best_latency_us(state.best_us());
     event.set_best_gflops(state.best_gflops());
@@ -173,6 +180,10 @@ class Json : public TuneView {
     task.set_weight(state.weight);
     task.set_latency_us(state.best_us());
     task.set_gflops(state.best_gflops());
+    task.set_flop_as_written(state.flop_as_written);
+    task.set_bytes(state.bytes);
+    task.set_gb_per_s(state.best_gbs());
+    task.set_normwise(state.normwise);
     task.set_peak_share(state.peak_share());
     task.set_trials(static_cast<int>(state.trials_done));
     task.set_done(state.finished);

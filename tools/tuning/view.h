@@ -41,8 +41,8 @@ std::unique_ptr<TuneView> VerboseView();
 // One JSON object a line, see event.proto. The last has the event "done".
 std::unique_ptr<TuneView> JsonView();
 
-// ID | Name | FLOP | Weight | Speed (GFLOPS) | Latency (us) | Weighted Latency
-// (us) | Trials | Done, a row for each task, and the sums.
+// A row for each task in 80 columns, with its best time, GFLOP/s, GB/s and
+// share of the peak, and the sums.
 std::string ResultTable(const std::vector<TuneState>& states);
 
 }  // namespace kiln

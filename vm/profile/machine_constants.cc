@@ -288,6 +288,14 @@ Machine LoadOrMeasureMachine(const std::string& path) {
   return machine;
 }
 
+double PeakGflops(const Machine& machine, int threads) {
+  ThreadPool pool(ThreadPool::OneForEachCpu(threads));
+  const double now = MeasurePeakGflops(pool, threads, DType::Float(32),
+                                       {.runs = 20, .run_us = 3000});
+  if (threads == machine.cores) return std::max(now, machine.all_gflops);
+  return threads == 1 ? std::max(now, machine.gflops) : now;
+}
+
 std::string MachineTable(const Machine& m) {
   std::string text =
       absl::StrFormat("%s, %d cores, %s (%d registers of %d bytes)\n", m.cpu,

@@ -42,6 +42,12 @@ absl::Status SaveMachine(const Machine& machine, const std::string& path);
 // the constants are measured anew the next time.
 Machine LoadOrMeasureMachine(const std::string& path);
 
+// GFLOP/s of float32 on so many threads, which shares of the peak refer to in
+// every tool: what is measured now, in 60 ms, or what the machine's constants
+// tell, where that is more. Other guests of a host may take half of it away for
+// a while.
+double PeakGflops(const Machine& machine, int threads);
+
 // A table to read.
 std::string MachineTable(const Machine& machine);
 
