@@ -93,6 +93,21 @@ void DescribeZone(const GuardZone& zone, const char* address, bool write,
   reason.Add(zone.name);
 }
 
+// Whether a thread left its stack: it touched what lies close to its stack
+// pointer, and is not mapped.
+bool IsNearStackPointer([[maybe_unused]] const void* address,
+                        [[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  constexpr int64_t kNear = 256 * 1024;
+  const auto* user = static_cast<const ucontext_t*>(context);
+  const int64_t distance =
+      reinterpret_cast<int64_t>(address) - user->uc_mcontext.gregs[REG_RSP];
+  return -kNear < distance && distance < kNear;
+#else
+  return false;
+#endif
+}
+
 size_t AppendField(char* frame, size_t at, char tag, const char* text,
                    size_t size) {
   frame[at++] = tag;
@@ -130,6 +145,9 @@ void Handle(int number, siginfo_t* info, void* context) {
   if (memory) {
     reason.Add(" at address 0x");
     reason.Add(reinterpret_cast<uint64_t>(address), 16);
+    if (IsNearStackPointer(address, context)) {
+      reason.Add(", past the end of the stack; its limit is that of ulimit -s");
+    }
   }
   Answer("crash", reason);
   _exit(1);

@@ -88,13 +88,25 @@ class Run {
     if (options_.picked) options_.picked(States(), next);
     Session& session = *sessions_[next];
     const int64_t before = session.state().trials_done;
-    KILN_RETURN_IF_ERROR(session.Step(options_.trials - measured_));
+    KILN_RETURN_IF_ERROR(session.Step(MostTrials(next)));
     measured_ += session.state().trials_done - before;
     ++progress_[next].batches;
     Look(next);
     if (!session.state().finished || Stopped()) return absl::OkStatus();
     over_[next] = true;
     return session.Finish();
+  }
+
+  // What a step may measure. Where no more trials are left than the tasks that
+  // had no batch take, each of those gets its part.
+  int64_t MostTrials(int task) const {
+    const int64_t left = options_.trials - measured_;
+    if (progress_[task].batches > 0) return left;
+    int64_t waiting = 0;
+    for (const TaskProgress& one : progress_) {
+      waiting += !one.finished && one.batches == 0;
+    }
+    return std::max<int64_t>(1, left / std::max<int64_t>(1, waiting));
   }
 
   // Brings what the allocation sees of a task up to date.

@@ -186,6 +186,18 @@ TEST(SchedulerTest, ATotalIsSharedByWhatPromisesMost) {
   EXPECT_GE(states[0].trials_done, 8) << "one batch at least";
 }
 
+TEST(SchedulerTest, AFewTrialsReachEveryTask) {
+  World world(1);
+  for (const char* name : {"a", "b", "c"}) world.Add(name, 1000, 1e3);
+  world.options.session.trials = 1000;
+  world.options.trials = 10;
+  FakeMeasurer measurer;
+  KILN_ASSERT_OK_AND_ASSIGN(auto states, world.Run(&measurer));
+  EXPECT_EQ(states[0].trials_done, 3);
+  EXPECT_EQ(states[1].trials_done, 3);
+  EXPECT_EQ(states[2].trials_done, 4);
+}
+
 TEST(SchedulerTest, TheFirstBatchComesInThreeParts) {
   World world(1);
   world.Add("only", 1000, 1e3);

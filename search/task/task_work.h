@@ -13,7 +13,7 @@ struct TaskWork {
   double flop = 0;  // that one call needs; 0: none, or not known
   // With those of products of, and sums with, inserted zeros (padding).
   double flop_as_written = 0;
-  double bytes = 0;  // of arguments that one call touches; 0: not known
+  double bytes = 0;       // of arguments that one call touches; 0: not known
   bool is_bound = false;  // the numbers are upper bounds
   bool normwise = false;  // errors that are small beside the largest elements
 

@@ -146,7 +146,8 @@ std::string SumText(const RunComparison& c) {
   return absl::StrFormat(
       "%d %s in both, weighted: %.2f us before, %.2f us after, %.3f times as "
       "fast; geometric mean %.3f",
-      c.compared, c.compared == 1 ? "task" : "tasks", c.before_us, c.after_us, c.Speedup(), c.geomean);
+      c.compared, c.compared == 1 ? "task" : "tasks", c.before_us, c.after_us,
+      c.Speedup(), c.geomean);
 }
 
 std::string NumberCell(const std::string& text) {
@@ -155,8 +156,9 @@ std::string NumberCell(const std::string& text) {
 
 std::string HtmlRow(const TaskPair& pair) {
   const std::string speedup = SpeedupText(pair);
-  const char* const style =
-      !pair.HasTimes() ? "quiet" : pair.Speedup() >= 1 ? "faster" : "slower";
+  const char* const style = !pair.HasTimes()      ? "quiet"
+                            : pair.Speedup() >= 1 ? "faster"
+                                                  : "slower";
   return absl::StrCat("<tr><td>", Escape(pair.any().name), "</td>",
                       NumberCell(ThreadsText(pair.any())),
                       NumberCell(absl::StrFormat("%g", pair.any().weight)),
@@ -208,11 +210,11 @@ std::string ComparisonText(const RunComparison& comparison) {
   const std::string rule(text.size() - 1, '-');
   absl::StrAppend(&text, rule, "\n");
   for (const TaskPair& pair : comparison.pairs) {
-    absl::StrAppendFormat(
-        &text, "%s %7s %6.4g %10s %10s %9s\n",
-        FitColumns(pair.any().name, kName), ThreadsText(pair.any()),
-        pair.any().weight, Microseconds(pair.before), Microseconds(pair.after),
-        SpeedupText(pair));
+    absl::StrAppendFormat(&text, "%s %7s %6.4g %10s %10s %9s\n",
+                          FitColumns(pair.any().name, kName),
+                          ThreadsText(pair.any()), pair.any().weight,
+                          Microseconds(pair.before), Microseconds(pair.after),
+                          SpeedupText(pair));
   }
   absl::StrAppend(&text, rule, "\n", SumText(comparison), "\n");
   if (comparison.new_tasks + comparison.missing_tasks > 0) {
@@ -227,9 +229,9 @@ std::string ComparisonText(const RunComparison& comparison) {
 
 std::string ComparisonHtml(const RunComparison& comparison,
                            const std::string& against) {
-  std::string html = absl::StrCat(
-      "<section>\n<h3>Against ", Escape(against), "</h3>\n<p>",
-      Escape(SumText(comparison)), "</p>\n");
+  std::string html =
+      absl::StrCat("<section>\n<h3>Against ", Escape(against), "</h3>\n<p>",
+                   Escape(SumText(comparison)), "</p>\n");
   for (const std::string& warning : comparison.warnings) {
     absl::StrAppend(&html, "<p class=\"slower\">", Escape(warning), "</p>\n");
   }

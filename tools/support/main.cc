@@ -1,6 +1,8 @@
 #include "kiln/tools/support/main.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,6 +55,49 @@ void PrepareProcess() {
     (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDWR);
   }
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+// Bytes of stack that the compiler and kernels may count on: Linux's usual
+// limit.
+constexpr rlim_t kStackBytes = 8 << 20;
+
+// What a small stack is exchanged for.
+struct Body {
+  absl::StatusOr<int> (*run)();
+  absl::StatusOr<int> result;
+};
+
+// Runs the body where it has a usual stack, on a thread of its own where
+// `ulimit -s` leaves less, and threads that it starts alike. A process that is
+// forked there goes on on that stack.
+absl::StatusOr<int> RunWithStack(absl::StatusOr<int> (*body)()) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kStackBytes) {
+    return body();
+  }
+  Body call = {body, absl::UnknownError("it did not run")};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_setattr_default_np(&attributes);
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, &attributes,
+      [](void* argument) -> void* {
+        Body* const call = static_cast<Body*>(argument);
+        call->result = call->run();
+        return nullptr;
+      },
+      &call);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the limit of the stack is ", limit.rlim_cur >> 10,
+                     " KiB, and there is no memory for another one (",
+                     std::strerror(error), "); raise it: ulimit -s 8192"));
+  }
+  pthread_join(thread, nullptr);
+  return call.result;
 }
 
 int Fail(const char* program, std::string_view message) {
@@ -110,7 +155,7 @@ int RunTool(int argc, char** argv, const std::string& usage,
     case CommandLineRequest::kRun:
       break;
   }
-  absl::StatusOr<int> result = body();
+  absl::StatusOr<int> result = RunWithStack(body);
   int status = result.ok()
                    ? *result
                    : Fail(argv[0], std::string(result.status().message()));
