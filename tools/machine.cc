@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
       "machine: Measures what this machine can do, prints it and stores it for "
       "the estimates of `tune`.\n"
       "  machine          measures, a second or two\n"
-      "  machine --show   prints what is stored",
+      "  machine --show   prints what is stored\n"
+      "Exit status: 0; 1 for an error.",
       &kiln::Run);
 }

@@ -400,13 +400,20 @@ absl::StatusOr<std::vector<PackedValue>> Copies(
   return copies;
 }
 
+// As many as a target may have cores.
+constexpr int kMostThreads = 1024;
+
 absl::StatusOr<Target> ChosenTarget() {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_RETURN_IF_ERROR(CheckRunsHere(target));
   const int threads = absl::GetFlag(FLAGS_threads);
-  if (threads < 0) {
-    return absl::InvalidArgumentError("--threads is 0 or more");
+  if (threads < 0 || threads > kMostThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads ", threads,
+                     " has to be from 0 (the target's "
+                     "cores) to ",
+                     kMostThreads));
   }
   if (threads > 0) target.num_cores = threads;
   return target;

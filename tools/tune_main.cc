@@ -168,6 +168,11 @@ absl::Status CheckFlags() {
   if (!(absl::GetFlag(FLAGS_minutes) >= 0)) {
     return absl::InvalidArgumentError("--minutes has to be a number from 0 on");
   }
+  const int verbose = absl::GetFlag(FLAGS_verbose);
+  if (verbose < 0 || verbose > 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--verbose ", verbose, " has to be 0, 1 or 2"));
+  }
   KILN_RETURN_IF_ERROR(
       MakeAllocation(absl::GetFlag(FLAGS_allocation)).status());
   KILN_RETURN_IF_ERROR(MakeObjective(absl::GetFlag(FLAGS_objective)).status());

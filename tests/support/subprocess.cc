@@ -56,13 +56,21 @@ std::string ProgramPath(const std::string& path) {
   dup2(err, 2);
   if (options.close_stdin) close(0);
   std::vector<char*> args;
+  const std::string script = options.setup + "\nexec \"$@\"";
+  if (!options.setup.empty()) {
+    for (const char* arg : {"/bin/sh", "-c", script.c_str(), "sh"}) {
+      args.push_back(const_cast<char*>(arg));
+    }
+  }
+  const size_t first = args.size();
   for (const std::string& arg : argv) {
     args.push_back(const_cast<char*>(arg.c_str()));
   }
+  if (first > 0) args[first] = const_cast<char*>(program.c_str());
   args.push_back(nullptr);
   unsetenv("BUILD_WORKING_DIRECTORY");
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(126);
-  execv(program.c_str(), args.data());
+  execv(first > 0 ? args[0] : program.c_str(), args.data());
   _exit(127);
 }
 

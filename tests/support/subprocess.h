@@ -16,6 +16,8 @@ struct ProcessOptions {
   std::string folder;      // where it runs; empty: here
   std::string stdin_text;  // what it reads
   bool close_stdin = false;
+  // Commands of a shell before it starts, such as "ulimit -n 16".
+  std::string setup;
 };
 
 // How a program ended. `signal` is 0 unless one ended it.

@@ -51,6 +51,10 @@ absl::StatusOr<std::optional<PeerTime>> ReadRow(const std::string& line) {
 
 absl::StatusOr<std::vector<PeerTime>> ReadBenchRows(const std::string& path) {
   KILN_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  if (text.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": the file is empty; one that bench --json printed is wanted"));
+  }
   std::vector<PeerTime> peers;
   int number = 0;
   for (const auto line : absl::StrSplit(text, '\n')) {

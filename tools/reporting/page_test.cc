@@ -367,6 +367,8 @@ TEST(ReadBenchRowsTest, NamesTheLineThatIsWrong) {
         << line;
   }
   EXPECT_FALSE(ReadBenchRows(testing::TempDir() + "/nowhere").ok());
+  EXPECT_THAT(Rows("").status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("the file is empty")));
 }
 
 TEST_F(WorkDirTest, TasksHaveNamesThatTellThemApart) {

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/optional.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/reader/scope.h"
 
@@ -68,12 +69,23 @@ std::string Suggestion(const std::string& name) {
   return closest.empty() ? "" : absl::StrCat("; did you mean --", closest, "?");
 }
 
+// What a flag of numbers or of yes and no takes, or "".
+std::string Wanted(const absl::CommandLineFlag& flag) {
+  if (flag.IsOfType<bool>()) return ", which takes true or false";
+  if (flag.IsOfType<uint64_t>())
+    return ", which takes a whole number from 0 on";
+  if (flag.IsOfType<double>()) return ", which takes a number";
+  const bool whole = flag.IsOfType<int>() || flag.IsOfType<int64_t>() ||
+                     flag.IsOfType<absl::optional<int64_t>>();
+  return whole ? ", which takes a whole number" : "";
+}
+
 absl::Status Set(absl::CommandLineFlag& flag, const std::string& value) {
   std::string error;
   if (flag.ParseFrom(value, &error)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", WithDashes(std::string(flag.Name())), ": \"", value,
-                   "\" is no value of this flag; --help tells what it takes"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", WithDashes(std::string(flag.Name())), ": \"", value,
+      "\" is no value of this flag", Wanted(flag), "; --help tells more"));
 }
 
 // Whether it is --noname; the boolean flag is cleared then.
