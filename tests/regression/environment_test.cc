@@ -18,8 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-#define TUNE \
-  "tools/tune|--module|mm.py|--space|space.py|--trials|2|--work-dir|"
+#define TUNE "tools/tune|--module|mm.py|--space|space.py|--trials|2|--work-dir|"
 #define RUN "tools/run|--module|mm.py|--check"
 
 struct Surroundings {
