@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -182,8 +183,25 @@ class Counter {
   absl::Status OfLet(const LetStmtNode& let) {
     const Expr value = Bound(let.value);
     OfValue(value);
-    if (!value->has_loads) bound_[let.var.get()] = value;
+    if (IsIndex(let.var, let.value)) bound_[let.var.get()] = value;
     return OfStmt(let.body);
+  }
+
+  // Whether the variable counts as its value where it decides what runs and
+  // what is accessed. A value of values of values may be exponentially long.
+  bool IsIndex(const Var& var, const Expr& value) {
+    constexpr int64_t kMostNodes = 4096;
+    if (!value.dtype().is_integral() || value->has_loads) return false;
+    int64_t nodes = 0;
+    kiln::Visit(value, [&](const Expr& e) {
+      const auto* part = e.As<VarNode>();
+      const auto known = part ? nodes_.find(part) : nodes_.end();
+      nodes += known == nodes_.end() ? 1 : known->second;
+      return true;
+    });
+    if (nodes > kMostNodes) return false;
+    nodes_[var.get()] = nodes;
+    return true;
   }
 
   void OfStore(const Buffer& buffer, const std::vector<Expr>& where,
@@ -231,7 +249,7 @@ class Counter {
     }
     if (const auto* let = e.As<LetNode>()) {
       OfValue(let->value);
-      if (let->value->has_loads) return OfValue(let->body);
+      if (!IsIndex(let->var, let->value)) return OfValue(let->body);
       return OfValue(kiln::Substitute(let->body, let->var, let->value));
     }
     return nullptr;
@@ -388,6 +406,7 @@ class Counter {
   Domain domain_;
   Analyzer analyzer_;
   VarMap bound_;
+  std::unordered_map<const VarNode*, int64_t> nodes_;  // of what is bound
   std::map<const BufferNode*, int> stores_;
   std::map<const BufferNode*, Contents> contents_;
   std::map<const BufferNode*, std::vector<Access>> accesses_;

@@ -222,6 +222,36 @@ def main(A: T.Buffer((9,), "float32"), I: T.Buffer((4,), "int32"), B: T.Buffer((
   EXPECT_LE(work.bytes_read.value, 9 * 4 + 4 * 4);
 }
 
+// The last value is 2^60 multiplications long where all are put in.
+TEST(WorkTest, ValuesOfValuesCountOnce) {
+  for (const char* dtype : {"float32", "int64"}) {
+    const std::string type = dtype;
+    std::string body = "            x0: T." + type + " = vi\n";
+    if (type == "float32") {
+      body = "            x0: T.float32 = T.Cast(\"float32\", vi)\n";
+    }
+    for (int i = 1; i <= 60; ++i) {
+      const std::string last = absl::StrCat("x", i - 1);
+      absl::StrAppend(&body, "            x", i, ": T.", type, " = ", last,
+                      " * ", last, "\n");
+    }
+    const auto f =
+        ParseFunction("test", absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), ")",
+                                           dtype, R"(")):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+)",
+                                           body, "            A[vi] = x60\n"));
+    ASSERT_TRUE(f.ok()) << f.status();
+    const absl::StatusOr<Work> work = CountWork(*f);
+    ASSERT_TRUE(work.ok()) << work.status();
+    EXPECT_EQ(work->flop.value, type == "float32" ? 4 * 60 : 0);
+  }
+}
+
 TEST(WorkTest, ASymbolicExtentCannotBeCounted) {
   const Function f = Parsed(R"(
 @T.prim_func
