@@ -10,6 +10,7 @@
 #include "kiln/schedule/analysis/neutral.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -59,9 +60,9 @@ bool Sets(const ScopeBlock& block, const Buffer& buffer, const Expr& value) {
     if (IsOne(buffer->shape[d])) continue;
     const Expr& index = store->indices[d];
     const auto& iters = block.block().iters;
-    const auto iter = std::find_if(iters.begin(), iters.end(), [&](const auto& i) {
-      return i.var.get() == index.get();
-    });
+    const auto iter =
+        std::find_if(iters.begin(), iters.end(),
+                     [&](const auto& i) { return i.var.get() == index.get(); });
     if (iter == iters.end() || !IsZero(iter->domain.min) ||
         !SameExpr(iter->domain.extent, buffer->shape[d]) ||
         std::count(used.begin(), used.end(), iter->var.get()) > 0) {
@@ -85,8 +86,7 @@ bool SameElement(const Partial& p, const BufferRegion& written, VarMap* same) {
   BindLoops(p.block.loops, &analyzer);
   for (size_t d = 0; d < written.region.size(); ++d) {
     if (!IsOne(written.region[d].extent)) return false;
-    const Expr index =
-        analyzer.Simplify(InLoops(p.load.indices[d], p.block));
+    const Expr index = analyzer.Simplify(InLoops(p.load.indices[d], p.block));
     if (const auto* var = index.As<VarNode>()) {
       (*same)[var] = InLoops(written.region[d].min, p.update);
     }

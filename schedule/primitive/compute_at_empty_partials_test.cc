@@ -86,7 +86,7 @@ TEST(ComputeAtEmptyPartials, OfMaximaAreTakenIn) {
 void ExpectRefused(const Parts& p) {
   EXPECT_THAT(Moved(Program(p)),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                                HasSubstr("instances of block `C` run")));
+                       HasSubstr("instances of block `C` run")));
 }
 
 TEST(ComputeAtEmptyPartials, ThatMayHoldOtherValuesStayOut) {
@@ -94,8 +94,8 @@ TEST(ComputeAtEmptyPartials, ThatMayHoldOtherValuesStayOut) {
   ExpectRefused({.update = "k * 4 + j < n + 1 and k * 4 + j < n + 2"});
   ExpectRefused({.combined = "(P[vj, vi] + T.float32(1))"});
   ExpectRefused({.init_range = "3"});
-  ExpectRefused({.element = "3 - vj, vi",
-                 .add = "P[3 - vj, vi] + A[vk * 4 + vj, vi]"});
+  ExpectRefused(
+      {.element = "3 - vj, vi", .add = "P[3 - vj, vi] + A[vk * 4 + vj, vi]"});
 }
 
 TEST(ComputeAtEmptyPartials, ThatWereWrittenStayOut) {
