@@ -21,4 +21,11 @@ bool MayNotRun(const std::vector<const ForNode*>& loops,
   return false;
 }
 
+Expr LoopsRun::DividendIsEnough(const Expr& extent) {
+  if (extent.kind() != ExprKind::kFloorDiv) return nullptr;
+  const auto* quotient = extent.As<BinaryNode>();
+  const int64_t* n = AsInt(quotient->b);
+  return n && *n > 0 ? LE(quotient->b, quotient->a) : nullptr;
+}
+
 }  // namespace kiln

@@ -28,7 +28,11 @@ class LoopsRun {
           std::any_of(loops.begin(), loops.end(), [&](const ForNode* other) {
             return UsesVar(loop->extent, other->var);
           });
-      if (!varies) held_.push_back(analyzer->Assume(LT(Int(0), loop->extent)));
+      if (varies) continue;
+      held_.push_back(analyzer->Assume(LT(Int(0), loop->extent)));
+      if (const Expr more = DividendIsEnough(loop->extent)) {
+        held_.push_back(analyzer->Assume(more));
+      }
     }
   }
   ~LoopsRun() {
@@ -38,6 +42,10 @@ class LoopsRun {
   LoopsRun& operator=(const LoopsRun&) = delete;
 
  private:
+  // n <= x, of an extent x // n: as much as that it is positive. Null for
+  // others.
+  static Expr DividendIsEnough(const Expr& extent);
+
   std::vector<Analyzer::Assumption> held_;
 };
 

@@ -105,6 +105,16 @@ TEST(LoopsRunTest, AllThatItAssumedIsForgotten) {
   }
 }
 
+TEST(LoopsRunTest, RoundedUpQuotientsThatRunAreOfSomething) {
+  const Nest nest("(n + 15) // 16", "4", "2");
+  const Expr extent = nest.loops()[0]->extent;
+  const Expr n = Sub(extent.As<BinaryNode>()->a, Int(15));
+  Analyzer analyzer;
+  EXPECT_FALSE(analyzer.CanProve(Positive(n)));
+  const LoopsRun run(nest.loops(), &analyzer);
+  EXPECT_TRUE(analyzer.CanProve(Positive(n)));
+}
+
 TEST(LoopsRunTest, SaysNothingOfExtentsThatVaryFromIterationToIteration) {
   const Nest nest("4", "n - i", "2");
   Analyzer analyzer;

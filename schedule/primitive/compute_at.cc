@@ -16,6 +16,7 @@
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/loops_run.h"
+#include "kiln/schedule/analysis/neutral.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -87,6 +88,12 @@ bool MayWriteAgain(const BlockNode& block) {
       });
 }
 
+// Whether the condition of a moved consumer leaves out nothing that counts.
+bool MayRunAll(const Move& move, const Scope& scope, int block) {
+  return move.is_reverse && !IsOne(scope.blocks[block].realize->predicate) &&
+         !WhyConditionMatters(scope, block);
+}
+
 absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   if (!scope.only_loops_and_blocks) {
     return Refusal(move.primitive,
@@ -102,7 +109,8 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   // Loops made anew would run those that its own loops leave out, and write
   // what nobody had, or another value.
   if (move.is_reverse || MayWriteAgain(move.moved())) {
-    if (Reason reason = WhyNotAllRun(scope.blocks[block])) {
+    const Reason reason = WhyNotAllRun(scope.blocks[block]);
+    if (reason && !MayRunAll(move, scope, block)) {
       return Refusal(move.primitive, *reason);
     }
   }
@@ -299,8 +307,10 @@ Narrowed DomainsOf(const Move& move, const Scope& scope,
 
 // A predicate that only keeps iterators in their domains holds by itself in
 // the new loops. Any other is part of the meaning and must not be lost.
-absl::Status CheckPredicate(const Move& move, const ScopeBlock& block) {
-  if (HasPlainPredicate(block)) return absl::OkStatus();
+absl::Status CheckPredicate(const Move& move, const Scope& scope, int block) {
+  if (HasPlainPredicate(scope.blocks[block]) || MayRunAll(move, scope, block)) {
+    return absl::OkStatus();
+  }
   return Refusal(move.primitive,
                  absl::StrCat(move.name(),
                               " runs under a condition that its "
@@ -512,7 +522,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   const std::vector<int>& partners = is_reverse ? producers : consumers;
   KILN_RETURN_IF_ERROR(CheckPartners(move, scope, partners));
   KILN_RETURN_IF_ERROR(CheckInputs(move, scope, block));
-  KILN_RETURN_IF_ERROR(CheckPredicate(move, scope.blocks[block]));
+  KILN_RETURN_IF_ERROR(CheckPredicate(move, scope, block));
 
   Analyzer analyzer;
   const std::vector<const ForNode*> above = LoopsTo(move.loop);
