@@ -145,6 +145,19 @@ absl::Status SendFrame(int fd, std::string_view payload, int attached,
   return WriteAll(fd, payload, -1, deadline);
 }
 
+absl::Status WaitForFrame(int fd, Deadline deadline,
+                          const std::function<bool()>& stop) {
+  constexpr std::chrono::milliseconds kSlice(100);
+  while (!stop()) {
+    const Deadline now = std::chrono::steady_clock::now();
+    const bool is_last = deadline != kNoDeadline && deadline - now <= kSlice;
+    const absl::Status ready =
+        WaitFor(fd, POLLIN, is_last ? deadline : now + kSlice);
+    if (is_last || !absl::IsDeadlineExceeded(ready)) return ready;
+  }
+  return absl::CancelledError("interrupted");
+}
+
 absl::StatusOr<Frame> ReceiveFrame(int fd, Deadline deadline) {
   Frame frame;
   unsigned char header[kHeaderBytes];

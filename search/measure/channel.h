@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,11 @@ struct Frame {
 // it does not read in time.
 absl::Status SendFrame(int fd, std::string_view payload, int attached = -1,
                        Deadline deadline = kNoDeadline);
+
+// Waits until there is something to receive, and asks `stop` now and then:
+// kCancelled where it says so. Then, and at the deadline, nothing is lost.
+absl::Status WaitForFrame(int fd, Deadline deadline,
+                          const std::function<bool()>& stop);
 
 // Waits for a frame. kOutOfRange at the end of the stream, kDataLoss for one
 // that was cut short or claims to be too large, kDeadlineExceeded when time is

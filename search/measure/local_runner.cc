@@ -327,6 +327,13 @@ absl::StatusOr<MeasureResult> LocalRunner::Ask(const MeasureTask& task,
   const Deadline deadline = After(deadline_s);
   absl::Status silence = SendFrame(
       worker_.fd.get(), request.SerializeAsString(), attached, deadline);
+  if (silence.ok() && request.measure().run_once() && options_.stop) {
+    silence = WaitForFrame(worker_.fd.get(), deadline, options_.stop);
+    if (absl::IsCancelled(silence)) {
+      KILN_RETURN_IF_ERROR(Replace().status());
+      return silence;
+    }
+  }
   absl::StatusOr<Frame> frame =
       silence.ok() ? ReceiveFrame(worker_.fd.get(), deadline) : silence;
   MeasureResult result;

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,9 @@ struct LocalRunnerOptions {
   uint64_t memory_limit_bytes = uint64_t{4} << 30;
   // Time for one kernel where MeasureOptions says nothing.
   double deadline_s = 10;
+  // Asked now and then while Run waits, which may take minutes: true ends it
+  // with kCancelled. Null: nobody ends it.
+  std::function<bool()> stop = nullptr;
 };
 
 class LocalRunner : public Runner {

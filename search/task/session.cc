@@ -196,7 +196,7 @@ absl::Status Session::Prepare() {
   if (prepared_) return absl::OkStatus();
   const absl::Status status = parts_.measurer->Prepare(task_);
   prepared_ = status.ok();
-  if (prepared_) return absl::OkStatus();
+  if (prepared_ || absl::IsCancelled(status)) return absl::OkStatus();
   state_.gave_up = std::string(status.message());
   state_.finished = true;
   flight::Event event;
@@ -217,6 +217,7 @@ int64_t Session::NextPart(int64_t left) const {
 
 absl::Status Session::Step(int64_t most) {
   KILN_RETURN_IF_ERROR(Prepare());
+  if (!prepared_ && !state_.finished) return absl::OkStatus();  // interrupted
   int64_t left = std::min({state_.trials_total - state_.trials_done, most,
                            static_cast<int64_t>(options_.batch)});
   do {

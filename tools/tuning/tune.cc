@@ -56,7 +56,8 @@ struct Bench {
 absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
                                 const WorkDir& dir) {
   Bench bench;
-  KILN_ASSIGN_OR_RETURN(bench.local, LocalRunner::Create());
+  KILN_ASSIGN_OR_RETURN(bench.local,
+                        LocalRunner::Create({.stop = request.stop}));
   bench.runner = bench.local.get();
   if (request.inject_faults) {
     bench.faulty =
