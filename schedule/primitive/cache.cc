@@ -79,6 +79,21 @@ Place FindPlace(Stmt parent, const Stmt& body, size_t depth, BlockId source,
   return place;
 }
 
+// Whether the enclosing block states a region such as X[I[v]] by the tensor: a
+// block inside that reads a copy would name another place.
+bool IsInRegions(const Staging& staging) {
+  const BlockNode& scope = staging.scope_block();
+  const auto names = [&](const BufferRegion& region) {
+    return std::any_of(region.region.begin(), region.region.end(),
+                       [&](const Range& range) {
+                         return LoadsFrom(range.min, staging.buffer) ||
+                                LoadsFrom(range.extent, staging.buffer);
+                       });
+  };
+  return std::any_of(scope.reads.begin(), scope.reads.end(), names) ||
+         std::any_of(scope.writes.begin(), scope.writes.end(), names);
+}
+
 absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
                                 const std::string& scope, bool is_read,
                                 std::string_view primitive) {
@@ -100,6 +115,12 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
   }
   staging.buffer = regions[index].buffer;
   staging.scope = staging.block.Prefix(staging.block.ScopeIndex() + 1);
+  if (staging.scope.scope() && IsInRegions(staging)) {
+    return Refusal(primitive, absl::StrCat("the regions of ",
+                                           Describe(staging.scope_block()),
+                                           ", around it, depend on what `",
+                                           staging.buffer->name, "` holds"));
+  }
   return staging;
 }
 

@@ -49,5 +49,25 @@ TEST(CacheConsumersTest, AConsumerOfMoreThanThatIsRefused) {
                HasSubstr("reads what is not written yet")));
 }
 
+TEST(CacheConsumers, RegionsOfTheBlockAroundKeepTheTensorThatTheyName) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(I: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("O"):
+            vo = T.axis.spatial(8, i)
+            T.reads(I[vo])
+            T.writes(Y[I[vo]])
+            with T.block("B"):
+                T.reads(I[vo])
+                T.writes(Y[I[vo]])
+                Y[I[vo]] = T.float32(1)
+)");
+  EXPECT_THAT(CacheRead(f, BlockNamed(f, "B"), 0, "local", {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("depend on what `I` holds")));
+  EXPECT_TRUE(CacheRead(f, BlockNamed(f, "O"), 0, "local", {}).ok());
+}
+
 }  // namespace
 }  // namespace kiln

@@ -126,6 +126,22 @@ absl::Status AddTensor(const Function& f, PointAccess access, bool is_write,
   return absl::OkStatus();
 }
 
+// The regions that the block will state speak of its iterators alone.
+absl::Status CheckNoVariables(const BlockNode& block,
+                              const std::vector<Expr>& indices) {
+  Reason reason;
+  Visit(block.body, [&](const Stmt& s) {
+    const auto* let = s.As<LetStmtNode>();
+    for (const Expr& index : let ? indices : std::vector<Expr>()) {
+      if (!UsesVar(index, let->var)) continue;
+      reason = absl::StrCat("an index in ", Describe(block), " is of `",
+                            let->var.name(), "`, which its body defines");
+    }
+    return !reason;
+  });
+  return reason ? Refusal(kName, *reason) : absl::OkStatus();
+}
+
 // Indices that are one iterator by its old domain only, as co // 3 is 0, would
 // become others.
 absl::Status CheckIndices(const Plan& plan) {
@@ -153,6 +169,7 @@ absl::Status PlanTensors(const Function& f, Plan* plan) {
       KILN_ASSIGN_OR_RETURN(
           PointAccess access,
           FindPointAccess(f, block.id, static_cast<int>(i), is_write, kName));
+      KILN_RETURN_IF_ERROR(CheckNoVariables(block, access.indices));
       KILN_RETURN_IF_ERROR(AddTensor(f, std::move(access), is_write, plan));
     }
   }

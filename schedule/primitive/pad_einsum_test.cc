@@ -337,5 +337,20 @@ TEST(PadEinsum, RefusesLoopsThatAreSplit) {
               StatusIs(kRefused, HasSubstr("loop of its own")));
 }
 
+TEST(PadEinsum, RefusesAnIndexOfAVariableOfTheBody) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((3, 4), "float32"), X: T.Buffer((3, 4), "float32")):
+    for i, j in T.grid(3, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            at: T.int64 = (vj + 1) % 4
+            X[vi, vj] = A[vi, at]
+)");
+  EXPECT_THAT(PadEinsum(f, BlockNamed(f, "B"), {2, 1}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is of `at`, which its body defines")));
+}
+
 }  // namespace
 }  // namespace kiln
