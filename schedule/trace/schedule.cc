@@ -198,8 +198,13 @@ absl::StatusOr<Rv> Schedule::DecomposeReduction(Rv block, Rv loop) {
 }
 
 absl::StatusOr<Rv> Schedule::CacheRead(Rv block, int64_t index,
-                                       std::string scope) {
-  return One("cache_read", {block, index, std::move(scope)});
+                                       std::string scope,
+                                       const std::vector<Rv>& consumers) {
+  if (consumers.empty()) {
+    return One("cache_read", {block, index, std::move(scope)});
+  }
+  return One("cache_read", {block, index, std::move(scope),
+                            ArgList(consumers.begin(), consumers.end())});
 }
 absl::StatusOr<Rv> Schedule::CacheWrite(Rv block, int64_t index,
                                         std::string scope) {

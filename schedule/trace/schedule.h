@@ -74,7 +74,9 @@ class Schedule {
   absl::Status Unroll(Rv loop);
   absl::Status Bind(Rv loop, std::string thread_axis);
   absl::StatusOr<Rv> DecomposeReduction(Rv block, Rv loop);
-  absl::StatusOr<Rv> CacheRead(Rv block, int64_t index, std::string scope);
+  // For all readers where no consumer is named.
+  absl::StatusOr<Rv> CacheRead(Rv block, int64_t index, std::string scope,
+                               const std::vector<Rv>& consumers = {});
   absl::StatusOr<Rv> CacheWrite(Rv block, int64_t index, std::string scope);
   absl::Status ComputeAt(Rv block, Rv loop, bool preserve_unit_loops = false,
                          int64_t index = -1);

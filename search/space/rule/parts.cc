@@ -46,6 +46,12 @@ std::optional<std::string> MakerOf(const Function& f, const BlockInfo& info,
   return std::nullopt;
 }
 
+bool IsShared(const Function& f, const BlockInfo& info,
+              const ReadInfo& operand) {
+  const Buffer& buffer = NodeOf(f, info.name).reads[operand.index].buffer;
+  return Scope(f.root()).Readers(buffer).size() > 1;
+}
+
 std::optional<Joining> JoiningOf(const Function& f, const BlockInfo& info) {
   if (info.consumers.size() != 1 || info.is_output) return std::nullopt;
   const auto join = DescribeBlock(f, info.consumers[0]);

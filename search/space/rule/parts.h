@@ -21,6 +21,11 @@ namespace kiln {
 std::optional<std::string> MakerOf(const Function& f, const BlockInfo& info,
                                    const ReadInfo& operand);
 
+// Whether other blocks read the operand's tensor too: a copy for all of them
+// would be of this one's form, and theirs a copy of that copy.
+bool IsShared(const Function& f, const BlockInfo& info,
+              const ReadInfo& operand);
+
 // The block that joins what the block `info` writes, all parts at a time.
 struct Joining {
   BlockInfo block;

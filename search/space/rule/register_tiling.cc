@@ -79,8 +79,12 @@ class Tiling {
     if (maker && !choice_.near) {
       KILN_ASSIGN_OR_RETURN(maker_, sch_.GetBlock(*maker, f.name));
     } else {
-      KILN_ASSIGN_OR_RETURN(panels_,
-                            sch_.CacheRead(block_, operand.index, "global"));
+      const std::vector<Rv> alone = {block_};
+      KILN_ASSIGN_OR_RETURN(
+          panels_,
+          sch_.CacheRead(
+              block_, operand.index, "global",
+              IsShared(f, info_, operand) ? alone : std::vector<Rv>()));
     }
     IndexMap map;
     for (int i = 0; i < operand.dims(); ++i)
