@@ -75,6 +75,10 @@ Count Total(const std::vector<Offsets>& patterns, double elements,
 Count ElementsRead(const Buffer& buffer, const std::vector<Access>& accesses) {
   const auto shape = ShapeOf(buffer);
   if (!shape) return {0, false};
+  std::vector<const Access*> writes;
+  for (const Access& access : accesses) {
+    if (access.writes) writes.push_back(&access);
+  }
   std::vector<Offsets> patterns;
   bool is_exact = true;
   for (const Access& read : accesses) {
@@ -82,9 +86,9 @@ Count ElementsRead(const Buffer& buffer, const std::vector<Access>& accesses) {
     const auto elements = ElementsAt(read.domain, read.indices, *shape);
     if (!elements) return {SizeOf(*shape), false};
     bool provided = false, unclear = false;
-    for (const Access& write : accesses) {
-      if (!write.writes || provided) continue;
-      const Relation relation = RelationOf(write, read, *elements, *shape);
+    for (const Access* write : writes) {
+      if (provided) break;
+      const Relation relation = RelationOf(*write, read, *elements, *shape);
       provided = relation == Relation::kProvides;
       unclear = unclear || relation == Relation::kUnclear;
     }

@@ -252,6 +252,23 @@ def main(A: T.Buffer((4,), ")",
   }
 }
 
+TEST(WorkTest, TensOfThousandsOfLoadsInOneStatementReadTheirElements) {
+  std::string sum = "(A[vi] + A[vi + 1])";
+  for (int i = 0; i < 14; ++i) sum = absl::StrCat("(", sum, " + ", sum, ")");
+  const auto f = ParseFunction("test", absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), O: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            O[vi] = )",
+                                                    sum, "\n"));
+  ASSERT_TRUE(f.ok()) << f.status();
+  KILN_ASSERT_OK_AND_ASSIGN(const Work work, CountWork(*f));
+  EXPECT_EQ(work.bytes_read.value, 5 * 4);
+  EXPECT_TRUE(work.bytes_read.exact);
+}
+
 TEST(WorkTest, ASymbolicExtentCannotBeCounted) {
   const Function f = Parsed(R"(
 @T.prim_func

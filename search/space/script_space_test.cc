@@ -45,6 +45,19 @@ absl::StatusOr<std::unique_ptr<TraceSpace>> SpaceOf(const std::string& text) {
   return MakeScriptSpace(Program(), 0, python::Source("s.py", text));
 }
 
+TEST(ScriptSpaceTest, DrawsEndWhenTheirUserSaysSo) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
+  bool stop = false;
+  space->DrawUntil([&] { return stop; });
+  KILN_ASSERT_OK_AND_ASSIGN(Candidate before, space->Sample(7, 0));
+  stop = true;
+  EXPECT_TRUE(absl::IsCancelled(space->Sample(7, 1).status()));
+  EXPECT_TRUE(absl::IsCancelled(space->Mutate(before.point, 1).status()));
+  EXPECT_TRUE(
+      absl::IsCancelled(space->Cross(before.point, before.point, 1).status()));
+  KILN_EXPECT_OK(space->At(before.point));  // what is known can be made again
+}
+
 TEST(ScriptSpaceTest, TheSameNumbersGiveTheSamePoint) {
   KILN_ASSERT_OK_AND_ASSIGN(auto space, SpaceOf(kTiles));
   KILN_ASSERT_OK_AND_ASSIGN(auto same, SpaceOf(kTiles));

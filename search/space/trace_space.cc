@@ -94,10 +94,16 @@ absl::StatusOr<Candidate> TraceSpace::Make(size_t alternative, Decisions wanted,
   return candidate;
 }
 
+absl::StatusOr<Candidate> TraceSpace::Draw(size_t alternative, Decisions wanted,
+                                           uint64_t seed) const {
+  if (stop_ && stop_()) return absl::CancelledError("interrupted");
+  return Make(alternative, std::move(wanted), seed);
+}
+
 absl::StatusOr<Candidate> TraceSpace::Sample(uint64_t seed,
                                              uint64_t index) const {
   const size_t alternative = index % alternatives_.size();
-  return Make(alternative, alternatives_[alternative]->open(),
+  return Draw(alternative, alternatives_[alternative]->open(),
               RandomBits(seed, index, 0));
 }
 
@@ -112,14 +118,14 @@ absl::StatusOr<Candidate> TraceSpace::Mutate(const Point& point,
   std::optional<Decisions> changed =
       MutateOne(tree.trace(), tree.open(), point.decisions, &random);
   if (!changed) return absl::FailedPreconditionError("nothing is left open");
-  return Make(point.alternative, *std::move(changed), seed);
+  return Draw(point.alternative, *std::move(changed), seed);
 }
 
 absl::StatusOr<Candidate> TraceSpace::Cross(const Point& a, const Point& b,
                                             uint64_t seed) const {
   if (a.alternative != b.alternative) return Mutate(a, seed);
   Random random(seed, kMutateStream);
-  return Make(a.alternative, kiln::Cross(a.decisions, b.decisions, &random),
+  return Draw(a.alternative, kiln::Cross(a.decisions, b.decisions, &random),
               seed);
 }
 

@@ -2,9 +2,11 @@
 #ifndef KILN_SEARCH_SPACE_TRACE_SPACE_H_
 #define KILN_SEARCH_SPACE_TRACE_SPACE_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +29,9 @@ class TraceSpace : public Space {
   // its name, and those of the choices where there is one for each.
   void Add(Trace trace, std::string name = "schedule",
            std::vector<std::string> knob_names = {});
+  // From now on points are drawn as long as `stop` does not say so, by any
+  // thread; then each draw is kCancelled at once.
+  void DrawUntil(std::function<bool()> stop) { stop_ = std::move(stop); }
   size_t size() const override { return alternatives_.size(); }
   const std::string& name(size_t alternative) const {
     return names_[alternative];
@@ -47,12 +52,15 @@ class TraceSpace : public Space {
 
  private:
   // The program of the decisions, open ones drawn with the seed.
+  absl::StatusOr<Candidate> Draw(size_t alternative, Decisions wanted,
+                                 uint64_t seed) const;
   absl::StatusOr<Candidate> Make(size_t alternative, Decisions wanted,
                                  uint64_t seed) const;
 
   Module module_;
   State start_;
   int function_;
+  std::function<bool()> stop_;
   std::vector<std::unique_ptr<const ReplayTree>> alternatives_;
   std::vector<std::string> names_;
   std::vector<std::vector<std::string>> knob_names_;

@@ -232,6 +232,7 @@ absl::Status Session::Step(int64_t most) {
 
 absl::Status Session::StepPart(int64_t count) {
   const SearchBatch batch = strategy_.Next(static_cast<int>(count));
+  if (Stopped()) return absl::OkStatus();  // the batch may have been cut short
   state_.exhausted = batch.exhausted;
   if (options_.found) {
     state_.seconds = parts_.Seconds();

@@ -176,5 +176,30 @@ TEST_F(TunerTest, StopsWithWhatItHas) {
   EXPECT_EQ(rows, state.trials_done);
 }
 
+// Proposes one batch, in the middle of which the user has had enough.
+class CutShort : public RandomSearch {
+ public:
+  CutShort(const Space* space, ThreadPool* pool, bool* stop)
+      : RandomSearch(space, 0, pool), stop_(stop) {}
+  SearchBatch Next(int count) override {
+    *stop_ = true;
+    return RandomSearch::Next(count);
+  }
+
+ private:
+  bool* stop_;
+};
+
+TEST_F(TunerTest, MeasuresNothingOfABatchThatAnInterruptCutShort) {
+  bool stop = false;
+  CutShort strategy(&space_, &pool_, &stop);
+  TuneOptions options = {{.trials = 64}};
+  options.strategy = &strategy;
+  options.stop = [&] { return stop; };
+  KILN_ASSERT_OK_AND_ASSIGN(TuneState state, Run(options));
+  EXPECT_TRUE(state.interrupted);
+  EXPECT_EQ(state.trials_done, 0);
+}
+
 }  // namespace
 }  // namespace kiln

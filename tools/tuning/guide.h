@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ struct GuideOptions {
   // Of the function. The more, the fewer programs are looked at for a trial:
   // each takes as long as the function is.
   size_t blocks = 1;
+  // Asked before each draw; null: never.
+  std::function<bool()> stop = nullptr;
 };
 
 // Valid for one run of one task.

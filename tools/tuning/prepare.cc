@@ -64,6 +64,7 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
                         FunctionIndex(job.module, job.function));
   auto prepared = std::make_unique<PreparedTask>();
   prepared->space = std::make_unique<TraceSpace>(job.module, function);
+  prepared->space->DrawUntil(guide.stop);
   KILN_RETURN_IF_ERROR(FillSpace(job, target, function, prepared->space.get()));
   TuneTask& task = prepared->task;
   task.name = job.name;

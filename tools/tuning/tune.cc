@@ -106,10 +106,12 @@ using PreparedTasks = std::vector<std::unique_ptr<PreparedTask>>;
 absl::StatusOr<PreparedTasks> PrepareAll(const TuneAllRequest& request,
                                          Bench& bench) {
   PreparedTasks all;
+  GuideOptions guide = request.guide;
+  guide.stop = request.stop;
   for (const TuneJob& job : request.jobs) {
-    KILN_ASSIGN_OR_RETURN(std::unique_ptr<PreparedTask> one,
-                          Prepare(job, request.target, request.guide,
-                                  bench.machine, bench.pool.get()));
+    KILN_ASSIGN_OR_RETURN(
+        std::unique_ptr<PreparedTask> one,
+        Prepare(job, request.target, guide, bench.machine, bench.pool.get()));
     one->task.peak_gflops = bench.peak_gflops;
     one->task.make_data = [prepared = one.get(), &request, &bench] {
       auto data = MakeData(prepared->function(), request.inputs, bench);
