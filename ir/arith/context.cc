@@ -151,8 +151,28 @@ void Context::TightenVar(const Var& var, const ConstBound& bound) {
   info.bound = tighter;
 }
 
+// A fact that is known already would only take from the work that one proof
+// may do.
+bool Context::IsKnownUpper(const Linear& linear) const {
+  const auto is_same = [&](const Linear& terms) {
+    return terms.terms.size() == linear.terms.size() &&
+           std::all_of(linear.terms.begin(), linear.terms.end(),
+                       [&](const Term& term) {
+                         const int at = terms.Find(term.atom);
+                         return at >= 0 &&
+                                terms.terms[at].coefficient == term.coefficient;
+                       });
+  };
+  return std::any_of(constraints_.begin(), constraints_.end(),
+                     [&](const Constraint& constraint) {
+                       return constraint.bound.max <= -linear.constant &&
+                              is_same(constraint.terms);
+                     });
+}
+
 void Context::AddUpper(const Linear& linear, const VarNode* owner) {
   if (!linear.ok || linear.terms.size() < 2) return;
+  if (!owner && IsKnownUpper(linear)) return;
   Constraint constraint{linear, {ConstBound::kNegInf, -linear.constant}, owner};
   constraint.terms.constant = 0;
   constraints_.push_back(std::move(constraint));

@@ -107,6 +107,7 @@ class Context {
   void AssumeCompare(ExprKind kind, const Expr& a, const Expr& b);
   void AssumeUpper(Linear linear);  // linear <= 0
   void AddUpper(const Linear& linear, const VarNode* owner);
+  bool IsKnownUpper(const Linear& linear) const;
   void AssumeModulus(const Expr& a, const Expr& b);
   void AddFact(const Expr& condition, bool value);
   std::optional<bool> LookUp(const Expr& condition) const;

@@ -83,6 +83,36 @@ bool ProvesByRemainder(const std::vector<Term>& terms, size_t i,
          analyzer->CanProveLessEqual(x.a, Rest(terms, i, i));
 }
 
+// The least that a quotient or a multiple of one is: of x // c * c what
+// follows from x, and what is known of x // c alone.
+std::vector<Expr> Least(const Expr& e, Analyzer* analyzer) {
+  const auto* product = e.As<BinaryNode>();
+  const bool is_multiple = product && product->kind == ExprKind::kMul;
+  const BinaryNode* x = Quotient(is_multiple ? product->a : e);
+  const int64_t* factor = is_multiple ? AsInt(product->b) : nullptr;
+  const int64_t* divisor = x ? AsInt(x->b) : nullptr;
+  if (!divisor || *divisor < 1 || (is_multiple && (!factor || *factor < 1))) {
+    return {};
+  }
+  std::vector<Expr> least;
+  if (factor && *factor == *divisor) {
+    least.push_back(Sub(x->a, Int(*divisor - 1)));
+  }
+  const int64_t bound = analyzer->Bound(e).min;
+  if (bound != ConstBound::kNegInf) least.push_back(Int(bound));
+  return least;
+}
+
+// Because term `i`, which is added, is at least as much as the others need.
+bool ProvesByLeast(const std::vector<Term>& terms, size_t i,
+                   Analyzer* analyzer) {
+  for (const Expr& least : Least(terms[i].e, analyzer)) {
+    const Expr sum = Add(least, Rest(terms, i, i));
+    if (analyzer->CanProveLessEqual(Int(0), sum)) return true;
+  }
+  return false;
+}
+
 bool ProvesCase(const Expr& low, const Expr& high, Analyzer* analyzer) {
   std::vector<Term> terms;
   Split(analyzer->Simplify(Sub(high, low)), false, &terms);
@@ -92,6 +122,7 @@ bool ProvesCase(const Expr& low, const Expr& high, Analyzer* analyzer) {
         ProvesByRemainder(terms, i, analyzer)) {
       return true;
     }
+    if (!terms[i].is_negative && ProvesByLeast(terms, i, analyzer)) return true;
     if (!Quotient(terms[i].e)) continue;
     (terms[i].is_negative ? subtracted : added).push_back(i);
   }

@@ -44,5 +44,26 @@ TEST(DivisionTest, ARemainderIsNoMoreThanWhatIsDivided) {
       ProvesByDivision(FloorMod(Sub(i, Int(1)), Int(5)), i, &analyzer));
 }
 
+TEST(DivisionTest, ANumberFillsNoMoreThanItsMultipleRoundedUp) {
+  Analyzer analyzer;
+  Var n("n"), i("i"), outer("outer"), inner("inner");
+  const auto positive = analyzer.Assume(LE(Int(1), n));
+  analyzer.Bind(outer, Range{Int(0), FloorDiv(Add(n, Int(7)), Int(8))});
+  analyzer.Bind(inner, Range{Int(0), Int(8)});
+  const auto where = analyzer.Assume(LT(Add(Mul(outer, Int(8)), inner), n));
+  analyzer.Bind(i, Range{Int(0), n});
+  const auto known_already = analyzer.Assume(LT(i, n));
+  const Expr filled = Mul(FloorDiv(Add(n, Int(4)), Int(5)), Int(5));
+  const Expr next = Add(i, Int(1));
+  EXPECT_TRUE(ProvesByDivision(n, filled, &analyzer));
+  EXPECT_FALSE(ProvesByDivision(Add(n, Int(1)), filled, &analyzer));
+  EXPECT_TRUE(ProvesByDivision(next, filled, &analyzer));
+  EXPECT_FALSE(ProvesByDivision(Add(next, Int(1)), filled, &analyzer));
+  // Below five, n; else the multiple of five.
+  const Expr boxed = Sub(Add(filled, Min(Sub(n, Int(1)), Int(4))), Int(4));
+  EXPECT_TRUE(ProvesByDivision(next, boxed, &analyzer));
+  EXPECT_FALSE(ProvesByDivision(Add(next, Int(1)), boxed, &analyzer));
+}
+
 }  // namespace
 }  // namespace kiln::verify_internal

@@ -1,6 +1,7 @@
 // Each block is held against the accesses that stand in it directly, and
 // against what its blocks say of themselves. Blocks deeper down count through
-// those.
+// those. A block may say more of itself than it does: where the block around
+// it does not hold that, it is held against the accesses below as well.
 //
 //   with T.block("outer"):
 //     vo = T.axis.spatial(8, io)
@@ -116,7 +117,11 @@ class RegionWalk : public SiteWalk {
     const BlockNode* block;
     std::unordered_set<const BufferNode*> own;
     std::unordered_map<const BufferNode*, const MatchBufferRegion*> matched;
+    // Buffers of which the block around does not hold all that this one says,
+    // by direction, and the refusal for that.
+    std::unordered_map<const BufferNode*, std::string> unheld[2];
   };
+  using Refusal = std::optional<std::string>;
 
   void OnAccess(const Access& access) override;
   void OnAddress(const Expr& of, AddressUse use) override;
@@ -133,6 +138,8 @@ class RegionWalk : public SiteWalk {
            frames_.back().block->id == function().root().id;
   }
 
+  // Against the block of frame number `depth`, in whose body `touched` is.
+  Refusal WhyNotHeld(size_t depth, const Touched& touched, Direction direction);
   void CheckTouched(const Touched& touched, Direction direction);
   Touched InSource(const Touched& touched, const MatchBufferRegion& match);
   // Against one region.
@@ -141,12 +148,11 @@ class RegionWalk : public SiteWalk {
   Trial HoldsHigh(const Expr& end, const Expr& last, const Expr& extent,
                   bool is_clipped);
   // Against all; null where one of them holds it.
-  std::optional<Trial> WhyNot(const std::vector<BufferRegion>& regions,
-                              const Touched& touched, Direction direction);
-  bool Names(const Buffer& buffer, Direction direction) const;
+  std::optional<Trial> WhyNot(const BlockNode& block, const Touched& touched,
+                              Direction direction);
   bool LoadsWritten(const Expr& e) const;
   void CheckNamed(const Buffer& buffer, AddressUse use);
-  void Refuse(const Touched& touched, Direction direction, const Trial& why);
+  void CheckUnheld(const Buffer& buffer, AddressUse use);
   void Fail(const std::string& what) {
     if (!status_.ok()) return;
     status_ = absl::InvalidArgumentError(absl::StrCat(Path(), ": ", what));
@@ -165,22 +171,23 @@ const std::vector<BufferRegion>& RegionsOf(const BlockNode& block,
   return direction == Direction::kRead ? block.reads : block.writes;
 }
 
+bool Names(const BlockNode& block, const Buffer& buffer, Direction direction) {
+  const auto& regions = RegionsOf(block, direction);
+  return std::any_of(regions.begin(), regions.end(), [&](const auto& region) {
+    return region.buffer == buffer;
+  });
+}
+
 // Whether the block itself changes what `e` loads.
 bool RegionWalk::LoadsWritten(const Expr& e) const {
   bool found = false;
   Visit(e, [&](const Expr& x) {
     const auto* load = x.As<LoadNode>();
-    found = found || (load && Names(load->buffer, Direction::kWrite));
+    found = found || (load && Names(*frames_.back().block, load->buffer,
+                                    Direction::kWrite));
     return !found;
   });
   return found;
-}
-
-bool RegionWalk::Names(const Buffer& buffer, Direction direction) const {
-  const auto& regions = RegionsOf(*frames_.back().block, direction);
-  return std::any_of(regions.begin(), regions.end(), [&](const auto& region) {
-    return region.buffer == buffer;
-  });
 }
 
 Trial RegionWalk::HoldsLow(const Expr& min, const Expr& first,
@@ -217,15 +224,16 @@ Trial RegionWalk::Holds(const BufferRegion& region, const Touched& touched) {
   return {Outcome::kAlways, {}, 0};
 }
 
-std::optional<Trial> RegionWalk::WhyNot(
-    const std::vector<BufferRegion>& regions, const Touched& touched,
-    Direction direction) {
+std::optional<Trial> RegionWalk::WhyNot(const BlockNode& block,
+                                        const Touched& touched,
+                                        Direction direction) {
+  const std::vector<BufferRegion>& regions = RegionsOf(block, direction);
   std::optional<Trial> why;
   for (size_t i = 0; i < regions.size(); ++i) {
     if (regions[i].buffer != touched.buffer) continue;
     Trial trial = Holds(regions[i], touched);
     if (trial.outcome == Outcome::kAlways) return std::nullopt;
-    const bool told = IsTold(*frames_.back().block, direction, i);
+    const bool told = IsTold(block, direction, i);
     if (told && trial.outcome == Outcome::kUnknown) return std::nullopt;
     if (!why || why->outcome == Outcome::kUnknown) why = std::move(trial);
   }
@@ -259,36 +267,12 @@ Touched RegionWalk::InSource(const Touched& touched,
   return mapped;
 }
 
-void RegionWalk::CheckTouched(const Touched& touched, Direction direction) {
-  if (IsFree()) return;
-  const Frame& frame = frames_.back();
-  if (frame.own.count(touched.buffer.get())) return;
-  const auto view = view_of_.find(touched.buffer.get());
-  if (view != view_of_.end()) {
-    return CheckTouched(
-        {view->second, BoxOf(FullRegion(view->second).region), touched.text},
-        direction);
-  }
-  const auto match = frame.matched.find(touched.buffer.get());
-  if (match != frame.matched.end()) {
-    return CheckTouched(InSource(touched, *match->second), direction);
-  }
-  const auto why =
-      WhyNot(RegionsOf(*frame.block, direction), touched, direction);
-  if (!why) return;
-  // The block begins with the init, which writes what is read afterwards.
-  const bool updates = direction == Direction::kRead && frame.block->init &&
-                       Names(touched.buffer, Direction::kWrite);
-  if (updates) return CheckTouched(touched, Direction::kWrite);
-  Refuse(touched, direction, *why);
-}
-
-void RegionWalk::Refuse(const Touched& touched, Direction direction,
-                        const Trial& why) {
+std::string RefusalText(const BlockNode& block, const Touched& touched,
+                        Direction direction, const Trial& why) {
   const bool reads = direction == Direction::kRead;
   const std::string list = reads ? "T.reads" : "T.writes";
   std::string held = absl::StrCat("its ", list, " leave out");
-  for (const auto& region : RegionsOf(*frames_.back().block, direction)) {
+  for (const auto& region : RegionsOf(block, direction)) {
     if (region.buffer != touched.buffer) continue;
     held = absl::StrCat(
         list, "(", PrintRegion(region), ") ",
@@ -298,11 +282,47 @@ void RegionWalk::Refuse(const Touched& touched, Direction direction,
                              : absl::StrCat(" where ", Describe(why.instance)));
     break;
   }
-  Fail(absl::StrCat("the block ", reads ? "reads " : "writes ", touched.text,
-                    ", which ", held,
-                    ". State a region that holds all that the block touches, "
-                    "or leave ",
-                    list, " out: it is then worked out"));
+  return absl::StrCat("the block ", reads ? "reads " : "writes ", touched.text,
+                      ", which ", held,
+                      ". State a region that holds all that the block "
+                      "touches, or leave ",
+                      list, " out: it is then worked out");
+}
+
+RegionWalk::Refusal RegionWalk::WhyNotHeld(size_t depth, const Touched& touched,
+                                           Direction direction) {
+  const Frame& frame = frames_[depth];
+  if (frame.block->id == function().root().id) return std::nullopt;
+  if (frame.own.count(touched.buffer.get())) return std::nullopt;
+  const auto view = view_of_.find(touched.buffer.get());
+  if (view != view_of_.end()) {
+    return WhyNotHeld(
+        depth,
+        {view->second, BoxOf(FullRegion(view->second).region), touched.text},
+        direction);
+  }
+  const auto match = frame.matched.find(touched.buffer.get());
+  if (match != frame.matched.end()) {
+    return WhyNotHeld(depth, InSource(touched, *match->second), direction);
+  }
+  if (const auto why = WhyNot(*frame.block, touched, direction)) {
+    // The block begins with the init, which writes what is read afterwards.
+    const bool updates = direction == Direction::kRead && frame.block->init &&
+                         Names(*frame.block, touched.buffer, Direction::kWrite);
+    return updates ? WhyNotHeld(depth, touched, Direction::kWrite)
+                   : RefusalText(*frame.block, touched, direction, *why);
+  }
+  const auto& unheld = frame.unheld[static_cast<int>(direction)];
+  if (depth == 0 || unheld.count(touched.buffer.get()) == 0) {
+    return std::nullopt;
+  }
+  return WhyNotHeld(depth - 1, touched, direction);
+}
+
+void RegionWalk::CheckTouched(const Touched& touched, Direction direction) {
+  if (IsFree()) return;
+  const Refusal why = WhyNotHeld(frames_.size() - 1, touched, direction);
+  if (why) Fail(*why);
 }
 
 void RegionWalk::OnAccess(const Access& access) {
@@ -327,8 +347,9 @@ void RegionWalk::OnAccess(const Access& access) {
 // What code does behind an address, the block has to say; nobody can check
 // more than that it names the buffer.
 void RegionWalk::CheckNamed(const Buffer& buffer, AddressUse use) {
-  const bool reads = Names(buffer, Direction::kRead);
-  const bool writes = Names(buffer, Direction::kWrite);
+  const BlockNode& block = *frames_.back().block;
+  const bool reads = Names(block, buffer, Direction::kRead);
+  const bool writes = Names(block, buffer, Direction::kWrite);
   const bool wants_read = use == AddressUse::kReads || use == AddressUse::kBoth;
   const bool wants_write =
       use == AddressUse::kWrites || use == AddressUse::kBoth;
@@ -346,6 +367,18 @@ void RegionWalk::CheckNamed(const Buffer& buffer, AddressUse use) {
                     "touches"));
 }
 
+// Where no one can see the accesses, what the block says has to be held.
+void RegionWalk::CheckUnheld(const Buffer& buffer, AddressUse use) {
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    const bool other = direction == Direction::kRead
+                           ? use == AddressUse::kWrites
+                           : use == AddressUse::kReads;
+    const auto& unheld = frames_.back().unheld[static_cast<int>(direction)];
+    const auto found = unheld.find(buffer.get());
+    if (!other && found != unheld.end()) Fail(found->second);
+  }
+}
+
 void RegionWalk::OnAddress(const Expr& of, AddressUse use) {
   if (IsFree()) return;
   const auto* load = of.As<LoadNode>();
@@ -361,7 +394,9 @@ void RegionWalk::OnAddress(const Expr& of, AddressUse use) {
   }
   const auto match = frame.matched.find(buffer.get());
   if (match != frame.matched.end()) buffer = match->second->source.buffer;
-  if (buffer && !frame.own.count(buffer.get())) CheckNamed(buffer, use);
+  if (!buffer || frame.own.count(buffer.get())) return;
+  CheckNamed(buffer, use);
+  CheckUnheld(buffer, use);
 }
 
 void RegionWalk::OnDeclare(const AllocateNode& node) {
@@ -377,14 +412,19 @@ void RegionWalk::OnDeclare(const AllocateNode& node) {
 }
 
 void RegionWalk::OnEnter(const BlockNode& block) {
+  Frame frame{&block, {}, {}, {}};
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
-    for (const BufferRegion& region : RegionsOf(block, direction)) {
-      CheckTouched({region.buffer, BoxOf(region.region), PrintRegion(region),
-                    /*is_clipped=*/true},
-                   direction);
+    const std::vector<BufferRegion>& regions = RegionsOf(block, direction);
+    for (size_t i = 0; i < regions.size() && !IsFree(); ++i) {
+      const Touched touched{regions[i].buffer, BoxOf(regions[i].region),
+                            PrintRegion(regions[i]), /*is_clipped=*/true};
+      const Refusal why = WhyNotHeld(frames_.size() - 1, touched, direction);
+      if (!why) continue;
+      if (IsTold(block, direction, i)) Fail(*why);
+      frame.unheld[static_cast<int>(direction)].emplace(regions[i].buffer.get(),
+                                                        *why);
     }
   }
-  Frame frame{&block, {}, {}};
   for (const Buffer& buffer : block.alloc_buffers) {
     frame.own.insert(buffer.get());
     Remember(buffer);

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -401,6 +403,73 @@ TEST(RegionsTest, RegionsOfAViewEndWhereTheViewDoes) {
     Check({block(region).c_str(), nullptr});
   }
   Check({block("V[vj - 1, 0]").c_str(), "does not hold"});
+}
+
+// A block in one that states four columns of a row.
+std::string InColumns(const std::string& regions, const std::string& body) {
+  return absl::StrCat(R"(
+    for i in T.serial(64):
+        with T.block("outer"):
+            vi = T.axis.spatial(64, i)
+            T.reads(A[vi, 0:4])
+            T.writes(B[vi, 0:4])
+            for j in T.serial(4):
+                with T.block("B"):
+                    vj = T.axis.spatial(4, j)
+                    )",
+                      regions, "\n                    ", body, "\n");
+}
+
+TEST(RegionsTest, WhatABlockSaysBeyondItsAccessesNeedNotBeHeldAround) {
+  for (const char* regions :
+       {"T.reads(A[vi, vj:vj + 2])", "T.reads(A[vi, 0:64], A[vi, vj])",
+        "T.reads(A[vi, 3 - vj], A[vi, vj])", "T.reads(A[0:64, 0:64])"}) {
+    Check({InColumns(regions, "B[vi, vj] = A[vi, vj]").c_str(), nullptr});
+  }
+  Check({InColumns("T.reads(A[vi, vj:vj + 2])", "B[vi, vj] = A[vi, vj + 1]")
+             .c_str(),
+         "the block reads A[vi, vj + 1], which T.reads(A[vi, 0:4]) does not "
+         "hold where j = 3"});
+  Check({InColumns("T.writes(B[vi, vj:vj + 2])", "B[vi, vj + 1] = A[vi, vj]")
+             .c_str(),
+         "the block writes B[vi, vj + 1], which T.writes(B[vi, 0:4])"});
+  // Nobody sees what happens behind an address.
+  Check({InColumns("T.reads(A[vi, vj:vj + 2])",
+                   "B[vi, vj] = T.call_extern(\"float32\", \"f\", "
+                   "T.address_of(A[vi, vj]))")
+             .c_str(),
+         "the block reads A[vi, vj:vj + 2], which T.reads(A[vi, 0:4])"});
+  Check({InColumns("T.reads(A[vi, vj:vj + 2])\n                    "
+                   "T.block_attr({\"explicit_read_region\": [0]})",
+                   "B[vi, vj] = A[vi, vj]")
+             .c_str(),
+         "the block reads A[vi, vj:vj + 2], which T.reads(A[vi, 0:4])"});
+}
+
+TEST(RegionsTest, ABlockTwoDeepIsHeldByTheOuterOneToo) {
+  const char* kText = R"(
+    for i in T.serial(64):
+        with T.block("outer"):
+            vi = T.axis.spatial(64, i)
+            T.reads(A[vi, 0:4])
+            T.writes(B[vi, 0:4])
+            for j in T.serial(4):
+                with T.block("middle"):
+                    vj = T.axis.spatial(4, j)
+                    T.reads(A[vi, 0:64])
+                    T.writes(B[vi, vj])
+                    for k in T.serial(1):
+                        with T.block("B"):
+                            vk = T.axis.spatial(1, k)
+                            T.reads(A[vi, 0:8])
+                            T.writes(B[vi, vj])
+                            B[vi, vj] = A[vi, vj + $])";
+  for (const char* shift : {"0", "1"}) {
+    const std::string text = absl::StrReplaceAll(kText, {{"$", shift}}) + "\n";
+    Check({text.c_str(), *shift == '0' ? nullptr
+                                       : "the block reads A[vi, vj + 1], which "
+                                         "T.reads(A[vi, 0:4]) does not hold"});
+  }
 }
 
 }  // namespace
