@@ -150,7 +150,7 @@ class RegionWalk : public SiteWalk {
   // Against all; null where one of them holds it.
   std::optional<Trial> WhyNot(const BlockNode& block, const Touched& touched,
                               Direction direction);
-  bool LoadsWritten(const Expr& e) const;
+  Touched WithDataIn(Touched touched) const;
   void CheckNamed(const Buffer& buffer, AddressUse use);
   void CheckUnheld(const Buffer& buffer, AddressUse use);
   void Fail(const std::string& what) {
@@ -179,15 +179,35 @@ bool Names(const BlockNode& block, const Buffer& buffer, Direction direction) {
 }
 
 // Whether the block itself changes what `e` loads.
-bool RegionWalk::LoadsWritten(const Expr& e) const {
+bool LoadsWritten(const BlockNode& block, const Expr& e) {
   bool found = false;
   Visit(e, [&](const Expr& x) {
     const auto* load = x.As<LoadNode>();
-    found = found || (load && Names(*frames_.back().block, load->buffer,
-                                    Direction::kWrite));
+    found = found || (load && Names(block, load->buffer, Direction::kWrite));
     return !found;
   });
   return found;
+}
+
+// Regions speak of what tensors hold where the block begins: ends by what it
+// writes may be anything.
+Touched AtBegin(const BlockNode& block, Touched touched) {
+  for (std::optional<Ends>& ends : touched.box) {
+    const auto changes = [&](const Expr& end) {
+      return end.contents().loads && LoadsWritten(block, end);
+    };
+    if (ends && (changes(ends->first) || changes(ends->last))) {
+      ends = std::nullopt;
+    }
+  }
+  return touched;
+}
+
+Touched RegionWalk::WithDataIn(Touched touched) const {
+  for (std::optional<Ends>& ends : touched.box) {
+    if (ends) *ends = {WithData(ends->first), WithData(ends->last)};
+  }
+  return touched;
 }
 
 Trial RegionWalk::HoldsLow(const Expr& min, const Expr& first,
@@ -231,7 +251,10 @@ std::optional<Trial> RegionWalk::WhyNot(const BlockNode& block,
   std::optional<Trial> why;
   for (size_t i = 0; i < regions.size(); ++i) {
     if (regions[i].buffer != touched.buffer) continue;
-    Trial trial = Holds(regions[i], touched);
+    Trial trial = Holds(regions[i], AtBegin(block, touched));
+    if (trial.outcome != Outcome::kAlways && KnowsData()) {
+      trial = Holds(regions[i], AtBegin(block, WithDataIn(touched)));
+    }
     if (trial.outcome == Outcome::kAlways) return std::nullopt;
     const bool told = IsTold(block, direction, i);
     if (told && trial.outcome == Outcome::kUnknown) return std::nullopt;
@@ -335,10 +358,7 @@ void RegionWalk::OnAccess(const Access& access) {
   }
   Touched touched{access.buffer, {}, ""};
   for (const Expr& index : access.indices) {
-    const Expr known = WithData(index);
-    // Bounds speak of what tensors hold where the block begins.
-    const bool settled = !known.contents().loads || !LoadsWritten(known);
-    touched.box.push_back(settled ? EndsOf(known) : std::nullopt);
+    touched.box.push_back(EndsOf(index));
   }
   touched.text = PrintExpr(Load(access.buffer, access.indices));
   CheckTouched(touched, access.is_store ? Direction::kWrite : Direction::kRead);

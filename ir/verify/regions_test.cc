@@ -472,5 +472,43 @@ TEST(RegionsTest, ABlockTwoDeepIsHeldByTheOuterOneToo) {
   }
 }
 
+// A copy of one row that data names, in a block that states that row.
+std::string RowByData(const std::string& before, const std::string& value) {
+  return absl::StrCat(R"(
+    for i in T.serial(64):
+        with T.block("outer"):
+            vi = T.axis.spatial(64, i)
+            T.reads(A[X[vi], 0:64], X[vi])
+            T.writes(B[vi, 0:64])",
+                      before, R"(
+            for j in T.serial(64):
+                with T.block("B"):
+                    vj = T.axis.spatial(64, j)
+                    vr = T.axis.spatial(64, )",
+                      value, R"()
+                    T.reads(A[vr, vj])
+                    T.writes(B[vi, vj])
+                    B[vi, vj] = A[vr, vj]
+)");
+}
+
+TEST(RegionsTest, IteratorsWhoseValuesAreDataAreFollowed) {
+  Check({RowByData(")", "X[vi]").c_str(), nullptr});
+  Check({RowByData(")", "T.min(X[vi], X[vi])").c_str(), nullptr});
+  Check({RowByData(")", "X[vi] + 1").c_str(),
+         "the block reads A[vr, vj], which T.reads(A[X[vi], 0:64]) is not "
+         "known to hold"});
+  // The row that the region names is the one at the begin of the block.
+  Check({RowByData(R"(, X[vi])
+            with T.block("X"):
+                T.reads(X[vi])
+                T.writes(X[vi])
+                X[vi] = (X[vi] + 1) % 64)",
+                   "X[vi]")
+             .c_str(),
+         "the block reads A[vr, vj], which T.reads(A[X[vi], 0:64]) is not "
+         "known to hold"});
+}
+
 }  // namespace
 }  // namespace kiln

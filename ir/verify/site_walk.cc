@@ -267,11 +267,15 @@ void SiteWalk::WalkIf(const IfNode& node) {
   path_.pop_back();
 }
 
+void SiteWalk::RememberData(const Var& var, const Expr& value) {
+  const Expr held = WithData(value);
+  if (held.contents().loads) data_[var.get()] = held;
+}
+
 void SiteWalk::WalkLet(const Var& var, const Expr& value, const Stmt& body) {
   Walk(value);
   const Scoped defined(this, Step::Value(var, value));
-  const Expr held = WithData(value);
-  if (held.contents().loads) data_[var.get()] = held;
+  RememberData(var, value);
   Walk(body);
 }
 
@@ -303,6 +307,7 @@ void SiteWalk::WalkIters(const BlockRealizeNode& realize, size_t at) {
             Outcome::kAlways;
     const Scoped bound(this, Step::Value(block.iters[at].var, value),
                        inside ? &domain : nullptr);
+    RememberData(block.iters[at].var, value);
     return WalkIters(realize, at + 1);
   }
   OnEnter(block);

@@ -67,6 +67,8 @@ class SiteWalk {
   Expr WithData(const Expr& e) const {
     return data_.empty() ? e : Substitute(e, data_);
   }
+  // Whether there are any.
+  bool KnowsData() const { return !data_.empty(); }
   // "main / for i / block "C"".
   std::string Path() const;
   const Function& function() const { return function_; }
@@ -80,6 +82,7 @@ class SiteWalk {
   void WalkInit(const BlockNode& block, size_t at);
   void WalkIf(const IfNode& node);
   void WalkLet(const Var& var, const Expr& value, const Stmt& body);
+  void RememberData(const Var& var, const Expr& value);
   void WalkSeq(const SeqNode& seq, size_t at);
   void Walk(const Expr& e);
   void WalkGuarded(const Expr& condition, const Expr& e);
