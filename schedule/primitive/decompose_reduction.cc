@@ -94,13 +94,36 @@ std::vector<const ForNode*> KeptLoops(const Target& target, IsDropped dropped) {
   return kept;
 }
 
+// Whether all that the init writes is in the tensor, wherever its iterators are
+// in their domains; a tensor may hold what the update reaches alone.
+bool StoresInRange(const BlockNode& block) {
+  Analyzer analyzer;
+  for (const IterVar& iter : block.iters) {
+    analyzer.Bind(iter.var, iter.domain);
+  }
+  bool in_range = true;
+  Visit(block.init, [&](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    for (size_t d = 0; store && d < store->indices.size(); ++d) {
+      const Expr& at = store->indices[d];
+      in_range = in_range && analyzer.CanProveLessEqual(Int(0), at) &&
+                 analyzer.CanProveLess(at, store->buffer->shape[d]);
+    }
+    return in_range;
+  });
+  return in_range;
+}
+
 // Whether the init may run where conditions that it drops keep the update from
 // running: what it writes there is the scope's own, is in range, and belongs
 // to no other iteration.
 bool MayInitMore(const Target& target, IsDropped dropped) {
   const Scope scope(*target.path.scope()->block);
   const BlockRealizeNode& realize = target.realize();
-  if (scope.IsOutput(scope.IndexOf(realize.block->id))) return false;
+  if (scope.IsOutput(scope.IndexOf(realize.block->id)) ||
+      !StoresInRange(*realize.block)) {
+    return false;
+  }
   const Expr left = KeepConjuncts(realize.predicate, dropped);
   const auto loops = KeptLoops(target, dropped);
   Analyzer analyzer;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/verify.h"
@@ -148,6 +149,15 @@ TEST(DecomposeReduction, MayInitPartialSumsThatNothingIsAddedTo) {
       DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[1]));
   EXPECT_TRUE(IsOne(RealizeNamed(result.function, "B_init").predicate));
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 7));
+}
+
+// The fuzzer's pair 120031913: a tensor that holds what the update reaches.
+TEST(DecomposeReduction, RefusesToInitPartialSumsThatHaveNoRoom) {
+  const std::string text = absl::StrReplaceAll(
+      kPartialSums, {{"alloc_buffer((4,))", "alloc_buffer((3,))"}});
+  const Function f = ParseProgram(text);
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[1]),
+              StatusIs(kRefused, HasSubstr("ties loops")));
 }
 
 TEST(DecomposeReduction, RefusesToInitMoreOfAnOutput) {
