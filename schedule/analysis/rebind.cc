@@ -1,6 +1,6 @@
-// Only what names an old loop variable is rebuilt. A block's body sees loops
-// through the block's iterators only, except in opaque blocks without
-// iterators; those are substituted in full.
+// Only what names an old loop variable is rebuilt. A block sees loops through
+// its iterators only, except opaque blocks without iterators and those whose
+// domains are ranges of loops; these are substituted in full.
 #include "kiln/schedule/analysis/rebind.h"
 
 #include <algorithm>
@@ -162,6 +162,10 @@ class Rebinder {
   bool BodyUsesOld(const BlockNode& block) const {
     bool found = false;
     const auto look = [&](const Expr& e) { found = found || UsesOld(e); };
+    for (const IterVar& iter : block.iters) {
+      look(iter.domain.min);
+      look(iter.domain.extent);
+    }
     for (const BufferRegion& region : block.reads) {
       for (const Range& range : region.region) look(range.min);
     }

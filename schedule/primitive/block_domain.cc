@@ -182,6 +182,17 @@ Expr Within(const IterVar& iter, const Expr& value, Analyzer* analyzer) {
   return Both(unless_known(not_below), unless_known(below));
 }
 
+// The most that `extent` comes to in any iteration of the block; null where
+// that is not known.
+Expr MostOf(const Expr& extent, const BlockNode& block, Analyzer* analyzer) {
+  if (AsInt(extent)) return extent;
+  Domains domains;
+  for (const IterVar& iter : block.iters) {
+    domains.emplace(iter.var.get(), iter.domain);
+  }
+  return EvalSet(extent, domains, analyzer).max;
+}
+
 }  // namespace
 
 void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
@@ -193,7 +204,9 @@ void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
     if (!required[i].IsBounded()) continue;
     const Range& range = touched.region[i];
     // [index, index + extent) meets [lo, hi] for index in [lo-extent+1, hi].
-    const Expr reach = Sub(range.extent, Int(1));
+    const Expr most = MostOf(range.extent, block, analyzer);
+    if (!most) continue;
+    const Expr reach = Sub(most, Int(1));
     narrowing.Require(range.min,
                       {Sub(required[i].min, reach), required[i].max});
   }
