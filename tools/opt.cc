@@ -14,6 +14,7 @@
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/main.h"
@@ -182,6 +183,10 @@ absl::StatusOr<int> Run() {
       return kExitRefused;
     }
     KILN_ASSIGN_OR_RETURN(module, std::move(scheduled));
+    if (const absl::Status valid = VerifyModule(module); !valid.ok()) {
+      std::fprintf(stderr, "warning: no tool runs this program: %s\n",
+                   std::string(valid.message()).c_str());
+    }
   }
   KILN_ASSIGN_OR_RETURN(module, KeepChosen(std::move(module)));
   if (stage >= Stage::kLowered) {

@@ -160,6 +160,26 @@ Reason WhyNotAffine(const ScopeBlock& block) {
   return WhyNotAffine(*block.realize, block.loops);
 }
 
+bool UsesLoop(const Expr& e, const std::vector<const ForNode*>& loops) {
+  return UsesVar(e, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+      return loop->var.get() == var;
+    });
+  });
+}
+
+Reason WhyDomainsNameLoops(const BlockNode& block,
+                           const std::vector<const ForNode*>& loops) {
+  for (const IterVar& iter : block.iters) {
+    if (UsesLoop(iter.domain.min, loops) ||
+        UsesLoop(iter.domain.extent, loops)) {
+      return absl::StrCat("the domain of iterator `", iter.var.name(), "` of ",
+                          Describe(block), " depends on a loop around it");
+    }
+  }
+  return std::nullopt;
+}
+
 Reason WhyInitNotFirst(const BlockRealizeNode& realize,
                        const std::vector<const ForNode*>& loops) {
   VarMap first;

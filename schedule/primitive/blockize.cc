@@ -110,23 +110,21 @@ Division MakeDivision(const Nest& nest,
 // The nest runs as a whole wherever the loops above it do, but for a predicate
 // on those.
 absl::Status CheckPredicate(const Nest& nest) {
-  const auto is_inside = [&](const VarNode* var) {
-    return std::any_of(nest.inside.begin(), nest.inside.end(),
-                       [&](const ForNode* l) { return l->var.get() == var; });
-  };
-  for (const ForNode* loop : nest.inside) {
-    if (!UsesVar(loop->min, is_inside) && !UsesVar(loop->extent, is_inside)) {
-      continue;
-    }
-    return Refusal(kName, absl::StrCat("the range of ", Describe(*loop),
-                                       " depends on another loop of the nest"));
-  }
-  if (MayNotRun(nest.Loops(), nest.inside)) {
+  const std::vector<const ForNode*> loops = nest.Loops();
+  if (MayNotRun(loops, nest.inside)) {
     return Refusal(kName,
                    absl::StrCat("loops from ", Describe(*nest.path.loop()),
                                 " on may have no iterations"));
   }
-  if (!UsesVar(nest.realize->predicate, is_inside)) return absl::OkStatus();
+  for (const ForNode* loop : nest.inside) {
+    if (!UsesLoop(loop->min, loops) && !UsesLoop(loop->extent, loops)) continue;
+    return Refusal(kName, absl::StrCat("the range of ", Describe(*loop),
+                                       " depends on another loop"));
+  }
+  if (Reason reason = WhyDomainsNameLoops(nest.block(), loops)) {
+    return Refusal(kName, *reason);
+  }
+  if (!UsesLoop(nest.realize->predicate, nest.inside)) return absl::OkStatus();
   return Refusal(
       kName,
       absl::StrCat("a condition of ", Describe(nest.block()),

@@ -106,6 +106,10 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
         absl::StrCat(move.name(),
                      " is neither complete nor a reduction: ", *reason));
   }
+  if (Reason reason =
+          WhyDomainsNameLoops(move.moved(), scope.blocks[block].loops)) {
+    return Refusal(move.primitive, *reason);
+  }
   // Loops made anew would run those that its own loops leave out, and write
   // what nobody had, or another value.
   if (move.is_reverse || MayWriteAgain(move.moved())) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/loop_shape.h"
 
@@ -66,6 +67,9 @@ absl::StatusOr<OwnLoops> FindOwnLoops(const Function& f, BlockId block,
 }
 
 absl::Status CheckOwnLoops(const OwnLoops& target, std::string_view primitive) {
+  if (Reason reason = WhyDomainsNameLoops(target.block(), target.loops)) {
+    return Refusal(primitive, *reason);
+  }
   std::vector<const ForNode*> used;
   KILN_RETURN_IF_ERROR(CheckIters(target, primitive, &used));
   for (const ForNode* loop : target.loops) {
