@@ -180,6 +180,32 @@ void NestWriter::Guarded() {
   Line(2, absl::StrCat(x, "[vi, vj] = ", value));
 }
 
+// Columns up to a number that the row gives; vj has them, or all, as domain.
+void NestWriter::Triangle() {
+  const bool sums = Chance(30), narrow = Chance(60);
+  const std::string rows = Rows(), a = Pick(read_only_);
+  const std::string x = sums ? Param("Y", rows, dtype_) : NewMatrix();
+  const std::string value = Value();
+  const std::vector<std::string> ends = {
+      absl::StrCat("i % ", m_, " + 1"), absl::StrCat("T.min(i + 1, ", m_, ")"),
+      absl::StrCat(m_, " - i % ", m_), absl::StrCat("i % ", m_)};
+  Line(0, absl::StrCat("for i in range(", rows, "):"));
+  Line(1, absl::StrCat("for j in range(", Pick(ends), "):"));
+  Line(2, absl::StrCat("with T.block(\"B", blocks_++, "\"):"));
+  if (narrow) {
+    Line(3, absl::StrCat("vi, vj = T.axis.remap(\"S", sums ? "R" : "S",
+                         "\", [i, j])"));
+  } else {
+    Line(3, absl::StrCat("vi = T.axis.spatial(", rows, ", i)"));
+    Line(3, absl::StrCat("vj = T.axis.", sums ? "reduce" : "spatial", "(", m_,
+                         ", j)"));
+  }
+  if (!sums) return Line(3, absl::StrCat(x, "[vi, vj] = ", value));
+  Line(3, "with T.init():");
+  Line(4, absl::StrCat(x, "[vi] = ", Const(0)));
+  Line(3, absl::StrCat(x, "[vi] = ", x, "[vi] + ", a, "[vi, vj]"));
+}
+
 void NestWriter::Compare() {
   const std::string mask = Param("M", absl::StrCat(Rows(), ", ", m_), "bool");
   const std::string a = Load(), b = Load();

@@ -63,7 +63,7 @@ class NestWriter {
       Largest();
   // nest_wide.cc: views, blocks in blocks, opaque bodies, lets, other types.
   void RowViews(), AliasedViews(), Nested(), OwnBuffer(), Opaque(), IndexLet(),
-      Wrapped(), Guarded(), Compare(), WiderSum(), Cube();
+      Wrapped(), Guarded(), Triangle(), Compare(), WiderSum(), Cube();
   void AddNest();
 
   std::mt19937_64 random_;

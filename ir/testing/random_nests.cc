@@ -79,8 +79,9 @@ void NestWriter::AddNest() {
       &NestWriter::AliasedViews, &NestWriter::Nested,
       &NestWriter::OwnBuffer,    &NestWriter::Opaque,
       &NestWriter::IndexLet,     &NestWriter::Wrapped,
-      &NestWriter::Guarded,      &NestWriter::Compare,
-      &NestWriter::WiderSum,     &NestWriter::Cube};
+      &NestWriter::Guarded,      &NestWriter::Triangle,
+      &NestWriter::Compare,      &NestWriter::WiderSum,
+      &NestWriter::Cube};
   (this->*Pick(kinds))();
 }
 

@@ -24,11 +24,11 @@ struct NestProgram {
 // scans, updates in place, stencils that read what they write, stores of a
 // part, of one element by many iterations, of two elements by one; conditions
 // around loads and stores, predicates, loops that split an iterator, iterators
-// called spatial that are not, regions declared wider than they are, views of
-// regions (two of one row, too), blocks inside blocks, bodies that are loops,
-// variables, indices that wrap around, loops that the source makes parallel,
-// vectorized or unrolled, symbolic extents, scalar parameters, layouts left
-// free. One seed in 64 gives larger tensors.
+// called spatial that are not, triangles of iterations, regions declared wider
+// than they are, views of regions (two of one row, too), blocks inside blocks,
+// bodies that are loops, variables, indices that wrap around, loops that the
+// source makes parallel, vectorized or unrolled, symbolic extents, scalar
+// parameters, layouts left free. One seed in 64 gives larger tensors.
 //
 // Iterations run in the order of the text, and contents of every parameter are
 // given, so that the interpreter says what each means. Parameters that index

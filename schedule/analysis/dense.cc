@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/schedule/analysis/path.h"
 
 namespace kiln {
 namespace {
@@ -28,14 +29,7 @@ const ForNode* LoopOf(const Expr& e, const Loops& loops) {
   return nullptr;
 }
 
-bool IsFixed(const Expr& e, const Loops& loops) {
-  if (e->var_bits == 0) return true;
-  return !UsesVar(e, [&](const VarNode* var) {
-    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
-      return loop->var.get() == var;
-    });
-  });
-}
+bool IsFixed(const Expr& e, const Loops& loops) { return !UsesLoop(e, loops); }
 
 using Terms = absl::InlinedVector<Term, 8>;
 

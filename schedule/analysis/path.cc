@@ -173,6 +173,15 @@ std::vector<const ForNode*> LoopsAbove(const Path& path) {
   return loops;
 }
 
+bool UsesLoop(const Expr& e, const std::vector<const ForNode*>& loops) {
+  if (e->var_bits == 0) return false;
+  return UsesVar(e, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+      return loop->var.get() == var;
+    });
+  });
+}
+
 std::vector<LoopId> LoopIdsAbove(const Path& path) {
   std::vector<LoopId> ids;
   for (const ForNode* loop : LoopsAbove(path)) ids.push_back(loop->id);

@@ -73,6 +73,8 @@ absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
 // The loops between the enclosing block and the last statement, outermost
 // first; a loop at the end is not among them.
 std::vector<const ForNode*> LoopsAbove(const Path& path);
+// Whether `e` names the variable of one of `loops`.
+bool UsesLoop(const Expr& e, const std::vector<const ForNode*>& loops);
 // The paths to the same loops, as ids.
 std::vector<LoopId> LoopIdsAbove(const Path& path);
 

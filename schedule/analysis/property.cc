@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/separation.h"
 
@@ -158,14 +159,6 @@ Reason WhyNotAffine(const BlockRealizeNode& realize,
 
 Reason WhyNotAffine(const ScopeBlock& block) {
   return WhyNotAffine(*block.realize, block.loops);
-}
-
-bool UsesLoop(const Expr& e, const std::vector<const ForNode*>& loops) {
-  return UsesVar(e, [&](const VarNode* var) {
-    return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
-      return loop->var.get() == var;
-    });
-  });
 }
 
 Reason WhyDomainsNameLoops(const BlockNode& block,

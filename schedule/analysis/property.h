@@ -40,8 +40,6 @@ Reason WhyNotCompactDataflow(const BlockNode& scope, const Stmt& subtree);
 Reason WhyNotAffine(const ScopeBlock& block);
 Reason WhyNotAffine(const BlockRealizeNode& realize,
                     const std::vector<const ForNode*>& loops);
-// Whether `e` names the variable of one of `loops`.
-bool UsesLoop(const Expr& e, const std::vector<const ForNode*>& loops);
 // Why loops made of the block's domains would not stand elsewhere: the domain
 // of an iterator is the range of one of `loops`, which names another.
 Reason WhyDomainsNameLoops(const BlockNode& block,

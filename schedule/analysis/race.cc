@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/arith/interval.h"
 #include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/arith/step.h"
 #include "kiln/ir/tensor/visit.h"
@@ -49,10 +50,16 @@ bool IsThreadMemory(const Buffer& buffer) {
   return !buffer->scope.empty() && buffer->scope != "global";
 }
 
+struct Access {
+  bool is_written = false;
+  std::vector<IntSet> box;
+};
+
 struct Touched {
   Buffer buffer;
   bool is_written = false;
-  std::vector<IntSet> box;
+  std::vector<IntSet> box;  // around all accesses
+  std::vector<Access> accesses;
 };
 
 // What one iteration of a loop touches.
@@ -79,10 +86,11 @@ class Collector {
         touched_.begin(), touched_.end(),
         [&](const Touched& t) { return t.buffer == region.buffer; });
     if (at == touched_.end()) {
-      touched_.push_back({region.buffer, is_written, std::move(box)});
+      touched_.push_back({region.buffer, is_written, box, {{is_written, box}}});
       return;
     }
     at->is_written |= is_written;
+    at->accesses.push_back({is_written, box});
     for (size_t d = 0; d < box.size(); ++d) {
       at->box[d] = UnionSet(at->box[d], box[d], &analyzer_);
     }
@@ -217,6 +225,50 @@ bool StepsClear(const IntSet& set, const Var& var, Analyzer* analyzer) {
   return width.max < std::abs(*step);
 }
 
+// Whether box `a` of one iteration and box `b` of another one never meet along
+// a dimension: b, which moves by one step, may lie between its places, as
+// S[t * 5 + 17] does beside S[t * 5] for t < 4.
+bool PassesBy(const IntSet& a, const IntSet& b, const ForNode& loop,
+              Analyzer* analyzer) {
+  if (!a.IsBounded() || !b.IsBounded()) return false;
+  const auto step = StepOf(b.min, loop.var, analyzer);
+  if (!step || *step == 0 || step != StepOf(b.max, loop.var, analyzer)) {
+    return false;
+  }
+  // They meet where b is shifted by a multiple of its step in this range.
+  const ConstBound shift{analyzer->Bound(Sub(a.min, b.max)).min,
+                         analyzer->Bound(Sub(a.max, b.min)).max};
+  if (shift.min == ConstBound::kNegInf || shift.max == ConstBound::kPosInf) {
+    return false;
+  }
+  const int64_t unit = std::abs(*step);
+  const int64_t up = -FloorQuotient(-std::max(shift.min, unit), unit);
+  const int64_t down = -FloorQuotient(std::min(shift.max, -unit), unit);
+  const int64_t iterations = analyzer->Bound(loop.extent).max;
+  return (up * unit > shift.max || up >= iterations) &&
+         (-down * unit < shift.min || down >= iterations);
+}
+
+constexpr size_t kMaxAccesses = 16;
+
+bool AllPassBy(const Touched& touched, const ForNode& loop,
+               Analyzer* analyzer) {
+  if (touched.accesses.size() > kMaxAccesses) return false;
+  const auto apart = [&](const Access& a, const Access& b) {
+    for (size_t d = 0; d < a.box.size(); ++d) {
+      if (PassesBy(a.box[d], b.box[d], loop, analyzer)) return true;
+    }
+    return false;
+  };
+  for (const Access& a : touched.accesses) {
+    if (!a.is_written) continue;
+    for (const Access& b : touched.accesses) {
+      if (!apart(a, b)) return false;
+    }
+  }
+  return true;
+}
+
 bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
                 const std::vector<LoopRange>& outer, Analyzer* analyzer) {
   std::vector<Expr> places;
@@ -244,7 +296,8 @@ Reason WhyRaces(const ForNode& loop, const std::vector<LoopRange>& outer,
   for (const Touched& touched : collector.touched()) {
     if (!touched.is_written ||
         (scope && LivesWithin(*scope, stmt, touched.buffer)) ||
-        TellsApart(touched.box, loop, outer, &analyzer)) {
+        TellsApart(touched.box, loop, outer, &analyzer) ||
+        AllPassBy(touched, loop, &analyzer)) {
       continue;
     }
     return absl::StrCat("they may touch the same elements of `",

@@ -47,6 +47,29 @@ TEST(Race, IndicesThatTellIterationsApartAreFine) {
   }
 }
 
+TEST(Race, AccessesMayPassBetweenEachOther) {
+  const struct {
+    int shift;
+    bool apart;
+  } kCases[] = {{0, true},   {1, true},   {4, true},    {5, false},
+                {17, true},  {35, false}, {36, true},   {40, true},
+                {-5, false}, {-7, true},  {-35, false}, {-40, true}};
+  for (const auto& c : kCases) {
+    for (const bool backwards : {false, true}) {
+      const std::string at = backwards ? "(7 - vi) * 5" : "vi * 5";
+      const absl::Status status =
+          Check(kOuter, kSpatial,
+                absl::StrCat("O[0, ", at, " + 40] = O[0, ", at, " + ",
+                             40 + c.shift, "]"));
+      EXPECT_EQ(status.ok(), c.apart) << c.shift << " " << status;
+    }
+  }
+  // The read is of any of eight elements, between two that are written.
+  KILN_EXPECT_OK(Check(kOuter, kSpatial, "O[0, vi * 9] = O[0, vi * 9 + vj]"));
+  EXPECT_FALSE(
+      Check(kOuter, kSpatial, "O[0, vi * 7] = O[0, vi * 7 + vj]").ok());
+}
+
 TEST(Race, ElementsThatSeveralIterationsWriteAreRefused) {
   for (const char* index : {"0, vj", "vi // 2, vj", "vi % 4, vj", "S[vi], vj",
                             "vi + vj, 0", "vi * 4 + vj, 0"}) {

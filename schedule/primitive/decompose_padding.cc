@@ -37,6 +37,13 @@ absl::Status FindLoops(const Function& f, LoopId id, Target* target) {
     }
     if (target->loop) target->loops.push_back(loop);
   }
+  for (const ForNode* inside : target->loops) {
+    if (UsesLoop(inside->min, target->loops) ||
+        UsesLoop(inside->extent, target->loops)) {
+      return Refusal(kName, absl::StrCat("the range of ", Describe(*inside),
+                                         " depends on another loop"));
+    }
+  }
   if (target->loop) return absl::OkStatus();
   KILN_ASSIGN_OR_RETURN(const Path other, RequireLoop(f, id, kName));
   return Refusal(kName,

@@ -83,6 +83,17 @@ absl::Status CheckRanges(const Target& target, IsDropped dropped) {
                                        " depends on a loop that the init "
                                        "block leaves out"));
   }
+  for (const IterVar& iter : target.realize().block->iters) {
+    if (iter.type != IterType::kSpatial ||
+        (!UsesVar(iter.domain.min, dropped) &&
+         !UsesVar(iter.domain.extent, dropped))) {
+      continue;
+    }
+    return Refusal(kName,
+                   absl::StrCat("the domain of iterator `", iter.var.name(),
+                                "` depends on a loop that the init block "
+                                "leaves out"));
+  }
   return absl::OkStatus();
 }
 

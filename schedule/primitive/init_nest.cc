@@ -8,8 +8,9 @@
 namespace kiln {
 namespace {
 
-// The block of the initialization, with iterators of its own.
-Block InitBlock(const BlockNode& block, BlockId id) {
+// The block of the initialization, with iterators of its own, in `loops`, by
+// the variables of the old ones.
+Block InitBlock(const BlockNode& block, BlockId id, const VarMap& loops) {
   BlockFields init;
   init.id = id;
   init.name = block.name + "_init";
@@ -19,6 +20,8 @@ Block InitBlock(const BlockNode& block, BlockId id) {
     if (iter.type != IterType::kSpatial) continue;
     IterVar copy = iter;
     copy.var = Var(iter.var.name(), iter.var.dtype());
+    copy.domain.min = Substitute(iter.domain.min, loops);
+    copy.domain.extent = Substitute(iter.domain.extent, loops);
     renamed[iter.var.get()] = copy.var;
     init.iters.push_back(std::move(copy));
   }
@@ -82,7 +85,7 @@ Stmt MakeInitNest(const BlockRealizeNode& realize,
   Stmt nest = MakeRealize(
       std::move(values),
       Substitute(KeepConjuncts(realize.predicate, is_dropped), renamed),
-      InitBlock(*realize.block, *init_id));
+      InitBlock(*realize.block, *init_id, renamed));
   for (size_t i = kept.size(); i-- > 0;) {
     ForFields fields = kept[i]->fields();
     fields.id = f->NewId();

@@ -171,6 +171,9 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
   const BlockNode& block = access.node();
   KILN_ASSIGN_OR_RETURN(access.buffer,
                         ChosenBuffer(block, index, is_write, primitive));
+  if (Reason reason = WhyDomainsNameLoops(block, LoopsAbove(access.block))) {
+    return Refusal(primitive, *reason);
+  }
   KILN_RETURN_IF_ERROR(CheckIters(block, primitive));
   Collector collector(access.buffer);
   if (block.init) collector.Walk(block.init);
@@ -278,6 +281,12 @@ Reason WhyNotWholeDomain(const ScopeBlock& block) {
   const Reason reason =
       absl::StrCat(Describe(block.block()),
                    " is not known to run for all values of its iterators");
+  for (const ForNode* loop : block.loops) {
+    if (UsesLoop(loop->min, block.loops) ||
+        UsesLoop(loop->extent, block.loops)) {
+      return reason;
+    }
+  }
   Analyzer analyzer;
   for (size_t i = 0; i < realize.values.size(); ++i) {
     const Range& domain = realize.block->iters[i].domain;

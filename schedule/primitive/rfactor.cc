@@ -128,6 +128,10 @@ absl::Status CheckRange(const Target& target, const ForNode& loop) {
 
 absl::Status CheckLoops(const Target& target) {
   const BlockRealizeNode& realize = target.realize();
+  if (Reason reason =
+          WhyDomainsNameLoops(*realize.block, LoopsAbove(target.path))) {
+    return Refusal(kName, *reason);
+  }
   for (const ForNode* loop : LoopsAbove(target.path)) {
     const bool in_nest =
         std::count(target.loops.begin(), target.loops.end(), loop) > 0;
@@ -154,6 +158,10 @@ absl::Status CheckLoops(const Target& target) {
                                          Describe(*realize.block)));
     }
     KILN_RETURN_IF_ERROR(CheckRange(target, *loop));
+  }
+  if (Reason reason =
+          WhyDomainsNameLoops(*realize.block, LoopsAbove(target.path))) {
+    return Refusal(kName, *reason);
   }
   return absl::OkStatus();
 }

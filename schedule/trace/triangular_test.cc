@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 constexpr char kTriangles[] = R"(
 @T.prim_func
-def main(A: T.Buffer((12, 12), "float32"), B: T.Buffer((12, 12), "float32"), C: T.Buffer((12,), "float32"), E: T.Buffer((12, 12), "float32")):
+def main(A: T.Buffer((12, 12), "float32"), B: T.Buffer((12, 12), "float32"), C: T.Buffer((12,), "float32"), E: T.Buffer((12, 12), "float32"), F: T.Buffer((12, 12), "float32"), G: T.Buffer((12, 12), "float32")):
     D = T.alloc_buffer((12, 12))
     for i in range(12):
         for j in range(i + 1):
@@ -49,10 +49,24 @@ def main(A: T.Buffer((12, 12), "float32"), B: T.Buffer((12, 12), "float32"), C: 
             with T.block("E"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 E[vi, vj] = A[vj, vi]
+    for i in range(12):
+        for j in range(12 - i % 2):
+            with T.block("F"):
+                vi = T.axis.spatial(12, i)
+                vj = T.axis.spatial(12, j)
+                F[vi, vj] = T.if_then_else(0 < vi, A[vj, vi], T.float32(0))
+    for i in range(12):
+        for j in range(i + 1):
+            for k in range(12):
+                with T.block("G"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    with T.init():
+                        G[vi, vj] = T.float32(0)
+                    G[vi, vj] = G[vi, vj] + A[vi, vk] * A[vj, vk]
 )";
 
 struct Case {
-  const char* steps;    // after b, c, d and e are the blocks' names
+  const char* steps;    // where b is block B, c is block C ...
   const char* message;  // null: accepted
 };
 
@@ -66,7 +80,9 @@ void Check(const Case& c) {
                                            "  b = sch.get_block(\"B\")\n"
                                            "  c = sch.get_block(\"C\")\n"
                                            "  d = sch.get_block(\"D\")\n"
-                                           "  e = sch.get_block(\"E\")\n",
+                                           "  e = sch.get_block(\"E\")\n"
+                                           "  f = sch.get_block(\"F\")\n"
+                                           "  g = sch.get_block(\"G\")\n",
                                            c.steps)),
       &schedule);
   if (c.message) {
@@ -91,6 +107,9 @@ TEST(TriangularTest, WhatIsAcceptedComputesTheSame) {
            "  sch.vectorize(sch.get_loops(b)[1])\n",
            "  sch.decompose_reduction(c, sch.get_loops(c)[0])\n",
            "  sch.decompose_reduction(c, sch.get_loops(c)[1])\n",
+           "  sch.decompose_reduction(g, sch.get_loops(g)[0])\n",
+           "  sch.decompose_reduction(g, sch.get_loops(g)[1])\n",
+           "  sch.decompose_reduction(g, sch.get_loops(g)[2])\n",
            "  sch.compute_inline(d)\n",
            "  sch.transform_layout(d, (\"write\", 0), lambda i, j: (j, i))\n",
            "  sch.add_unit_loop(b)\n",
@@ -111,7 +130,20 @@ TEST(TriangularTest, WhatWouldTakeALoopOutOfItsRangeIsRefused) {
            Case{"  sch.blockize(sch.get_loops(b)[1])\n",
                 "the range of loop `j` depends on another loop"},
            Case{"  sch.rfactor(sch.get_loops(c)[1], 0)\n",
-                "the range of loop `k` depends on loop `i`"},
+                "the domain of iterator `vk` of block `C` depends on a loop"},
+           Case{"  sch.rfactor(sch.get_loops(g)[2], 0)\n",
+                "the domain of iterator `vj` of block `G` depends on a loop"},
+           Case{"  sch.decompose_padding(f, sch.get_loops(f)[0])\n",
+                "the range of loop `j` depends on another loop"},
+           // The fuzzer's pairs 140009685 and 140008227: what was not run was
+           // copied all the same.
+           Case{"  sch.reindex(f, (\"write\", 0))\n",
+                "block `F` is not known to run for all values"},
+           Case{"  sch.reindex(e, (\"write\", 0))\n",
+                "the domain of iterator `vj` of block `E` depends on a loop"},
+           Case{"  sch.reindex_cache_write(f, 0, \"global\", "
+                "lambda i, j: (i // 3, i % 3, j))\n",
+                "block `F` is not known to run for all values"},
            Case{"  sch.transform_block_layout(e, lambda i, j: (j, i))\n",
                 "the domain of iterator `vj` of block `E` depends on a loop"},
            Case{"  sch.reverse_compute_at(b, sch.get_loops(d)[0])\n",
