@@ -343,12 +343,33 @@ absl::StatusOr<std::vector<Expr>> OutputExtents(const IndexMap& map,
   return extents;
 }
 
+// A map is written as a lambda, which knows nothing but its parameters.
+absl::Status CheckVariables(const IndexMap& map) {
+  for (const Expr& output : map.outputs) {
+    std::string stranger;
+    Visit(output, [&](const Expr& e) {
+      const auto* var = e.As<VarNode>();
+      const bool known =
+          !var || std::any_of(map.inputs.begin(), map.inputs.end(),
+                              [&](const Var& in) { return in.get() == var; });
+      if (!known) stranger = var->name;
+      return stranger.empty();
+    });
+    if (!stranger.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the map names `", stranger, "`, which is none of its parameters"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // A space without points has none, whatever the other extents are: those of
 // the inputs count as positive.
 absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
                                            const std::vector<Expr>& shape) {
+  KILN_RETURN_IF_ERROR(CheckVariables(map));
   Analyzer analyzer;
   BindInputs(map, shape, &analyzer);
   std::vector<Analyzer::Assumption> held;

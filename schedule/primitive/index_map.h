@@ -27,8 +27,8 @@ std::vector<Expr> MapIndices(const IndexMap& map,
                              Analyzer* analyzer);
 
 // The extents of the smallest box from 0 that holds the outputs while the
-// inputs run through `shape`. InvalidArgument where an output may be negative
-// or has no bound.
+// inputs run through `shape`. InvalidArgument where an output may be negative,
+// has no bound or names a variable that is no input.
 absl::StatusOr<std::vector<Expr>> MapShape(const IndexMap& map,
                                            const std::vector<Expr>& shape);
 

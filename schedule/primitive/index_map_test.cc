@@ -1,5 +1,6 @@
 #include "kiln/schedule/primitive/index_map.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
 
 using Point = std::vector<int64_t>;
 
@@ -175,6 +178,13 @@ TEST(IndexMapTest, KeepsTilesOfRegionsTight) {
   EXPECT_TRUE(IsOne(ranges[0].extent));
   EXPECT_TRUE(IsZero(ranges[1].min));
   EXPECT_TRUE(IsConst(ranges[1].extent, 16));
+}
+
+TEST(IndexMapTest, RefusesVariablesThatAreNoInputs) {
+  const Var i("i"), j("j"), n("n");
+  EXPECT_THAT(
+      MapShape({{i, j}, {Add(Mul(i, n), j)}}, {Int(1), n}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("names `n`")));
 }
 
 TEST(IndexMapTest, RefusesLostAndNegativeIndices) {
