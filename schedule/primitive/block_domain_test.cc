@@ -17,6 +17,8 @@
 namespace kiln {
 namespace {
 
+using ::testing::HasSubstr;
+
 // One block over v = 0 .. 15 and w = 0 .. 3 that reads this region of A.
 Function Reading(const std::string& region) {
   return ParseProgram(absl::StrCat(R"(
@@ -91,6 +93,29 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
       ReverseComputeAt(f, BlockNamed(f, "C"), LoopsOf(f, "B")[0]));
   KILN_EXPECT_OK(VerifyFunction(after));
   KILN_EXPECT_OK(CheckSameResults(f, after, 3));
+}
+
+// The fuzzer's pair 150027773: the terms that no loop ran were added.
+TEST(BlockDomainTest, AReductionOverAPartOfItsDomainStays) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 2), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,))
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(2, 0)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi] + T.float32(1)
+)");
+  EXPECT_THAT(ComputeAt(f, BlockNamed(f, "B"), LoopsOf(f, "C")[0]),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("only a part of the instances")));
 }
 
 }  // namespace

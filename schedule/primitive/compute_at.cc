@@ -79,12 +79,11 @@ bool IsTold(const BlockNode& block, const Var& iter) {
   return false;
 }
 
-// Whether instances apart in a spatial iterator may write the same element.
+// Whether several instances may write the same element.
 bool MayWriteAgain(const BlockNode& block) {
   return std::any_of(
       block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
-        return iter.type == IterType::kSpatial && !IsOne(iter.domain.extent) &&
-               !IsTold(block, iter.var);
+        return !IsOne(iter.domain.extent) && !IsTold(block, iter.var);
       });
 }
 
