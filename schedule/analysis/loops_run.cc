@@ -4,10 +4,13 @@ namespace kiln {
 
 bool MayNotRun(const std::vector<const ForNode*>& loops,
                const std::vector<const ForNode*>& inner) {
-  const bool constant =
-      std::all_of(inner.begin(), inner.end(),
-                  [](const ForNode* loop) { return AsInt(loop->extent); });
-  if (constant) return false;
+  const auto is_known = [](const ForNode* loop) { return AsInt(loop->extent); };
+  const auto is_empty = [](const ForNode* loop) {
+    const int64_t* extent = AsInt(loop->extent);
+    return extent && *extent <= 0;
+  };
+  if (std::any_of(inner.begin(), inner.end(), is_empty)) return true;
+  if (std::all_of(inner.begin(), inner.end(), is_known)) return false;
   Analyzer analyzer;
   for (const ForNode* loop : loops) {
     const bool varies =

@@ -164,6 +164,21 @@ absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                  "look the block up again with get_block");
 }
 
+absl::StatusOr<Path> RequireBlockThatRuns(const Function& f, BlockId id,
+                                          std::string_view primitive) {
+  absl::StatusOr<Path> path = RequireBlock(f, id, primitive);
+  if (!path.ok()) return path;
+  for (size_t i = 0; i + 1 < path->size(); ++i) {
+    const auto* loop = (*path)[i].As<ForNode>();
+    const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
+    if (!extent || *extent > 0) continue;
+    return Refusal(primitive, absl::StrCat(Describe(*path->realize()->block),
+                                           " never runs: ", Describe(*loop),
+                                           " has no iterations"));
+  }
+  return path;
+}
+
 std::vector<const ForNode*> LoopsAbove(const Path& path) {
   std::vector<const ForNode*> loops;
   loops.reserve(path.size());

@@ -70,6 +70,11 @@ absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
 absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                                   std::string_view primitive);
 
+// Also refuses a block under a loop of extent 0, for primitives that take it
+// that blocks touch what they say.
+absl::StatusOr<Path> RequireBlockThatRuns(const Function& f, BlockId id,
+                                          std::string_view primitive);
+
 // The loops between the enclosing block and the last statement, outermost
 // first; a loop at the end is not among them.
 std::vector<const ForNode*> LoopsAbove(const Path& path);

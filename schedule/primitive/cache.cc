@@ -98,7 +98,7 @@ absl::StatusOr<Staging> Prepare(const Function& f, BlockId id, int index,
                                 const std::string& scope, bool is_read,
                                 std::string_view primitive) {
   Staging staging{primitive, {}, {}, nullptr};
-  KILN_ASSIGN_OR_RETURN(staging.block, RequireBlock(f, id, primitive));
+  KILN_ASSIGN_OR_RETURN(staging.block, RequireBlockThatRuns(f, id, primitive));
   KILN_RETURN_IF_ERROR(CheckStorageScope(scope, primitive));
   if (!staging.block.scope()) {
     return Refusal(primitive, "the root block has no enclosing block",

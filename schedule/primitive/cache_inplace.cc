@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<Range>> BoxOf(const Path& path,
 absl::StatusOr<CacheInplaceResult> CacheInplace(const Function& f, BlockId id,
                                                 int index,
                                                 const std::string& memory) {
-  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, id, kName));
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlockThatRuns(f, id, kName));
   KILN_RETURN_IF_ERROR(CheckStorageScope(memory, kName));
   if (!path.scope()) {
     return Refusal(kName, "the root block has no enclosing block",

@@ -48,7 +48,8 @@ bool StandsUnder(const ScopeBlock& block, LoopId loop) {
 absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
                              ComputeAtOptions options, bool is_reverse) {
   Move move{is_reverse ? kReverse : kForward, is_reverse, {}, {}, options};
-  KILN_ASSIGN_OR_RETURN(move.block, RequireBlock(f, block, move.primitive));
+  KILN_ASSIGN_OR_RETURN(move.block,
+                        RequireBlockThatRuns(f, block, move.primitive));
   KILN_ASSIGN_OR_RETURN(move.loop, RequireLoop(f, loop, move.primitive));
   if (!move.block.scope()) {
     return Refusal(move.primitive, "the root block cannot move");
@@ -543,7 +544,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
       result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
                      IdsOf(scope, consumers)));
   KILN_ASSIGN_OR_RETURN(const Path path,
-                        RequireBlock(result, block_id, move.primitive));
+                        RequireBlockThatRuns(result, block_id, move.primitive));
   KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, path));
   KILN_RETURN_IF_ERROR(CheckLoopKinds(move, path));
   return result;

@@ -171,7 +171,7 @@ absl::Status CheckConsumers(const Scope& scope, int producer) {
 }  // namespace
 
 absl::StatusOr<Function> ComputeInline(const Function& f, BlockId id) {
-  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, kName));
+  KILN_ASSIGN_OR_RETURN(Path path, RequireBlockThatRuns(f, id, kName));
   if (!path.scope()) return Refusal(kName, "the root block cannot be inlined");
   const BlockNode& producer = *path.realize()->block;
   const BlockId scope_id = path.scope()->block->id;
@@ -185,7 +185,8 @@ absl::StatusOr<Function> ComputeInline(const Function& f, BlockId id) {
                                        "does"));
   }
   Function result = ReplaceAt(f, removal->path, removal->replacement);
-  KILN_ASSIGN_OR_RETURN(Path changed, RequireBlock(result, scope_id, kName));
+  KILN_ASSIGN_OR_RETURN(Path changed,
+                        RequireBlockThatRuns(result, scope_id, kName));
   BlockFields fields = changed.realize()->block->fields();
   const StoreNode& store = *OnlyStore(producer);
   fields.body = Inliner(producer, store)(fields.body);

@@ -54,7 +54,7 @@ const ForNode* OwnLoops::LoopOf(size_t i) const {
 absl::StatusOr<OwnLoops> FindOwnLoops(const Function& f, BlockId block,
                                       std::string_view primitive) {
   OwnLoops target;
-  KILN_ASSIGN_OR_RETURN(target.path, RequireBlock(f, block, primitive));
+  KILN_ASSIGN_OR_RETURN(target.path, RequireBlockThatRuns(f, block, primitive));
   if (!target.path.scope()) {
     return Refusal(primitive, "the root block has no iterators");
   }

@@ -162,7 +162,7 @@ absl::StatusOr<PointAccess> FindPointAccess(const Function& f, BlockId id,
                                             int index, bool is_write,
                                             std::string_view primitive) {
   PointAccess access;
-  KILN_ASSIGN_OR_RETURN(access.block, RequireBlock(f, id, primitive));
+  KILN_ASSIGN_OR_RETURN(access.block, RequireBlockThatRuns(f, id, primitive));
   if (!access.block.scope()) {
     return Refusal(primitive, "the root block has no enclosing block",
                    "name a block inside of it");

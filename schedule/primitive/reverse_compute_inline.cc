@@ -420,10 +420,11 @@ absl::StatusOr<Function> Finish(Function f, const Path& consumer,
   const std::optional<Removal> removal = RemoveAt(consumer);
   if (!removal) return No("nothing would be left of the enclosing block");
   f.body = ReplaceAt(removal->path, removal->replacement);
-  KILN_ASSIGN_OR_RETURN(Path producer,
-                        RequireBlock(f, pair.producer().block().id, kName));
+  KILN_ASSIGN_OR_RETURN(
+      Path producer,
+      RequireBlockThatRuns(f, pair.producer().block().id, kName));
   f.body = ReplaceAt(producer, std::move(merged));
-  KILN_ASSIGN_OR_RETURN(Path scope, RequireBlock(f, scope_id, kName));
+  KILN_ASSIGN_OR_RETURN(Path scope, RequireBlockThatRuns(f, scope_id, kName));
   BlockFields fields = scope.realize()->block->fields();
   auto& buffers = fields.alloc_buffers;
   buffers.erase(std::remove(buffers.begin(), buffers.end(), pair.between()),
@@ -435,7 +436,7 @@ absl::StatusOr<Function> Finish(Function f, const Path& consumer,
 }  // namespace
 
 absl::StatusOr<Function> ReverseComputeInline(const Function& f, BlockId id) {
-  KILN_ASSIGN_OR_RETURN(Path path, RequireBlock(f, id, kName));
+  KILN_ASSIGN_OR_RETURN(Path path, RequireBlockThatRuns(f, id, kName));
   if (!path.scope()) return No("the root block cannot be inlined");
   const Scope scope(*path.scope()->block);
   KILN_ASSIGN_OR_RETURN(Pair pair, Prepare(scope, scope.IndexOf(id)));

@@ -67,7 +67,7 @@ absl::StatusOr<Path> OnlyBlockBelow(const Function& f, const Path& loop) {
                    absl::StrCat(Describe(*loop.loop()), " has ", blocks.size(),
                                 " blocks below it; one is wanted"));
   }
-  return RequireBlock(f, blocks[0], kName);
+  return RequireBlockThatRuns(f, blocks[0], kName);
 }
 
 // The nests replace the outermost loop from which on there is nothing but

@@ -340,7 +340,7 @@ Function Apply(const Function& f, const Path& path, const Roll& roll) {
 
 absl::StatusOr<Function> RollingBuffer(const Function& f, BlockId id,
                                        int index) {
-  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, id, kName));
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlockThatRuns(f, id, kName));
   if (!path.scope()) {
     return Refusal(kName, "the root block has no enclosing block",
                    "name a block inside of it");

@@ -146,13 +146,13 @@ absl::Status FindHome(const Function& f, Change* change) {
                            "` is a view of a region of another tensor"),
               "change the layout of the tensor itself");
   }
-  KILN_ASSIGN_OR_RETURN(change->home, RequireBlock(f, home, kName));
+  KILN_ASSIGN_OR_RETURN(change->home, RequireBlockThatRuns(f, home, kName));
   return absl::OkStatus();
 }
 
 absl::StatusOr<Buffer> ChosenBuffer(const Function& f, BlockId id, int index,
                                     bool is_write) {
-  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlock(f, id, kName));
+  KILN_ASSIGN_OR_RETURN(const Path path, RequireBlockThatRuns(f, id, kName));
   const BlockNode& block = *path.realize()->block;
   const auto& regions = is_write ? block.writes : block.reads;
   if (index < 0 || index >= static_cast<int>(regions.size())) {

@@ -64,6 +64,7 @@ absl::StatusOr<Value> ExprReader::Call(const py::Expr& e) {
     const std::string& plain = e.items[0].text;
     if (plain == "max" || plain == "min" || plain == "abs") name = plain;
   }
+  if (name == "fabs") name = "abs";
   if (name.empty()) return UnknownCall(e, name);
   bool known = true;
   absl::StatusOr<Value> special = SpecialCall(e, name, known);

@@ -285,6 +285,22 @@ for i in range(16):
   EXPECT_TRUE(index_is_wide);
 }
 
+TEST(ReaderTest, TheAbsoluteValueHasTwoNames) {
+  const auto text = [](const char* name) {
+    return absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = T.)",
+                        name, "(A[vi])\n");
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(const Function a, ParseFunction("a", text("abs")));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function b, ParseFunction("b", text("fabs")));
+  EXPECT_EQ(PrintFunction(a), PrintFunction(b));
+}
+
 TEST(ReaderTest, LongSumsAreReadAndCompared) {
   std::string sum = "B[0, 0]";
   for (int i = 0; i < 1500; ++i) absl::StrAppend(&sum, " + B[1, ", i % 16, "]");
