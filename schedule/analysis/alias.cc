@@ -108,10 +108,18 @@ std::optional<std::string> WhyAliased(const Path& path) {
 }
 
 bool KeepsOrder(std::string_view primitive) {
-  constexpr std::array<std::string_view, 10> kKeeping = {
-      "split",     "fuse",         "unroll",     "add_unit_loop",
-      "blockize",  "annotate",     "unannotate", "loop_partition",
-      "set_scope", "storage_align"};
+  constexpr std::array<std::string_view, 11> kKeeping = {
+      "split",
+      "fuse",
+      "unroll",
+      "add_unit_loop",
+      "blockize",
+      "annotate",
+      "unannotate",
+      "loop_partition",
+      "set_scope",
+      "storage_align",
+      "reorder_block_iter_var"};
   if (primitive.rfind("get_", 0) == 0 || primitive.rfind("sample_", 0) == 0) {
     return true;
   }

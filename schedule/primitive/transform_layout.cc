@@ -233,6 +233,11 @@ absl::StatusOr<Expr> PadValue(const Change& change) {
     }
     return Constant(static_cast<double>(number->value), dtype);
   }
+  // Indices are of the program's own index type, which is 32 bits or wider.
+  if (value.dtype() == DType::Index() && dtype.bits() >= 32 &&
+      (dtype.is_int() || dtype.is_uint())) {
+    return Cast(dtype, value);
+  }
   const auto* real = value.As<FloatImmNode>();
   if (real && dtype.is_float()) return Constant(real->value, dtype);
   return BadArgument(kName, absl::StrCat("pad_value is not of the type of `",

@@ -146,6 +146,40 @@ TEST(TransformLayoutTest, WritesThePaddingOfAPackedOperand) {
   KILN_EXPECT_OK(CheckSameResults(f, g, 2));
 }
 
+TEST(TransformLayoutTest, PaddingByAnExpressionOfIndicesTakesTheTensorsType) {
+  const auto padded = [](const std::string& dtype) {
+    const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((14,), ")" + dtype +
+                                    R"("), C: T.Buffer((14,), ")" + dtype +
+                                    R"(")):
+    B = T.alloc_buffer((14,), ")" + dtype +
+                                    R"(")
+    for i in range(14):
+        with T.block("B"):
+            vi = T.axis.spatial(14, i)
+            B[vi] = A[vi]
+    for i in range(14):
+        with T.block("C"):
+            vi = T.axis.spatial(14, i)
+            C[vi] = B[vi]
+)");
+    const Var tile("o"), inner("i");
+    TransformLayoutOptions options;
+    options.pad_value =
+        IndexMap{{tile, inner}, {Add(Mul(tile, Int(4)), inner)}};
+    auto g = TransformLayout(f, Named(f, "B"), 0, true, Tiles(4), options);
+    if (g.ok()) KILN_EXPECT_OK(CheckSameResults(f, *g, 1));
+    return g;
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, padded("int32"));
+  EXPECT_THAT(PrintFunction(g, {.header = false}),
+              HasSubstr("T.Cast(\"int32\", v_axis0 * 4 + v_axis1)"));
+  KILN_EXPECT_OK(padded("int64"));
+  ExpectRefusal(padded("int8"), "not of the type");
+  ExpectRefusal(padded("float32"), "not of the type");
+}
+
 TEST(TransformLayoutTest, RefusesPaddingWithoutAValue) {
   ExpectRefusal(Packed(Matmul(10), 4), "give a pad_value");
 }

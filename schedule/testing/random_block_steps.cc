@@ -127,6 +127,38 @@ Args MakeSetScope(StepContext& c) {
   return std::vector<Arg>{*block, Index(c, node->writes.size()), Scope(c)};
 }
 
+// A type that holds every value of `dtype`: results stay as they are.
+DType Wider(DType dtype) {
+  if (dtype.is_float()) return DType::Float(64);
+  if (dtype.is_uint() && dtype.bits() == 64) return dtype;
+  return dtype.is_integral() ? DType::Int(64) : dtype;
+}
+
+Args MakeSetDtype(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const int64_t index = Index(c, node->writes.size());
+  const bool exists = 0 <= index && index < std::ssize(node->writes);
+  const std::string dtype =
+      exists && c.Chance(95)
+          ? Wider(node->writes[index].buffer->dtype).ToString()
+          : "float31";
+  return std::vector<Arg>{*block, index, dtype};
+}
+
+Args MakeReorderBlockIterVar(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  ArgList order;
+  for (int64_t i = 0; i < std::ssize(node->iters); ++i) {
+    order.insert(order.begin() + c.Between(0, std::ssize(order)), i);
+  }
+  if (c.Chance(5)) order.push_back(c.Between(-1, 3));
+  return std::vector<Arg>{*block, order};
+}
+
 Args MakeAnnotate(StepContext& c) {
   const auto block = c.Chance(60) ? c.Named("root") : c.Block();
   const auto place = c.Chance(60) ? block : c.Loop();
@@ -234,6 +266,8 @@ std::vector<StepRow> BlockSteps() {
       {"reverse_compute_inline", 6, MakeBlockArg},
       {"transform_layout", 8, MakeTransformLayout},
       {"set_scope", 3, MakeSetScope},
+      {"unsafe_set_dtype", 2, MakeSetDtype},
+      {"reorder_block_iter_var", 1, MakeReorderBlockIterVar},
       {"annotate", 5, MakeAnnotate},
       {"unannotate", 3, MakeUnannotate},
       {"enter_postproc", 1, MakePostproc},

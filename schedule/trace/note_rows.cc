@@ -7,6 +7,8 @@
 #include "kiln/schedule/primitive/annotate.h"
 #include "kiln/schedule/primitive/annotate_buffer_access.h"
 #include "kiln/schedule/primitive/hide_buffer_access.h"
+#include "kiln/schedule/primitive/reorder_block_iter_var.h"
+#include "kiln/schedule/primitive/set_dtype.h"
 #include "kiln/schedule/primitive/set_scope.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"
@@ -67,6 +69,20 @@ absl::Status ApplySetScope(ApplyContext& c) {
                         BufferIndex(c.function(), block, c.arg(1),
                                     BufferSide::kWrite, "set_scope"));
   return Take(c, SetScope(c.function(), block, index, c.string(2)));
+}
+
+absl::Status ApplySetDtype(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kWrite, "unsafe_set_dtype"));
+  return Take(c, UnsafeSetDtype(c.function(), block, index, c.string(2)));
+}
+
+absl::Status ApplyReorderBlockIterVar(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> order, c.integers(1));
+  return Take(c, ReorderBlockIterVar(c.function(), block, order));
 }
 
 absl::Status ApplyEnterPostproc(ApplyContext&) { return absl::OkStatus(); }
@@ -134,6 +150,14 @@ std::vector<InstructionKind> NoteRows() {
                {"buffer_index", ParamKind::kBufferIndex},
                {"storage_scope", ParamKind::kString}},
               ApplySetScope),
+      StepRow("unsafe_set_dtype",
+              {{"block", ParamKind::kBlock},
+               {"buffer_index", ParamKind::kBufferIndex},
+               {"dtype", ParamKind::kString}},
+              ApplySetDtype),
+      StepRow("reorder_block_iter_var",
+              {{"block", ParamKind::kBlock}, {"new_order", ParamKind::kInts}},
+              ApplyReorderBlockIterVar),
       StepRow("enter_postproc", {}, ApplyEnterPostproc),
   };
 }

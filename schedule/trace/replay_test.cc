@@ -270,6 +270,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "  sch.sample_perfect_tile(sch.get_loops('C')[0], 2, "
                   "decision=[3, 4])\n",
                   "is not 2 factors of 128"},
+        BadScript{"RangeCount",
+                  "  sch.annotate_buffer_access(sch.get_block('C'), 0, 'read', "
+                  "lambda i, j, k: ((i, i + 1),))\n",
+                  "annotate_buffer_access: "},
         BadScript{"Ranges",
                   "  sch.annotate_buffer_access(sch.get_block('C'), 0, 'read', "
                   "lambda i, j, k: (i, j))\n",

@@ -115,9 +115,11 @@ struct Binder {
   }
 };
 
-// Whether a body is [(begin, end), ...].
+// Whether a body is [(begin, end), ...] or ((begin, end), ...).
 bool HoldsPairs(const py::Expr& body) {
-  return body.kind == py::ExprKind::kList && !body.items.empty() &&
+  const bool is_list =
+      body.kind == py::ExprKind::kTuple || body.kind == py::ExprKind::kList;
+  return is_list && !body.items.empty() &&
          std::all_of(body.items.begin(), body.items.end(),
                      [](const py::Expr& item) {
                        return item.kind == py::ExprKind::kTuple &&
