@@ -68,6 +68,30 @@ bool RunsInOneIteration(const Path& path, const ScopeBlock& block) {
   return analyzer.CanProveLessEqual(loop.var, loop.min);
 }
 
+// The block with the loops as spatial iterators of its own, the outermost as
+// the last one: its regions may name them instead of iterators. Null where a
+// bound of a loop is no constant.
+Block WithLoopsAsIterators(const ScopeBlock& block) {
+  BlockFields fields = block.block().fields();
+  for (size_t i = block.loops.size(); i-- > 0;) {
+    const ForNode& loop = *block.loops[i];
+    if (!AsInt(loop.min) || !AsInt(loop.extent)) return nullptr;
+    fields.iters.push_back(
+        {loop.var, {loop.min, loop.extent}, IterType::kSpatial});
+  }
+  return MakeBlock(std::move(fields));
+}
+
+bool NamesInRegions(const BlockNode& block, const Var& var) {
+  return std::any_of(
+      block.writes.begin(), block.writes.end(),
+      [&](const BufferRegion& written) {
+        return std::any_of(
+            written.region.begin(), written.region.end(),
+            [&](const Range& range) { return UsesVar(range.min, var); });
+      });
+}
+
 Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
                        const ScopeBlock& block, IndependenceOptions options) {
   const Stmt& loop_stmt = path.back();
@@ -81,6 +105,11 @@ Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
     return std::nullopt;
   }
   if (!moves && !RunsInOneIteration(path, block)) {
+    if (NamesInRegions(block.block(), loop.var)) {
+      return absl::StrCat(Describe(block.block()), " uses `", loop.var.name(),
+                          "` itself, and instances that differ in it may touch "
+                          "the same elements of what it writes");
+    }
     return absl::StrCat("every iteration of it writes the same elements in ",
                         Describe(block.block()));
   }
@@ -99,6 +128,10 @@ bool IsSeparated(const ForNode& loop, const ScopeBlock& block) {
         !SeparatesInstances(block.block(), i)) {
       return false;
     }
+  }
+  if (!moves && NamesInRegions(block.block(), loop.var)) {
+    const Block own = WithLoopsAsIterators(block);
+    moves = own && SeparatesInstances(*own, own->iters.size() - 1);
   }
   return moves && !WhyNotAffine(block);
 }

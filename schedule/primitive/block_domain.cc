@@ -5,13 +5,19 @@
 //   v*c + d    in [lo, hi]   gives   v in [ceil((lo-d)/c), floor((hi-d)/c)]
 //   v // c     in [lo, hi]   gives   v in [lo*c, hi*c + c-1]
 //   v*c + w    with w within one period of c gives v, and w where v is fixed
+//
+// Indices that are digits of one number give it together, as far as the higher
+// ones are fixed: v // 16 in [q, q] and v % 16 in [lo, hi] give v in
+// [q*16 + lo, q*16 + hi].
 #include "kiln/schedule/primitive/block_domain.h"
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kiln/base/check.h"
+#include "kiln/ir/tensor/canonical.h"
 
 namespace kiln {
 namespace {
@@ -28,6 +34,50 @@ struct Sum {
   std::vector<Term> terms;
   Expr rest = Int(0);
 };
+
+// An index `number // scale % modulus`; without a modulus the highest digit.
+struct Digit {
+  Expr number;
+  int64_t scale = 1;
+  std::optional<int64_t> modulus;
+  size_t dimension = 0;
+};
+
+// Takes `e // c` or `e % c` with a positive constant apart.
+std::optional<std::pair<Expr, int64_t>> Operands(const Expr& e, ExprKind kind) {
+  const auto* binary = e.As<BinaryNode>();
+  if (!binary || binary->kind != kind) return std::nullopt;
+  const int64_t* constant = AsInt(binary->b);
+  if (!constant || *constant <= 0) return std::nullopt;
+  return std::pair(binary->a, *constant);
+}
+
+std::optional<Digit> DigitOf(const Expr& index, size_t dimension) {
+  Digit digit{index, 1, std::nullopt, dimension};
+  if (const auto rest = Operands(index, ExprKind::kFloorMod)) {
+    digit.number = rest->first;
+    digit.modulus = rest->second;
+  }
+  if (const auto quotient = Operands(digit.number, ExprKind::kFloorDiv)) {
+    digit.number = quotient->first;
+    digit.scale = quotient->second;
+  }
+  if (!digit.modulus && digit.scale == 1) return std::nullopt;
+  return digit;
+}
+
+// The digit right below one of `scale`; nullptr: none.
+const Digit* NextDigit(const std::vector<Digit>& digits, const Digit& above) {
+  for (const Digit& digit : digits) {
+    int64_t period;
+    if (digit.modulus && SameExpr(digit.number, above.number) &&
+        FoldInt(ExprKind::kMul, digit.scale, *digit.modulus, &period) &&
+        period == above.scale) {
+      return &digit;
+    }
+  }
+  return nullptr;
+}
 
 class Narrowing {
  public:
@@ -46,6 +96,31 @@ class Narrowing {
                       Add(Mul(set.max, binary->b), Int(*divisor - 1))});
     }
     if (std::optional<Sum> sum = Split(e)) RequireSum(*sum, set);
+  }
+
+  // Records what `required` asks of `top` and of the digits below it. Says
+  // which dimensions that takes: none where the highest digit alone tells.
+  std::vector<size_t> RequireDigits(const Digit& top,
+                                    const std::vector<Digit>& digits,
+                                    const std::vector<IntSet>& required) {
+    std::vector<size_t> used = {top.dimension};
+    IntSet set = required[top.dimension];
+    const Digit* last = &top;
+    while (analyzer_.CanProveEqual(set.min, set.max)) {
+      const Digit* next = NextDigit(digits, *last);
+      if (!next) break;
+      const Expr above = Mul(set.min, Int(*next->modulus));
+      const IntSet& digit = required[next->dimension];
+      set = {analyzer_.Simplify(Add(above, digit.min)),
+             analyzer_.Simplify(Add(above, digit.max))};
+      used.push_back(next->dimension);
+      last = next;
+    }
+    if (used.size() == 1) return {};
+    const Expr scale = Int(last->scale);
+    Require(top.number, {Mul(set.min, scale),
+                         Add(Mul(set.max, scale), Int(last->scale - 1))});
+    return used;
   }
 
  private:
@@ -200,8 +275,22 @@ void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
                    Analyzer* analyzer) {
   KILN_CHECK_EQ(touched.region.size(), required.size());
   Narrowing narrowing(block, domains, analyzer);
+  std::vector<Digit> digits;
   for (size_t i = 0; i < required.size(); ++i) {
-    if (!required[i].IsBounded()) continue;
+    if (!required[i].IsBounded() || !IsOne(touched.region[i].extent)) continue;
+    if (auto digit = DigitOf(touched.region[i].min, i)) {
+      digits.push_back(*std::move(digit));
+    }
+  }
+  std::vector<bool> done(required.size(), false);
+  for (const Digit& digit : digits) {
+    if (digit.modulus) continue;
+    for (size_t i : narrowing.RequireDigits(digit, digits, required)) {
+      done[i] = true;
+    }
+  }
+  for (size_t i = 0; i < required.size(); ++i) {
+    if (!required[i].IsBounded() || done[i]) continue;
     const Range& range = touched.region[i];
     // [index, index + extent) meets [lo, hi] for index in [lo-extent+1, hi].
     const Expr most = MostOf(range.extent, block, analyzer);

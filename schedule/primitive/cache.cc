@@ -15,6 +15,7 @@
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/primitive/cache_copy.h"
 #include "kiln/schedule/primitive/cache_written.h"
+#include "kiln/schedule/primitive/read_box.h"
 #include "kiln/schedule/primitive/storage_scope.h"
 
 namespace kiln {
@@ -303,7 +304,7 @@ absl::StatusOr<Plan> PlanRead(const Staging& staging, const Scope& scope,
                               const std::string& memory) {
   Place place{staging.scope.back()};
   if (writer < 0) {
-    std::vector<Range> box = FullRegion(staging.buffer).region;
+    std::vector<Range> box = ReadBox(scope, readers, staging.buffer);
     for (const BufferRegion& region : staging.scope_block().reads) {
       if (region.buffer == staging.buffer) box = region.region;
     }

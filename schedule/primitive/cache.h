@@ -22,7 +22,9 @@ struct CacheResult {
 //                                    for i: B[i] = A_shared[i] * 2
 //
 // The copy stands before the first reader, right where the tensor has been
-// written, or at the start of the enclosing block when it comes from outside.
+// written, or at the start of the enclosing block when it comes from outside:
+// then it holds the box that the enclosing block says to read, or, where that
+// says nothing, what the readers do (read_box.h).
 // Refuses an index out of range, an unknown scope, several writers, consumers
 // that do not stand directly in the enclosing block, and
 // readers that run before all they read is written.

@@ -70,5 +70,57 @@ TEST(ComputeAtBordersTest, EveryWayOfReadingAroundAtEveryLoop) {
   }
 }
 
+// B holds 96 numbers by the digits of their place.
+Function Digits(const char* shape, const char* index) {
+  return ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((96,), "float32"), O: T.Buffer((96,), "float32")):
+    B = T.alloc_buffer()",
+                                   shape, R"()
+    for i in range(96):
+        with T.block("B"):
+            v = T.axis.spatial(96, i)
+            B[)",
+                                   index, R"(] = A[v] * T.float32(2)
+    for i in range(96):
+        with T.block("O"):
+            v = T.axis.spatial(96, i)
+            O[v] = B[)",
+                                   index, "]\n"));
+}
+
+TEST(ComputeAtDigits, TellTheOneInstanceThatIsWanted) {
+  const std::pair<const char*, const char*> layouts[] = {
+      {"(6, 16)", "v // 16, v % 16"},
+      {"(16, 6)", "v % 16, v // 16"},
+      {"(3, 8, 4)", "v // 32, v // 4 % 8, v % 4"}};
+  for (const auto& [shape, index] : layouts) {
+    const Function f = Digits(shape, index);
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function at,
+        ComputeAt(f, BlockNamed(f, "B"), LoopsOf(f, "O")[0], {}));
+    EXPECT_EQ(LoopsOf(at, "B"), LoopsOf(at, "O"));
+    KILN_EXPECT_OK(CheckSameResults(f, at, 1));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function reverse,
+        ReverseComputeAt(f, BlockNamed(f, "O"), LoopsOf(f, "B")[0], {}));
+    EXPECT_EQ(LoopsOf(reverse, "O"), LoopsOf(reverse, "B"));
+    KILN_EXPECT_OK(CheckSameResults(f, reverse, 2));
+  }
+}
+
+TEST(ComputeAtDigits, OfAPartAskForNoMore) {
+  const Function f = Digits("(6, 16)", "v // 16, v % 16");
+  for (int64_t inner : {4, 16, 32}) {
+    const SplitResult split =
+        *Split(f, LoopsOf(f, "O")[0], {std::nullopt, inner});
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function g,
+        ComputeAt(split.function, BlockNamed(f, "B"), split.loops[0], {}));
+    EXPECT_EQ(Extents(g, "B"), (std::vector<int64_t>{96 / inner, inner}));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -184,6 +184,44 @@ def main(A: T.Buffer((8, 8), "int32"), S: T.Buffer((8,), "int32"), B: T.Buffer((
                       "\n");
 }
 
+// A block without iterators, whose body and regions use the loops.
+Function UsingLoops(const std::string& written, const std::string& read) {
+  return ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            T.reads()" +
+                      read +
+                      R"()
+            T.writes(B[)" +
+                      written + R"(])
+            B[)" + written +
+                      "] = " + read + "\n");
+}
+
+TEST(ForKind, BlocksThatUseLoopsThemselvesAreIndependentByTheirRegions) {
+  for (const char* written : {"i * 4 + j", "i * 5 + j", "i + j * 8"}) {
+    const Function f = UsingLoops(written, "A[i * 4 + j]");
+    for (int at : {0, 1}) {
+      KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                                Parallel(f, LoopsOf(f, "B")[at]));
+      KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+    }
+  }
+  for (const char* written : {"i + j", "i * 3 + j", "i // 2 * 4 + j"}) {
+    const Function f = UsingLoops(written, "A[i * 4 + j]");
+    EXPECT_THAT(Parallel(f, LoopsOf(f, "B")[0]),
+                StatusIs(kRefused, HasSubstr("uses `i` itself")))
+        << written;
+  }
+  const Function shift = UsingLoops("i * 4 + j", "B[i * 4 + j + 4]");
+  EXPECT_FALSE(Parallel(shift, LoopsOf(shift, "B")[0]).ok());
+  const Function same = UsingLoops("j", "A[i * 4 + j]");
+  EXPECT_THAT(Parallel(same, LoopsOf(same, "B")[0]),
+              StatusIs(kRefused, HasSubstr("writes the same elements")));
+}
+
 TEST(ForKind, UpdatesOfElementsOfTheirOwnAreIndependent) {
   const Function f = InPlace("B[vi, vj] = B[vi, vj] + A[vi, vj]");
   for (LoopId loop : LoopsOf(f, "B")) {

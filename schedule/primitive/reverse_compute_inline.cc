@@ -247,6 +247,19 @@ absl::Status CheckSharedLoops(const Pair& pair) {
                    Describe(pair.consumer().block()), " takes in another one"));
 }
 
+// Whether the consumer takes each element that the producer makes: inlined, it
+// is then done just where it was done before.
+bool TakesAllThatIsMade(const Pair& pair) {
+  if (!IsOne(pair.consumer().realize->predicate)) return false;
+  Analyzer analyzer;
+  const BufferRegion made{pair.between(), PointRegion(pair.made->indices)};
+  const BufferRegion taken{nullptr, PointRegion(pair.point)};
+  const auto outer = TouchedBox(pair.consumer(), taken, 0, &analyzer);
+  const auto inner = TouchedBox(pair.producer(), made, 0, &analyzer);
+  return Contains(outer, inner, &analyzer) &&
+         FillsBox(pair.consumer(), taken, 0, outer, &analyzer);
+}
+
 // Nothing sees the consumer's output change early.
 absl::Status CheckOutput(const Pair& pair) {
   const Buffer& output = pair.taken->buffer;
@@ -265,7 +278,9 @@ absl::Status CheckOutput(const Pair& pair) {
     }
   }
   // Inlined, it is done wherever its domain has an element of the producer.
-  if (RunsInFull(pair.consumer())) return absl::OkStatus();
+  if (RunsInFull(pair.consumer()) || TakesAllThatIsMade(pair)) {
+    return absl::OkStatus();
+  }
   if (pair.scope.IsOutput(pair.consumer_index) ||
       !HasRoomForDomains(pair.consumer())) {
     return No(absl::StrCat("the loops of ", Describe(pair.consumer().block()),

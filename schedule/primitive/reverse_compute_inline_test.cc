@@ -160,6 +160,38 @@ TEST(ReverseComputeInlineTest, RefusesSeveralPlaces) {
                 "several places");
 }
 
+// Tiles of B and C, rows of which `taken` are read, in one block each.
+Function Tiles(const char* taken) {
+  return *ParseFunction("test", absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((16, 8), "float32"), C: T.Buffer((16, 8), "float32")):
+    for i, j in T.grid(4, 4):
+        with T.block("tile"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B = T.alloc_buffer((16, 8))
+            for x, y in T.grid(4, 2):
+                with T.block("B"):
+                    a = T.axis.spatial(16, vi * 4 + x)
+                    b = T.axis.spatial(8, vj * 2 + y)
+                    B[a, b] = A[a, b] * T.float32(2)
+            for x, y in T.grid()",
+                                             taken, R"(, 2):
+                with T.block("C"):
+                    a = T.axis.spatial(16, vi * 4 + x)
+                    b = T.axis.spatial(8, vj * 2 + y)
+                    C[a, b] = B[a, b] + T.float32(1)
+)"));
+}
+
+TEST(ReverseComputeInlineTest, MergesWithinABlockThatHoldsATileOfTheDomains) {
+  const Function f = Tiles("4");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, Inline(f));
+  EXPECT_TRUE(BlocksNamed(g, "C").empty());
+  KILN_EXPECT_OK(CheckSameResults(f, g, 3));
+  ExpectRefusal(Tiles("3"),
+                "may not run through all of its iterators' domains");
+}
+
 // D, of so many rows, takes the first half of B.
 Function HalfTaken(const char* rows) {
   return Parse(absl::StrCat(R"(
