@@ -4,6 +4,10 @@ namespace kiln {
 
 bool MayNotRun(const std::vector<const ForNode*>& loops,
                const std::vector<const ForNode*>& inner) {
+  if (std::any_of(inner.begin(), inner.end(),
+                  [](const ForNode* loop) { return IsZero(loop->extent); })) {
+    return true;
+  }
   const bool constant =
       std::all_of(inner.begin(), inner.end(),
                   [](const ForNode* loop) { return AsInt(loop->extent); });

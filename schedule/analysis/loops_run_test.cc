@@ -48,7 +48,13 @@ def main(a: T.handle):
   std::vector<const ForNode*> loops_;
 };
 
-TEST(MayNotRunTest, ConstantExtentsAreAtLeastOne) {
+TEST(MayNotRunTest, ALoopOfNoIterationsNeverRuns) {
+  EXPECT_TRUE(Nest("4", "8", "0").MayNotRun({2}));
+  EXPECT_TRUE(Nest("4", "0", "i").MayNotRun({1}));
+  EXPECT_FALSE(Nest("0", "8", "2").MayNotRun({1, 2}));
+}
+
+TEST(MayNotRunTest, OtherConstantExtentsAreAtLeastOne) {
   EXPECT_FALSE(Nest("4", "8", "2").MayNotRun({0, 1, 2}));
   EXPECT_FALSE(Nest("4", "8", "i").MayNotRun({0, 1}));
   EXPECT_FALSE(Nest("4", "8", "i").MayNotRun({}));

@@ -110,8 +110,23 @@ std::optional<Path> FindStmt(const Function& f, const Stmt& stmt) {
 
 namespace {
 
-absl::StatusOr<Path> Unaliased(Path path, std::string_view primitive) {
+const ForNode* EmptyLoop(const Path& path) {
+  for (size_t i = 0; i < path.size(); ++i) {
+    const auto* loop = path[i].As<ForNode>();
+    if (loop && IsZero(loop->extent)) return loop;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Path> Analyzable(Path path, std::string_view primitive) {
   if (KeepsOrder(primitive)) return path;
+  if (const ForNode* loop = EmptyLoop(path)) {
+    return Refusal(primitive,
+                   absl::StrCat(Describe(*loop),
+                                " has no iterations: what stands below it "
+                                "neither runs nor writes anything"),
+                   "leave it as it is");
+  }
   if (const auto reason = WhyAliased(path)) {
     return Refusal(primitive, *reason,
                    "access it by one name there, or schedule the blocks "
@@ -126,7 +141,7 @@ absl::StatusOr<Path> RequireLoop(const Function& f, LoopId id,
                                  std::string_view primitive) {
   if (auto path = FindLoop(f, id)) {
     if (path->ScopeIndex() < 0) return NoRoot(f, primitive);
-    return Unaliased(*std::move(path), primitive);
+    return Analyzable(*std::move(path), primitive);
   }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no loop ", id),
                  "look the loop up again with get_loops");
@@ -158,7 +173,7 @@ absl::StatusOr<Path> RequireBlock(const Function& f, BlockId id,
                                   " stands in the init of ", Describe(*around)),
                      "take that reduction apart with decompose_reduction");
     }
-    return Unaliased(*std::move(path), primitive);
+    return Analyzable(*std::move(path), primitive);
   }
   return Refusal(primitive, absl::StrCat("`", f.name, "` has no block ", id),
                  "look the block up again with get_block");
