@@ -37,13 +37,13 @@ absl::StatusOr<bool> Takes(const std::string& step) {
   KILN_ASSIGN_OR_RETURN(Module module, ParseModule("p.py", kEmptySum));
   const Function before = module.functions[0];
   Schedule sch(std::move(module));
-  const absl::Status status =
-      RunScript(python::Source("s.py", absl::StrCat("def f(sch):\n"
-                                                    "    b = sch.get_block('z')\n"
-                                                    "    j, i = "
-                                                    "sch.get_loops(b)\n    ",
-                                                    step, "\n")),
-                &sch);
+  const absl::Status status = RunScript(
+      python::Source("s.py", absl::StrCat("def f(sch):\n"
+                                          "    b = sch.get_block('z')\n"
+                                          "    j, i = "
+                                          "sch.get_loops(b)\n    ",
+                                          step, "\n")),
+      &sch);
   if (IsRefusedStep(status)) return false;
   KILN_RETURN_IF_ERROR(status);
   KILN_RETURN_IF_ERROR(
