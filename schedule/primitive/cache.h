@@ -24,10 +24,10 @@ struct CacheResult {
 // The copy stands before the first reader, right where the tensor has been
 // written, or at the start of the enclosing block when it comes from outside:
 // then it holds the box that the enclosing block says to read, or, where that
-// says nothing, what the readers do (read_box.h).
-// Refuses an index out of range, an unknown scope, several writers, consumers
-// that do not stand directly in the enclosing block, and
-// readers that run before all they read is written.
+// says nothing, all of it but what conditions leave out (read_box.h). Refuses
+// an index out of range, an unknown scope, several writers, consumers that do
+// not stand directly in the enclosing block, and readers that run before all
+// they read is written.
 absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
                                       int index, const std::string& scope,
                                       const std::vector<BlockId>& consumers);

@@ -22,6 +22,8 @@
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/primitive/block_domain.h"
+#include "kiln/schedule/primitive/init_nest.h"
+#include "kiln/schedule/primitive/overtaken.h"
 
 namespace kiln {
 namespace {
@@ -487,23 +489,14 @@ absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
   return absl::OkStatus();
 }
 
-bool MovesReduction(const BlockRealizeNode& realize, const ForNode& loop) {
-  for (size_t i = 0; i < realize.values.size(); ++i) {
-    if (realize.block->iters[i].type == IterType::kReduce &&
-        UsesVar(realize.values[i], loop.var)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Iterations of parallel loops above the block must not share one of its sums.
 absl::Status CheckLoopKinds(const Move& move, const Path& path) {
   for (const ForNode* loop : LoopsAbove(path)) {
     const bool in_order = loop->for_kind == ForKind::kSerial ||
                           loop->for_kind == ForKind::kUnrolled ||
                           loop->thread_tag.starts_with("threadIdx");
-    if (in_order || !MovesReduction(*path.realize(), *loop)) continue;
+    if (in_order || !MovesIterator(*loop, *path.realize(), IterType::kReduce))
+      continue;
     return Refusal(move.primitive,
                    absl::StrCat("iterations of ", Describe(*loop),
                                 " run at the same time, and would share the "
@@ -526,6 +519,9 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   const std::vector<int>& partners = is_reverse ? producers : consumers;
   KILN_RETURN_IF_ERROR(CheckPartners(move, scope, partners));
   KILN_RETURN_IF_ERROR(CheckInputs(move, scope, block));
+  if (Reason reason = WhyOvertaken(scope, block, LoopsTo(move.loop))) {
+    return Refusal(move.primitive, *reason, "choose a loop below it");
+  }
   KILN_RETURN_IF_ERROR(CheckPredicate(move, scope, block));
 
   Analyzer analyzer;

@@ -47,6 +47,26 @@ TEST(DecomposeReduction, AtEveryLoopComputesTheSame) {
   }
 }
 
+TEST(DecomposeReduction, TheInitSaysWhatItReads) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), b: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    for i, k in T.grid(6, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = b[vi] + b[5 - vi] + A[vi, 0]
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[1]));
+  KILN_EXPECT_OK(VerifyFunction(result.function));
+  EXPECT_THAT(PrintFunction(result.function),
+              HasSubstr("T.reads(b[vi], b[5 - vi], A[vi, 0])"));
+  KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
+}
+
 TEST(DecomposeReduction, BlocksAroundReadWhatTheUpdateAddsTo) {
   const Function f = ParseProgram(R"(
 @T.prim_func

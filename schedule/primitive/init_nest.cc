@@ -8,6 +8,34 @@
 namespace kiln {
 namespace {
 
+// What the init of the block reads: elements at places of spatial iterators, or
+// all of a tensor.
+std::vector<BufferRegion> ReadsOfInit(const BlockNode& block) {
+  const auto is_spatial = [&](const VarNode* var) {
+    return std::any_of(
+        block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+          return iter.var.get() == var && iter.type == IterType::kSpatial;
+        });
+  };
+  std::vector<BufferRegion> reads;
+  VisitExprs(block.init, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (!load) return true;
+    BufferRegion region{load->buffer, {}};
+    for (size_t d = 0; d < load->indices.size(); ++d) {
+      const Expr& index = load->indices[d];
+      const bool is_point =
+          !index->has_loads &&
+          !UsesVar(index, [&](const VarNode* var) { return !is_spatial(var); });
+      region.region.push_back(is_point ? Range{index, Int(1)}
+                                       : Range{Int(0), load->buffer->shape[d]});
+    }
+    reads.push_back(std::move(region));
+    return true;
+  });
+  return reads;
+}
+
 // The block of the initialization, with iterators of its own, in `loops`, by
 // the variables of the old ones.
 Block InitBlock(const BlockNode& block, BlockId id, const VarMap& loops) {
@@ -28,6 +56,10 @@ Block InitBlock(const BlockNode& block, BlockId id, const VarMap& loops) {
   for (const BufferRegion& written : block.writes) {
     init.writes.push_back(MapRegion(
         written, [&](const Expr& e) { return Substitute(e, renamed); }));
+  }
+  for (const BufferRegion& read : ReadsOfInit(block)) {
+    init.reads.push_back(
+        MapRegion(read, [&](const Expr& e) { return Substitute(e, renamed); }));
   }
   init.body = Substitute(block.init, renamed);
   return MakeBlock(std::move(init));

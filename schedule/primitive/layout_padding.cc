@@ -114,7 +114,9 @@ class NestRewriter {
         return !in_block && FitsBlock(*s.As<BlockRealizeNode>());
       case StmtKind::kFor: {
         const auto* loop = s.As<ForNode>();
-        return !UsesChain(loop->min) && !UsesChain(loop->extent) &&
+        const bool same_everywhere = AsInt(loop->min) && AsInt(loop->extent);
+        return (same_everywhere || (!in_block && !UsesChain(loop->min) &&
+                                    !UsesChain(loop->extent))) &&
                Fits(loop->body, in_block);
       }
       case StmtKind::kSeq: {

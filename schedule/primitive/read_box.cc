@@ -53,26 +53,17 @@ bool LeavesReadsToInnerBlocks(const BlockNode& block, const Buffer& tensor) {
          !(block.init && UsesDirectly(block.init, tensor));
 }
 
-// Whether one statement, run for all values of its iterators, reads the tensor
-// from end to end: common, and quickly seen.
-bool ReadsWhole(const BlockRealizeNode& realize, const Buffer& tensor) {
-  const BlockNode& block = *realize.block;
-  if (!block.body.As<StoreNode>() || !IsOne(realize.predicate)) return false;
-  const auto is_whole = [&](const Range& range, const Expr& extent) {
-    const int64_t* wanted = AsInt(extent);
-    return wanted && std::any_of(block.iters.begin(), block.iters.end(),
-                                 [&](const IterVar& iter) {
-                                   const int64_t* n = AsInt(iter.domain.extent);
-                                   return iter.var == range.min && n &&
-                                          *n == *wanted;
-                                 });
+// Whether a block inside of this one runs under a condition.
+bool HasInnerCondition(const BlockNode& block) {
+  bool found = false;
+  const auto look = [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    found = found || (realize && !IsOne(realize->predicate));
+    return !found;
   };
-  return std::any_of(
-      block.reads.begin(), block.reads.end(), [&](const BufferRegion& region) {
-        return region.buffer == tensor &&
-               std::equal(region.region.begin(), region.region.end(),
-                          tensor->shape.begin(), is_whole);
-      });
+  Visit(block.body, look);
+  if (block.init) Visit(block.init, look);
+  return found;
 }
 
 class Reads {
@@ -160,12 +151,16 @@ std::vector<Range> ReadBox(const Scope& scope,
                            const std::vector<BlockId>& readers,
                            const Buffer& tensor) {
   Reads reads(tensor);
+  bool has_condition = false;
   for (BlockId reader : readers) {
     const int index = scope.IndexOf(reader);
-    if (index < 0 || ReadsWhole(*scope.blocks[index].realize, tensor)) {
-      return FullRegion(tensor).region;
-    }
-    reads.Add(scope.blocks[index]);
+    if (index < 0) return FullRegion(tensor).region;
+    has_condition =
+        has_condition || HasInnerCondition(scope.blocks[index].block());
+  }
+  if (!has_condition) return FullRegion(tensor).region;
+  for (BlockId reader : readers) {
+    reads.Add(scope.blocks[scope.IndexOf(reader)]);
   }
   return reads.Box();
 }

@@ -21,7 +21,8 @@ namespace kiln {
 //         T.where(vi < 10)            # A[0:10]
 //         T.reads(A[vi])
 //
-// All of the tensor where a bound is not a constant within it.
+// All of the tensor where no block inside runs under a condition, or where a
+// bound is not a constant within it.
 std::vector<Range> ReadBox(const Scope& scope,
                            const std::vector<BlockId>& readers,
                            const Buffer& tensor);

@@ -310,6 +310,30 @@ def main(A: T.Buffer((14, 3), "float32"), C: T.Buffer((14,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, g, 5));
 }
 
+// For padding, F has no element that could tell how often a loop runs.
+TEST(TransformLayoutTest,
+     ALoopInABlockThatDependsOnThePlaceIsNotRunForPadding) {
+  const Function f = *ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
+    B = T.alloc_buffer((14,))
+    for i in range(14):
+        with T.block("B"):
+            vi = T.axis.spatial(14, i)
+            B[vi] = A[vi]
+            for k in range(vi % 3):
+                B[vi] = B[vi] + T.float32(2)
+    for i in range(14):
+        with T.block("C"):
+            vi = T.axis.spatial(14, i)
+            C[vi] = B[vi]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            TransformLayout(f, Named(f, "B"), 0, true, Tiles(4),
+                                            PadWith(Float(0.0))));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 5));
+}
+
 TEST(TransformLayoutTest, RefusesArgumentsThatMakeNoSense) {
   const Function f = Matmul(12);
   const BlockId c = Named(f, "C");

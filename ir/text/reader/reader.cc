@@ -1,5 +1,7 @@
 #include "kiln/ir/text/reader/reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -66,10 +68,55 @@ bool IsDimension(const py::Expr& value) {
          (value.items.size() == 1 && (name == "int64" || name == "int32"));
 }
 
+// T.block("C"), T.grid(4, 4), T.axis.spatial(4, i): what only the body of a
+// tensor function calls.
+bool IsOfBody(const py::Expr& e) {
+  if (e.kind != py::ExprKind::kCall) return false;
+  const std::string name = script::TensorName(e.items[0]);
+  constexpr std::string_view kCallees[] = {
+      "block",          "sblock",      "grid",       "serial",
+      "parallel",       "unroll",      "vectorized", "where",
+      "thread_binding", "reads",       "writes",     "init",
+      "block_attr",     "sblock_attr", "evaluate",   "alloc_buffer"};
+  return name.rfind("axis.", 0) == 0 ||
+         std::find(std::begin(kCallees), std::end(kCallees), name) !=
+             std::end(kCallees);
+}
+
+// Whether a line of a script can only have slipped out of the tensor function
+// above it: a store, a block, a loop or a note of a block.
+bool SlippedOut(const py::Stmt& s, const py::Stmt& above) {
+  using Kind = py::StmtKind;
+  if (s.kind == Kind::kAssign || s.kind == Kind::kAugment) {
+    const py::Expr& target = s.targets[0];
+    const auto is_target = [&](const py::Parameter& p) {
+      return target.kind == py::ExprKind::kSubscript &&
+             target.items[0].IsName(p.name);
+    };
+    return std::any_of(above.parameters.begin(), above.parameters.end(),
+                       is_target) ||
+           (s.value && IsOfBody(*s.value));
+  }
+  if (s.kind == Kind::kExpr || s.kind == Kind::kFor) {
+    if (s.value && IsOfBody(*s.value)) return true;
+  }
+  if (s.kind == Kind::kWith && IsOfBody(s.values[0])) return true;
+  const bool is_around =
+      s.kind == Kind::kFor || s.kind == Kind::kIf || s.kind == Kind::kWith;
+  return is_around &&
+         std::any_of(s.body.begin(), s.body.end(), [&](const py::Stmt& inner) {
+           return SlippedOut(inner, above);
+         });
+}
+
 // What a module can neither hold nor take note of. Calls of the I dialect are
 // about the graph level.
 bool MeansNothing(const py::Stmt& s) {
   using Kind = py::StmtKind;
+  if (s.kind == Kind::kAssign || s.kind == Kind::kAnnotate) {
+    return s.targets[0].kind == py::ExprKind::kSubscript ||
+           (s.value && IsOfBody(*s.value));
+  }
   if (s.kind != Kind::kExpr) {
     return s.kind != Kind::kAssign && s.kind != Kind::kAnnotate &&
            s.kind != Kind::kPass && s.kind != Kind::kImport;
@@ -205,11 +252,18 @@ absl::StatusOr<Module> ModuleReader::Read(const std::vector<py::Stmt>& file) {
                          "with @I.ir_module, or a function decorated with "
                          "@T.prim_func");
   }
+  const py::Stmt* above = nullptr;
   for (const py::Stmt& s : file) {
     if (&s == module) {
       KILN_RETURN_IF_ERROR(Class(s));
     } else if (IsTensorFunction(s) || IsGraphFunction(s)) {
       KILN_RETURN_IF_ERROR(Function(s));
+      above = &s;
+    } else if (above && SlippedOut(s, *above)) {
+      return source_.Error(s.begin,
+                           absl::StrCat("this stands outside of `", above->name,
+                                        "`; indent it as far as the line of "
+                                        "the body that it belongs to"));
     } else {
       Constant(s);
     }

@@ -454,5 +454,59 @@ def main(X: T.Buffer((4, 8), "float32"), H: T.Buffer((5, 8), "float32")):
   EXPECT_THAT(PrintFunction(*read), HasSubstr("T.reads(X[vt, vj], H["));
 }
 
+absl::Status AfterAFunction(const std::string& lines) {
+  return ParseModule("slip.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]
+)" + lines)
+      .status();
+}
+
+TEST(ReaderTest, LinesThatSlippedOutOfAFunctionAreNotDropped) {
+  for (const char* lines :
+       {"B[1] = A[2]", "B[1] += A[2]", "with T.block(\"C\"):\n    pass",
+        "for j in T.grid(4):\n    pass", "vj = T.axis.spatial(4, 1)",
+        "T.evaluate(0)", "for j in range(4):\n    B[j] = A[j]",
+        "if True:\n    with T.block(\"C\"):\n        pass"}) {
+    EXPECT_THAT(AfterAFunction(lines),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("slip.py:8:"),
+                               HasSubstr("stands outside of `main`"))))
+        << lines;
+  }
+}
+
+TEST(ReaderTest, AScriptMayGoOnAfterAFunction) {
+  KILN_EXPECT_OK(AfterAFunction(R"(sch = tvm.tir.Schedule(main)
+kinds = {}
+kinds["B"] = 3
+for block in ["B"]:
+    kinds[block] = sch.get_block(block)
+with open("out.py", "w") as out:
+    out.write(main.script())
+x: T.int32 = 3
+)"));
+}
+
+TEST(ReaderTest, AStoreMeansNothingInAModule) {
+  EXPECT_THAT(ParseModule("slip.py", R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            A[i] = A[i] + T.float32(1)
+    A[2] = 3
+)")
+                  .status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("slip.py:8:"),
+                             HasSubstr("means nothing in a module"))));
+}
+
 }  // namespace
 }  // namespace kiln
