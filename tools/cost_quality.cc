@@ -20,6 +20,7 @@
 #include "kiln/search/cost/quality.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/space/trace_space.h"
+#include "kiln/tools/reporting/task_data.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/vm/profile/machine_constants.h"
 
@@ -38,6 +39,8 @@ struct Measurements {
   std::vector<Features> features;
   std::vector<double> seconds;
 };
+
+constexpr size_t kLeastPrograms = 4;
 
 // A target's fingerprint ends with the threads that kernels use.
 int ThreadsOf(const std::string& target) {
@@ -105,7 +108,6 @@ absl::Status Judge(const std::string& name, const Measurements& m) {
 }
 
 absl::Status JudgeAll(const Measurements& m) {
-  if (m.features.size() < 4) return absl::OkStatus();
   std::printf("%s: %zu programs, %.1f to %.1f us\n", m.name.c_str(),
               m.features.size(),
               *std::min_element(m.seconds.begin(), m.seconds.end()) * 1e6,
@@ -126,10 +128,11 @@ absl::StatusOr<int> Run() {
   }
   const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
   const std::string path = CallerPath(absl::GetFlag(FLAGS_work_dir));
-  KILN_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
-                        Database::Open(path + "/database.sqlite"));
+  KILN_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
+                        report::OpenWorkDir(path, "--work-dir"));
   KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,
                         database->AllWorkloads());
+  bool any = false;
   for (const Workload& workload : workloads) {
     std::set<std::string> targets;
     RecordFilter filter;
@@ -142,8 +145,15 @@ absl::StatusOr<int> Run() {
     for (const std::string& target : targets) {
       KILN_ASSIGN_OR_RETURN(const Measurements m,
                             Collect(*database, workload, target, machine));
+      if (m.features.size() < kLeastPrograms) continue;
       KILN_RETURN_IF_ERROR(JudgeAll(m));
+      any = true;
     }
+  }
+  if (!any) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " holds no task of ", kLeastPrograms,
+                     " measured programs; tune more of them there"));
   }
   return kExitOk;
 }

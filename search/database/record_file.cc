@@ -39,9 +39,16 @@ absl::StatusOr<std::unique_ptr<RecordFile>> RecordFile::Open(
                           absl::StrCat(path, ": ", count.status().message()));
     }
     file->loaded_ = count->records;
-    if (whole < text->size() &&
-        truncate(path.c_str(), static_cast<off_t>(whole)) != 0) {
-      return SystemError(path);
+    if (whole < text->size()) {
+      if ((*text)[whole] != '{') {
+        return absl::InvalidArgumentError(absl::StrCat(
+            path,
+            ": the end of the file is no record, so that nothing is "
+            "added to it; name another file"));
+      }
+      if (truncate(path.c_str(), static_cast<off_t>(whole)) != 0) {
+        return SystemError(path);
+      }
     }
   }
   file->file_.reset(std::fopen(path.c_str(), "a"));

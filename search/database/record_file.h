@@ -18,8 +18,9 @@ namespace kiln {
 class RecordFile {
  public:
   // Takes what the file holds into the database (json_lines.h), and opens it
-  // to add more. A last line that a killed run left unfinished is cut off. The
-  // error names the file, and the line.
+  // to add more. A last line that a killed run left unfinished is cut off; an
+  // end that begins like no record is refused. The error names the file, and
+  // the line.
   static absl::StatusOr<std::unique_ptr<RecordFile>> Open(
       const std::string& path, Database* database);
 

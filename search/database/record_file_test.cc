@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "kiln/base/file.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/search/database/testing.h"
 
@@ -55,6 +56,16 @@ TEST_F(RecordFileTest, ALineThatAKillCutIsDropped) {
   std::ofstream(path_, std::ios::app) << "{\"version\":1,\"rec";
   EXPECT_EQ(CountNow(), 1);
   EXPECT_EQ(CountNow(), 1);
+}
+
+TEST_F(RecordFileTest, AnEndThatIsNoRecordIsRefusedAndLeftAsItIs) {
+  const std::string contents("\x89PNG\0of one line", 16);
+  std::ofstream(path_, std::ios::binary) << contents;
+  std::unique_ptr<Database> database = Database::InMemory().value();
+  EXPECT_THAT(RecordFile::Open(path_, database.get()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the end of the file is no record")));
+  EXPECT_EQ(ReadFile(path_).value(), contents);
 }
 
 TEST_F(RecordFileTest, WhatIsNoRecordIsRefusedAndLeftAsItIs) {

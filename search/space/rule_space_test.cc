@@ -90,6 +90,21 @@ def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
   }
 }
 
+TEST(RuleSpaceTest, RulesAskBeforeEachBlockWhetherToStop) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload("cbr:9,11,5,20,3,2,1"));
+  for (int blocks : {0, 1, 3}) {
+    int asked = 0;
+    RuleContext context;
+    context.stop = [&] { return ++asked > blocks; };
+    for (const Design& design : MakeDesigns(module, CpuRules(), context)) {
+      EXPECT_LE(design.uses.size(), static_cast<size_t>(blocks));
+      KILN_EXPECT_OK(CheckCloseResults(
+          module.functions[0], *design.schedule.state().functions[0], 3));
+    }
+    EXPECT_GT(asked, blocks);
+  }
+}
+
 TEST(RuleSpaceTest, AProgramThatNoRuleKnowsStaysAsItIs) {
   KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("s.py", R"(
 @T.prim_func

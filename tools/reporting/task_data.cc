@@ -186,8 +186,8 @@ std::string CpuOf(const std::string& target) {
   return absl::StrJoin(kept, " ");
 }
 
-absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path,
-                                                  const std::string& flag) {
+absl::StatusOr<std::unique_ptr<Database>> OpenWorkDir(const std::string& path,
+                                                      const std::string& flag) {
   const std::string file = absl::StrCat(path, "/database.sqlite");
   // Opening makes a database where there is none.
   const absl::Status there = ReadFile(file).status();
@@ -196,14 +196,21 @@ absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path,
                         absl::StrCat(std::string(there.message()), "; ", flag,
                                      " names a folder that tune has left"));
   }
+  return Database::Open(file);
+}
+
+absl::StatusOr<std::vector<TaskData>> ReadWorkDir(const std::string& path,
+                                                  const std::string& flag) {
   KILN_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
-                        Database::Open(file));
+                        OpenWorkDir(path, flag));
   KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,
                         database->AllWorkloads());
   std::vector<TaskData> tasks;
   for (const Workload& workload : workloads) {
     absl::StatusOr<std::vector<TaskData>> more = TasksOf(workload, *database);
-    if (!more.ok()) return At(file, more.status());
+    if (!more.ok()) {
+      return At(absl::StrCat(path, "/database.sqlite"), more.status());
+    }
     for (TaskData& task : *more) tasks.push_back(std::move(task));
   }
   NameAsTuned(path, &tasks);

@@ -3,11 +3,13 @@
 #define KILN_TOOLS_REPORTING_TASK_DATA_H_
 
 #include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/search/database/database.h"
 #include "kiln/search/database/record.h"
 #include "kiln/search/task/task_work.h"
 
@@ -40,9 +42,13 @@ struct TaskData : TaskWork {
 // "x86_64-pc-linux-gnu znver4" of a target with all its features and threads.
 std::string CpuOf(const std::string& target);
 
-// Reads the database of a work directory of `tune`. kNotFound where there is
-// no such folder or no database in it; other errors are those of the database
-// and of its programs, with the path. `flag` is the one that named the folder.
+// The database of a work directory of `tune`. kNotFound where there is no such
+// folder or no database in it. `flag` is the one that named the folder.
+absl::StatusOr<std::unique_ptr<Database>> OpenWorkDir(const std::string& path,
+                                                      const std::string& flag);
+
+// Reads it. Other errors are those of the database and of its programs, with
+// the path.
 absl::StatusOr<std::vector<TaskData>> ReadWorkDir(
     const std::string& path, const std::string& flag = "--work-dir");
 

@@ -1,5 +1,6 @@
 #include "kiln/tools/tuning/prepare.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -35,14 +36,18 @@ Workload MakeWorkload(const Module& module, const std::string& function) {
 }
 
 absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
-                       TraceSpace* space) {
+                       const std::function<bool()>& stop, TraceSpace* space) {
   if (job.space) {
     KILN_RETURN_IF_ERROR(AddScript(*job.space, space));
   }
   if (!job.space || job.use_rules) {
-    AddRuleSchedules(CpuRules(),
-                     {.registers = RegistersOf(target), .function = function},
-                     space);
+    const RuleContext context{RegistersOf(target), function, stop};
+    AddRuleSchedules(CpuRules(), context, space);
+  }
+  if (stop && stop()) {
+    return absl::CancelledError(
+        absl::StrCat("interrupted before the schedules of ", job.name,
+                     " were made: no trial was run, and nothing was written"));
   }
   if (space->size() > 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
@@ -65,7 +70,8 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   auto prepared = std::make_unique<PreparedTask>();
   prepared->space = std::make_unique<TraceSpace>(job.module, function);
   prepared->space->DrawUntil(guide.stop);
-  KILN_RETURN_IF_ERROR(FillSpace(job, target, function, prepared->space.get()));
+  KILN_RETURN_IF_ERROR(
+      FillSpace(job, target, function, guide.stop, prepared->space.get()));
   TuneTask& task = prepared->task;
   task.name = job.name;
   task.workload = MakeWorkload(job.module, job.function);

@@ -36,6 +36,7 @@ std::vector<Design> ApplyToAll(const ScheduleRule& rule,
       RootBlocks(FunctionOf(design.schedule, context));
   std::vector<Design> designs = {std::move(design)};
   for (const std::string& block : blocks) {
+    if (context.stop && context.stop()) break;
     std::vector<std::vector<Design>> ways;
     size_t count = 0;
     for (Design& one : designs) {

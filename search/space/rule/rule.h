@@ -3,6 +3,7 @@
 #define KILN_SEARCH_SPACE_RULE_RULE_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ namespace kiln {
 struct RuleContext {
   RegisterFile registers;
   int function = 0;  // the one to schedule, in the module
+  // Asked before each block; where it says so, designs stay as they are.
+  std::function<bool()> stop = nullptr;
 };
 
 inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {
