@@ -15,7 +15,8 @@
 #include "absl/algorithm/container.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/llvm/look_ahead.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -128,12 +129,12 @@ void Emitter::PrefetchRow(const Buffer& buffer, const Expr& index, int lanes) {
     return;
   }
   for (const auto& [seen, seen_index] : stream.seen) {
-    if (seen == buffer.get() && lower::SameStructure(seen_index, index)) return;
+    if (seen == buffer.get() && SameExpr(seen_index, index)) return;
   }
   stream.seen.emplace_back(buffer.get(), index);
   const int64_t bytes = buffer->dtype.Element().bytes();
   const int64_t stride =
-      bytes * lower::ToLinear(index).Coefficient(stream.loop->var.get());
+      bytes * ToLinear(index).Coefficient(stream.loop->var.get());
   if (stride <= kMinStrideBytes || stride <= bytes * SpanOf(buffer)) return;
   llvm::Value* later = b_.CreateConstGEP1_64(
       b_.getInt8Ty(), Address(buffer, index), stride * stream.ahead);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -125,7 +125,7 @@ bool MayTrap(const Expr& e) {
 
 // The loop that goes on where the last of `loops`, the rows, ends; nullopt
 // where there is none, or where rows are not that of an affine index.
-std::optional<size_t> FindBlockLoop(const lower::LinearForm& form,
+std::optional<size_t> FindBlockLoop(const Linear& form,
                                     absl::Span<const ForNode* const> loops) {
   const ForNode& rows = *loops.back();
   const int64_t* count = AsInt(rows.extent);
@@ -222,7 +222,7 @@ AskAhead AskForNextCopy(const VectorCopy& copy,
 AskAhead AskForNextBlock(const VectorGrid& grid,
                          absl::Span<const ForNode* const> loops) {
   if (loops.size() < 3 || MayTrap(grid.first)) return {};
-  const auto block = FindBlockLoop(lower::ToLinear(grid.first), loops);
+  const auto block = FindBlockLoop(ToLinear(grid.first), loops);
   if (!block) return {};
   const auto inside = loops.subspan(*block + 1);
   std::vector<const ForNode*> panels(inside.begin(), inside.end() - 1);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::codegen_internal {
@@ -34,7 +34,7 @@ class NextPanelTest : public testing::Test {
         at[j_.get()] = Int(j);
         at[k_.get()] = Int(k);
         for (const Expr& e : ask.indices) {
-          lower::Normalizer normalizer;
+          IndexNormalizer normalizer;
           values.insert(*AsInt(normalizer.Run(Substitute(e, at))));
         }
       }
@@ -160,7 +160,7 @@ class NextBlockTest : public testing::Test {
       at[i_.get()] = Int(step / 10 % passes);
       at[k_.get()] = Int(step % 10);
       for (const Expr& e : ask.indices) {
-        lower::Normalizer normalizer;
+        IndexNormalizer normalizer;
         values.push_back(*AsInt(normalizer.Run(Substitute(e, at))));
       }
     }
@@ -245,7 +245,7 @@ class NextCopyTest : public testing::Test {
       at[i_.get()] = Int(step / 10);
       at[k_.get()] = Int(step % 10);
       for (const Expr& index : ask.indices) {
-        lower::Normalizer normalizer;
+        IndexNormalizer normalizer;
         asked.insert(*AsInt(normalizer.Run(Substitute(index, at))));
       }
     }

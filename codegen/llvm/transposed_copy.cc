@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::codegen_internal {
@@ -51,7 +51,7 @@ std::optional<TransposedCopy> FindTransposedCopy(absl::Span<const Stmt> stmts) {
   }
   TransposedCopy copy{
       start->load->buffer, start->first, start->stride, size, {}};
-  const lower::LinearForm first = lower::ToLinear(start->first);
+  const Linear first = ToLinear(start->first);
   for (int64_t i = 0; i < size; ++i) {
     const std::optional<Gathering> row = FindGathering(stmts[i]);
     if (!row || row->load->buffer != copy.source ||
@@ -59,9 +59,8 @@ std::optional<TransposedCopy> FindTransposedCopy(absl::Span<const Stmt> stmts) {
         row->stride != copy.stride || row->load->dtype.lanes() != size) {
       return std::nullopt;
     }
-    const lower::LinearForm step =
-        lower::Difference(lower::ToLinear(row->first), first);
-    if (!step.IsConstant() || step.constant != i) return std::nullopt;
+    const Linear step = Difference(ToLinear(row->first), first);
+    if (!step.is_constant() || step.constant != i) return std::nullopt;
     copy.stores.push_back(row->store);
   }
   return copy;

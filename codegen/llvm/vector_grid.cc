@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::codegen_internal {
@@ -13,7 +13,7 @@ namespace {
 // Vectors of one buffer whose elements are constants apart.
 struct Family {
   const LoadNode* load;  // one of them
-  lower::LinearForm form;
+  Linear form;
   std::vector<int64_t> apart;  // from that one, each once
 };
 
@@ -23,14 +23,14 @@ void AddApart(int64_t apart, std::vector<int64_t>* all) {
 }
 
 void AddToFamilies(const LoadNode& load, std::vector<Family>* families) {
-  lower::LinearForm form = lower::ToLinear(ContiguousBase(load.indices[0]));
+  Linear form = ToLinear(ContiguousBase(load.indices[0]));
   for (Family& family : *families) {
     if (family.load->buffer != load.buffer ||
         family.load->dtype != load.dtype) {
       continue;
     }
-    const lower::LinearForm apart = lower::Difference(form, family.form);
-    if (apart.IsConstant()) return AddApart(apart.constant, &family.apart);
+    const Linear apart = Difference(form, family.form);
+    if (apart.is_constant()) return AddApart(apart.constant, &family.apart);
   }
   families->push_back({&load, std::move(form), {0}});
 }
@@ -115,7 +115,7 @@ int64_t VectorSpan(const Stmt& body, const Buffer& buffer) {
                              ? ContiguousBase(load->indices[0])
                              : Expr();
     if (element) {
-      const int64_t at = lower::ToLinear(element).constant;
+      const int64_t at = ToLinear(element).constant;
       first = std::min(first, at);
       end = std::max(end, at + load->dtype.lanes());
     }

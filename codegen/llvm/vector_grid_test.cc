@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::codegen_internal {
@@ -27,7 +27,7 @@ class VectorGridTest : public testing::Test {
   int64_t At(const VectorGrid& grid, int64_t row, int64_t column) const {
     VarMap zero;
     zero[k_.get()] = Int(0);
-    lower::Normalizer normalizer;
+    IndexNormalizer normalizer;
     return *AsInt(normalizer.Run(Substitute(grid.first, zero))) +
            row * grid.row_step + column * grid.column_step;
   }

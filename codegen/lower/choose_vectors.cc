@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kiln/codegen/lower/lane_independence.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -43,7 +43,7 @@ void Suitability::CheckAccess(const Buffer& buffer,
   Require(buffer->dtype.is_scalar() && !buffer->dtype.is_bool() &&
           indices[0].dtype() == DType::Index());
   if (!is_good_) return;
-  const lower::LinearForm form = lower::ToLinear(indices[0]);
+  const Linear form = ToLinear(indices[0]);
   Require(!form.HidesVar([&](const VarNode* v) { return v == lane_.get(); }));
   const int64_t stride = form.Coefficient(lane_.get());
   Require(stride == 1 || (stride == 0 && !is_store));

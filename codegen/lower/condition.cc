@@ -5,10 +5,13 @@
 namespace kiln::lower {
 namespace {
 
-LinearForm Minus(const Expr& a, const Expr& b, int64_t bias) {
-  LinearForm form = Difference(ToLinear(a), ToLinear(b));
-  form.constant += bias;
-  return form;
+// a - b + bias, tested; nullopt where numbers overflow.
+std::optional<Condition> Tested(const Expr& a, const Expr& b, int64_t bias,
+                                Test test) {
+  Linear form = Difference(ToLinear(a), ToLinear(b));
+  form.AddConstant(bias);
+  if (!form.ok) return std::nullopt;
+  return Condition{std::move(form), test};
 }
 
 }  // namespace
@@ -18,19 +21,11 @@ std::optional<Condition> AsCondition(const Expr& e) {
   if (!node || node->a.dtype() != DType::Index()) return std::nullopt;
   const Expr &a = node->a, &b = node->b;
   const ExprKind kind = e.kind();
-  if (kind == ExprKind::kLT) {
-    return Condition{Minus(b, a, -1), Test::kNonNegative};
-  }
-  if (kind == ExprKind::kLE) {
-    return Condition{Minus(b, a, 0), Test::kNonNegative};
-  }
-  if (kind == ExprKind::kGT) {
-    return Condition{Minus(a, b, -1), Test::kNonNegative};
-  }
-  if (kind == ExprKind::kGE) {
-    return Condition{Minus(a, b, 0), Test::kNonNegative};
-  }
-  if (kind == ExprKind::kEQ) return Condition{Minus(a, b, 0), Test::kZero};
+  if (kind == ExprKind::kLT) return Tested(b, a, -1, Test::kNonNegative);
+  if (kind == ExprKind::kLE) return Tested(b, a, 0, Test::kNonNegative);
+  if (kind == ExprKind::kGT) return Tested(a, b, -1, Test::kNonNegative);
+  if (kind == ExprKind::kGE) return Tested(a, b, 0, Test::kNonNegative);
+  if (kind == ExprKind::kEQ) return Tested(a, b, 0, Test::kZero);
   return std::nullopt;
 }
 

@@ -4,14 +4,14 @@
 
 #include <optional>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 
 namespace kiln::lower {
 
 // What a condition says about a linear form.
 enum class Test { kNonNegative, kZero };
 struct Condition {
-  LinearForm form;
+  Linear form;
   Test test;
 };
 

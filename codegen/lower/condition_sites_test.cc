@@ -1,7 +1,8 @@
 #include "kiln/codegen/lower/condition_sites.h"
 
 #include "gtest/gtest.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/type/dtype.h"
 
 namespace kiln::lower {
@@ -19,9 +20,9 @@ TEST(ConditionSitesTest, ConjunctsOfStatementsAndChoicesWithTheirLoops) {
   const ConditionSites found = FindConditionSites(loop, {outer.As<ForNode>()});
   ASSERT_EQ(found.sites.size(), 3);
   for (int k = 0; k < 3; ++k) {
-    EXPECT_TRUE(SameStructure(found.sites[k].conjunct, k == 0   ? first
-                                                       : k == 1 ? second
-                                                                : third));
+    EXPECT_TRUE(SameExpr(found.sites[k].conjunct, k == 0   ? first
+                                                  : k == 1 ? second
+                                                           : third));
     ASSERT_EQ(found.sites[k].loops.size(), 2);
     EXPECT_EQ(found.sites[k].loops[0], outer.As<ForNode>());
     EXPECT_EQ(found.sites[k].loops[1], loop.As<ForNode>());

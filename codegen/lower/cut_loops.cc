@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "kiln/codegen/lower/condition.h"
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -34,7 +34,7 @@ std::optional<Values> Cutter::Holds(const Expr& conjunct,
                                     const ForNode& loop) const {
   const std::optional<Condition> condition = AsCondition(conjunct);
   if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
-  LinearForm rest = condition->form;
+  Linear rest = condition->form;
   const int64_t factor = rest.Coefficient(loop.var.get());
   const auto is_var = [&](const VarNode* v) { return v == loop.var.get(); };
   if (factor == 0 || rest.HidesVar(is_var)) return std::nullopt;
@@ -43,15 +43,17 @@ std::optional<Values> Cutter::Holds(const Expr& conjunct,
                    [&](const auto& term) { return term.atom == loop.var; }));
   const auto low = Extreme(rest, loops_, 0, 1, fewer_);
   const auto high = Extreme(rest, loops_, 0, -1, fewer_);
-  if (!low || !high || !low->IsConstant() || !high->IsConstant()) {
+  if (!low || !high || !low->is_constant() || !high->is_constant()) {
     return std::nullopt;
   }
   const Values all = *ValuesOf(loop);
   Values out{all.last + 1, all.first - 1};
   for (int64_t value = all.first; value <= all.last; ++value) {
-    const bool always = factor * value + low->constant >= 0;
-    const bool ever = factor * value + high->constant >= 0;
-    if (always != ever) return std::nullopt;
+    Linear least = *low, most = *high;
+    least.AddConstant(value, factor);
+    most.AddConstant(value, factor);
+    const bool always = least.constant >= 0, ever = most.constant >= 0;
+    if (!least.ok || !most.ok || always != ever) return std::nullopt;
     if (!always) continue;
     out.first = std::min(out.first, value);
     out.last = value;

@@ -4,15 +4,13 @@
 #include <unordered_map>
 
 #include "kiln/codegen/lower/lane_independence.h"
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/nest.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
-using lower::LinearForm;
-using lower::LinearTerm;
 using lower::Nest;
 
 constexpr int64_t kMaxExtent = 64;
@@ -37,12 +35,14 @@ Extents ExtentsIn(const Stmt& s) {
 // `row` elements side by side; null when a row's end is not seen in the index.
 Expr Spread(const Expr& index, const Expr& copy, int64_t copies, int64_t row,
             const Extents& extents) {
-  const LinearForm form = lower::ToLinear(index);
-  LinearForm out;
+  const Linear form = ToLinear(index);
+  Linear out;
   int64_t reach = 0;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     const bool is_row = term.coefficient % row == 0;
-    out.terms.push_back({term.atom, term.coefficient * (is_row ? copies : 1)});
+    Linear scaled;
+    scaled.Add(term.atom, term.coefficient);
+    out.Add(scaled, is_row ? copies : 1);
     if (is_row) continue;
     auto extent = extents.find(term.atom.As<VarNode>());
     if (extent == extents.end() || term.coefficient < 0) return nullptr;
@@ -51,7 +51,7 @@ Expr Spread(const Expr& index, const Expr& copy, int64_t copies, int64_t row,
   const int64_t rest = ((form.constant % row) + row) % row;
   if (reach + rest >= row) return nullptr;
   out.constant = (form.constant - rest) * copies + rest;
-  return Add(lower::Normalizer().Build(out), Mul(copy, Int(row)));
+  return Add(IndexNormalizer().Build(out), Mul(copy, Int(row)));
 }
 
 bool LoadsFromAny(const Expr& e, const BufferMap& buffers) {

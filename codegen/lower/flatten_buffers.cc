@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -63,7 +63,7 @@ class Flattener {
   std::vector<Expr> Index(const Buffer& buffer,
                           const std::vector<Expr>& indices);
 
-  lower::Normalizer normalizer_;
+  IndexNormalizer normalizer_;
   BufferMap flat_;
   std::unordered_map<const VarNode*, Buffer> storage_;
   absl::Status status_;

@@ -1,7 +1,8 @@
 #include "kiln/codegen/lower/hoist_conditions.h"
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -59,7 +60,7 @@ Stmt MergeNeighbours(const SeqNode& seq) {
     const auto* next = s.As<IfNode>();
     const auto* last = merged.empty() ? nullptr : merged.back().As<IfNode>();
     if (next && last && !next->else_case && !last->else_case &&
-        lower::SameStructure(next->condition, last->condition) &&
+        SameExpr(next->condition, last->condition) &&
         MayMove(next->condition)) {
       merged.back() =
           MakeIf(last->condition, MakeSeq({last->then_case, next->then_case}));

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
@@ -15,7 +15,7 @@ namespace {
 
 struct Access {
   const BufferNode* buffer;
-  LinearForm index;
+  Linear index;
   bool is_affine;  // in the variables bound inside the loop
   bool is_write;
 };
@@ -76,7 +76,7 @@ void Checker::Add(const Buffer& buffer, const std::vector<Expr>& indices,
       return bounds_.count(v) || lets_.count(v);
     };
     access.is_affine = !access.index.HidesVar(is_bound);
-    for (const LinearTerm& term : access.index.terms) {
+    for (const Term& term : access.index.terms) {
       const auto* var = term.atom.As<VarNode>();
       access.is_affine &= !lets_.count(var) && !term.atom.As<LoadNode>();
     }
@@ -108,8 +108,9 @@ void Checker::Collect(const Stmt& s) {
 // The constant part of a - b when what is bound outside cancels.
 std::optional<int64_t> Checker::OuterDistance(const Access& a,
                                               const Access& b) const {
-  const LinearForm difference = Difference(a.index, b.index);
-  for (const LinearTerm& term : difference.terms) {
+  const Linear difference = Difference(a.index, b.index);
+  if (!difference.ok) return std::nullopt;
+  for (const Term& term : difference.terms) {
     if (!bounds_.count(term.atom.As<VarNode>())) return std::nullopt;
   }
   return difference.constant;

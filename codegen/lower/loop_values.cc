@@ -36,12 +36,11 @@ std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
   return Values{0, *divisor - 1};
 }
 
-std::optional<LinearForm> Extreme(const LinearForm& form,
-                                  const LoopStack& loops, size_t from, int sign,
-                                  const FewerValues& fewer) {
-  LinearForm out;
+std::optional<Linear> Extreme(const Linear& form, const LoopStack& loops,
+                              size_t from, int sign, const FewerValues& fewer) {
+  Linear out;
   out.constant = form.constant;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     const auto* var = term.atom.As<VarNode>();
     auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
     auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
@@ -57,35 +56,37 @@ std::optional<LinearForm> Extreme(const LinearForm& form,
       continue;
     }
     const bool low = (term.coefficient > 0) == (sign > 0);
-    out.constant += term.coefficient * (low ? values->first : values->last);
+    out.AddConstant(low ? values->first : values->last, term.coefficient);
   }
-  return out;
+  return out.ok ? std::make_optional(std::move(out)) : std::nullopt;
 }
 
 namespace {
 
 // The values that form >= 0 leaves to `term`; nullopt when it leaves all, or
 // none.
-std::optional<Values> ValuesLeft(const LinearForm& form, const LinearTerm& term,
+std::optional<Values> ValuesLeft(const Linear& form, const Term& term,
                                  const LoopStack& loops,
                                  const FewerValues& fewer) {
-  int64_t most_rest = form.constant;
-  for (const LinearTerm& other : form.terms) {
+  Linear most_rest;
+  most_rest.constant = form.constant;
+  for (const Term& other : form.terms) {
     if (&other == &term) continue;
     const std::optional<Values> values = ValuesIn(other.atom, loops, fewer);
     if (!values) return std::nullopt;
-    most_rest += other.coefficient *
-                 (other.coefficient > 0 ? values->last : values->first);
+    most_rest.AddConstant(other.coefficient > 0 ? values->last : values->first,
+                          other.coefficient);
   }
+  if (!most_rest.ok) return std::nullopt;
   const std::optional<Values> all = ValuesIn(term.atom, loops, fewer);
   if (!all) return std::nullopt;
   Values left = *all;
   if (term.coefficient > 0) {
-    left.first =
-        std::max(left.first, -FloorQuotient(most_rest, term.coefficient));
+    left.first = std::max(left.first,
+                          -FloorQuotient(most_rest.constant, term.coefficient));
   } else {
-    left.last =
-        std::min(left.last, FloorQuotient(most_rest, -term.coefficient));
+    left.last = std::min(left.last,
+                         FloorQuotient(most_rest.constant, -term.coefficient));
   }
   const bool is_all = left.first == all->first && left.last == all->last;
   if (left.first > left.last) return std::nullopt;
@@ -95,11 +96,10 @@ std::optional<Values> ValuesLeft(const LinearForm& form, const LinearTerm& term,
 
 }  // namespace
 
-std::vector<AtomValues> ValuesWhere(const LinearForm& form,
-                                    const LoopStack& loops,
+std::vector<AtomValues> ValuesWhere(const Linear& form, const LoopStack& loops,
                                     const FewerValues& fewer) {
   std::vector<AtomValues> found;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     if (auto values = ValuesLeft(form, term, loops, fewer)) {
       found.push_back({term.atom, *values});
     }

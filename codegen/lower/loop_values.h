@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/stmt.h"
 
 namespace kiln::lower {
@@ -36,9 +36,8 @@ std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
 // The least (sign 1) or greatest (sign -1) value of `form` over the loops from
 // `from` on, as a form of the other variables; nullopt when it has no such
 // form. Over all loops (from 0), divisions of their variables are bounded too.
-std::optional<LinearForm> Extreme(const LinearForm& form,
-                                  const LoopStack& loops, size_t from, int sign,
-                                  const FewerValues& fewer);
+std::optional<Linear> Extreme(const Linear& form, const LoopStack& loops,
+                              size_t from, int sign, const FewerValues& fewer);
 
 struct AtomValues {
   Expr atom;
@@ -47,8 +46,7 @@ struct AtomValues {
 
 // The atoms of `form` that have fewer values where form >= 0 than in all
 // iterations of `loops`: with j in range(11), 3*j - 30 leaves 10 to j.
-std::vector<AtomValues> ValuesWhere(const LinearForm& form,
-                                    const LoopStack& loops,
+std::vector<AtomValues> ValuesWhere(const Linear& form, const LoopStack& loops,
                                     const FewerValues& fewer = {});
 
 }  // namespace kiln::lower

@@ -1,6 +1,7 @@
 #include "kiln/codegen/lower/loop_values.h"
 
 #include "gtest/gtest.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln::lower {
 namespace {
@@ -18,7 +19,7 @@ class LoopValuesTest : public testing::Test {
   void ExpectOne(const std::vector<AtomValues>& found, const Expr& atom,
                  int64_t first, int64_t last) {
     ASSERT_EQ(found.size(), 1);
-    EXPECT_TRUE(SameStructure(found[0].atom, atom));
+    EXPECT_TRUE(SameExpr(found[0].atom, atom));
     EXPECT_EQ(found[0].values.first, first);
     EXPECT_EQ(found[0].values.last, last);
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
@@ -47,7 +47,7 @@ bool IsFlat(const Buffer& buffer, const std::vector<Expr>& indices) {
 }
 
 // Whether `form` has `var` elsewhere than as an atom.
-bool Hides(const LinearForm& form, const VarNode* var) {
+bool Hides(const Linear& form, const VarNode* var) {
   return form.HidesVar([&](const VarNode* v) { return v == var; });
 }
 
@@ -56,7 +56,7 @@ bool Finder::AddStore() {
   if (!IsFlat(store.buffer, store.indices) || store.buffer->dtype.is_bool()) {
     return false;
   }
-  const LinearForm form = ToLinear(store.indices[0]);
+  const Linear form = ToLinear(store.indices[0]);
   for (NestLoop& loop : nest_.loops) {
     if (loop.extent == 1) continue;
     if (Hides(form, loop.loop->var.get())) return false;
@@ -92,11 +92,11 @@ bool Finder::CheckLoad(const LoadNode& load) {
   if (!IsFlat(load.buffer, load.indices)) return false;
   if (load.buffer == nest_.store->buffer) {
     nest_.is_update = true;
-    const LinearForm apart = Difference(ToLinear(load.indices[0]),
-                                        ToLinear(nest_.store->indices[0]));
-    return apart.IsConstant() && apart.constant == 0;
+    const Linear apart = Difference(ToLinear(load.indices[0]),
+                                    ToLinear(nest_.store->indices[0]));
+    return apart.is_constant() && apart.constant == 0;
   }
-  const LinearForm form = ToLinear(load.indices[0]);
+  const Linear form = ToLinear(load.indices[0]);
   NestAccess access{&load, {}, {}};
   for (NestLoop& loop : nest_.loops) {
     const VarNode* var = loop.loop->var.get();
@@ -108,7 +108,7 @@ bool Finder::CheckLoad(const LoadNode& load) {
   }
   nest_.loads.push_back(std::move(access));
   bool reads_stored = false;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     reads_stored |= LoadsFrom(term.atom, nest_.store->buffer);
   }
   return !reads_stored;

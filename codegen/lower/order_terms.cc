@@ -8,20 +8,19 @@
 #include <utility>
 #include <vector>
 
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
-using lower::LinearForm;
-
 // A vector of consecutive elements.
 struct Operand {
   const BufferNode* buffer;
-  LinearForm first;
+  Linear first;
 };
 // What a statement adds to an accumulator.
 struct Term {
@@ -44,7 +43,7 @@ Expr AddedBy(const StoreNode& store, const RampNode& place) {
     const auto* load = e.As<LoadNode>();
     if (!load || load->buffer != store.buffer) return false;
     const RampNode* read = ContiguousVector(load->indices);
-    return read && lower::SameStructure(read->base, place.base);
+    return read && SameExpr(read->base, place.base);
   };
   if (is_sum(add->a)) return add->b;
   return is_sum(add->b) ? add->a : nullptr;
@@ -71,7 +70,7 @@ std::optional<Term> AsTerm(const Stmt& s) {
   for (int i = 0; i < 2; ++i) {
     const RampNode* vector = ContiguousVector(loads[i]->indices);
     if (!vector || loads[i]->buffer == store->buffer) return std::nullopt;
-    term.operands[i] = {loads[i]->buffer.get(), lower::ToLinear(vector->base)};
+    term.operands[i] = {loads[i]->buffer.get(), ToLinear(vector->base)};
   }
   return term;
 }
@@ -79,8 +78,8 @@ std::optional<Term> AsTerm(const Stmt& s) {
 // How far an operand is from that of another term; nullopt where that varies.
 std::optional<int64_t> Distance(const Operand& from, const Operand& to) {
   if (from.buffer != to.buffer) return std::nullopt;
-  const LinearForm distance = lower::Difference(to.first, from.first);
-  if (!distance.IsConstant()) return std::nullopt;
+  const Linear distance = Difference(to.first, from.first);
+  if (!distance.is_constant()) return std::nullopt;
   return distance.constant;
 }
 

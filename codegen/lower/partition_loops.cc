@@ -8,9 +8,10 @@
 #include "kiln/codegen/lower/condition.h"
 #include "kiln/codegen/lower/condition_sites.h"
 #include "kiln/codegen/lower/cut_loops.h"
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/loop_values.h"
 #include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -25,8 +26,6 @@ using lower::DoesNothing;
 using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
-using lower::LinearForm;
-using lower::LinearTerm;
 using lower::LoopStack;
 using lower::Resolve;
 using lower::Site;
@@ -47,14 +46,14 @@ int64_t UnrolledSize(const Stmt& s) {
 }
 
 // The share of the iterations of `loops` in which form >= 0; 1 when unknown.
-double Coverage(const LinearForm& form, const LoopStack& loops,
+double Coverage(const Linear& form, const LoopStack& loops,
                 const FewerValues& fewer) {
-  std::optional<LinearForm> low = Extreme(form, loops, 0, 1, fewer);
-  std::optional<LinearForm> high = Extreme(form, loops, 0, -1, fewer);
-  if (!low || !high || !low->IsConstant() || !high->IsConstant()) return 1;
+  std::optional<Linear> low = Extreme(form, loops, 0, 1, fewer);
+  std::optional<Linear> high = Extreme(form, loops, 0, -1, fewer);
+  if (!low || !high || !low->is_constant() || !high->is_constant()) return 1;
   if (low->constant >= 0) return 1;
   if (high->constant < 0) return 0;
-  return (high->constant + 1.0) / (high->constant - low->constant + 1.0);
+  return (high->constant + 1.0) / (high->constant - 1.0 * low->constant + 1.0);
 }
 
 // The values of conjuncts.
@@ -62,9 +61,9 @@ using Known = std::unordered_map<const ExprNode*, bool>;
 
 // A part of the iterations of one loop body in which conditions are known.
 struct Interior {
-  LinearForm margin;  // negative in the border
-  Expr guard;         // margin >= 0
-  Known known;        // conjuncts in it
+  Linear margin;  // negative in the border
+  Expr guard;     // margin >= 0
+  Known known;    // conjuncts in it
 };
 
 class Partitioner {
@@ -78,11 +77,11 @@ class Partitioner {
   Stmt RunPiece(const Stmt& piece);
   bool HasMixedParts(const Stmt& body) const;
   Known CertainIn(const Stmt& body) const;
-  Stmt RunWhere(const LinearForm& form, Stmt piece);
+  Stmt RunWhere(const Linear& form, Stmt piece);
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
-  std::optional<LinearForm> MarginOf(
+  std::optional<Linear> MarginOf(
       const Site& site, const std::unordered_set<const VarNode*>& lets) const;
 
   LoopStack loops_;
@@ -91,21 +90,21 @@ class Partitioner {
   int64_t size_;
 };
 
-Expr NonNegative(const LinearForm& form) {
-  return LE(Int(0), lower::Normalizer().Build(form));
+Expr NonNegative(const Linear& form) {
+  return LE(Int(0), IndexNormalizer().Build(form));
 }
 
 // A form of the loops so far; where it is not negative, the conjunct is true
 // (an equality: false) for all iterations of the loops inside. Nullopt when
 // there is none that covers enough.
-std::optional<LinearForm> Partitioner::MarginOf(
+std::optional<Linear> Partitioner::MarginOf(
     const Site& site, const std::unordered_set<const VarNode*>& lets) const {
   std::optional<Condition> condition = AsCondition(site.conjunct);
   if (!condition || site.loops.size() == loops_.size() ||
       !lower::IsSafeAnywhere(site.conjunct)) {
     return std::nullopt;
   }
-  const LinearForm& form = condition->form;
+  const Linear& form = condition->form;
   auto is_inner = [&](const VarNode* var) {
     return lets.count(var) ||
            std::any_of(
@@ -113,7 +112,7 @@ std::optional<LinearForm> Partitioner::MarginOf(
                [&](const ForNode* loop) { return loop->var.get() == var; });
   };
   if (form.HidesVar(is_inner)) return std::nullopt;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     if (lets.count(term.atom.As<VarNode>())) return std::nullopt;
     // Remainders that must vanish do so now and then, not in an interior.
     if (condition->test == Test::kZero &&
@@ -121,10 +120,10 @@ std::optional<LinearForm> Partitioner::MarginOf(
       return std::nullopt;
     }
   }
-  std::optional<LinearForm> least =
+  std::optional<Linear> least =
       Extreme(form, site.loops, loops_.size(), 1, fewer_);
-  if (!least || least->IsConstant()) return std::nullopt;
-  if (condition->test == Test::kZero) least->constant -= 1;  // form > 0
+  if (!least || least->is_constant()) return std::nullopt;
+  if (condition->test == Test::kZero) least->AddConstant(-1);  // form > 0
   if (Coverage(*least, loops_, fewer_) <
       0.5 * Coverage(form, site.loops, fewer_)) {
     return std::nullopt;
@@ -133,9 +132,8 @@ std::optional<LinearForm> Partitioner::MarginOf(
 }
 
 bool Partitioner::IsTried(const Expr& guard) const {
-  return std::any_of(tried_.begin(), tried_.end(), [&](const Expr& g) {
-    return lower::SameStructure(g, guard);
-  });
+  return std::any_of(tried_.begin(), tried_.end(),
+                     [&](const Expr& g) { return SameExpr(g, guard); });
 }
 
 std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
@@ -144,15 +142,13 @@ std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
   std::unordered_map<const ExprNode*, Expr> guard_of;
   std::vector<Interior> found;
   for (const Site& site : conditions.sites) {
-    std::optional<LinearForm> margin = MarginOf(site, conditions.lets);
+    std::optional<Linear> margin = MarginOf(site, conditions.lets);
     const Expr guard = margin ? NonNegative(*margin) : Expr();
     if (!guard || IsTried(guard)) {
       refused.insert(site.conjunct.get());
       continue;
     }
-    auto same = [&](const Interior& x) {
-      return lower::SameStructure(x.guard, guard);
-    };
+    auto same = [&](const Interior& x) { return SameExpr(x.guard, guard); };
     auto at = std::find_if(found.begin(), found.end(), same);
     if (at == found.end()) at = found.insert(at, {*margin, guard, {}});
     at->known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
@@ -181,15 +177,15 @@ Stmt ResolveKnown(const Stmt& body, const Known& known) {
 Stmt ResolvePins(const Stmt& body, const std::vector<AtomValues>& pins) {
   return Resolve(body, [&](const Expr& e) {
     for (const AtomValues& pin : pins) {
-      if (lower::SameStructure(e, pin.atom)) return Int(pin.values.first);
+      if (SameExpr(e, pin.atom)) return Int(pin.values.first);
     }
     return Expr();
   });
 }
 
 // The form that is negative where `form` is not.
-LinearForm Negated(LinearForm form) {
-  for (LinearTerm& term : form.terms) term.coefficient *= -1;
+Linear Negated(Linear form) {
+  for (Term& term : form.terms) term.coefficient *= -1;
   form.constant = -form.constant - 1;
   return form;
 }
@@ -201,8 +197,8 @@ std::optional<bool> CertainAt(const Site& site, const FewerValues& fewer) {
   if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
   const auto low = Extreme(condition->form, site.loops, 0, 1, fewer);
   const auto high = Extreme(condition->form, site.loops, 0, -1, fewer);
-  if (low && low->IsConstant() && low->constant >= 0) return true;
-  if (high && high->IsConstant() && high->constant < 0) return false;
+  if (low && low->is_constant() && low->constant >= 0) return true;
+  if (high && high->is_constant() && high->constant < 0) return false;
   return std::nullopt;
 }
 
@@ -223,7 +219,7 @@ Known Partitioner::CertainIn(const Stmt& body) const {
 }
 
 // Of a piece, what runs where form >= 0, decided as far as that allows.
-Stmt Partitioner::RunWhere(const LinearForm& form, Stmt piece) {
+Stmt Partitioner::RunWhere(const Linear& form, Stmt piece) {
   const FewerValues before = fewer_;
   std::vector<AtomValues> pins;
   for (const AtomValues& found : ValuesWhere(form, loops_, fewer_)) {

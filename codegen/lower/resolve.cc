@@ -1,6 +1,6 @@
 #include "kiln/codegen/lower/resolve.h"
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
@@ -14,7 +14,7 @@ Expr ResolveExpr(const Expr& e, Replace replace) {
 }  // namespace
 
 Stmt Resolve(const Stmt& s, Replace replace) {
-  Normalizer normalizer;
+  IndexNormalizer normalizer;
   Stmt own = MapExprs(s, [&](const Expr& e) {
     Expr resolved = ResolveExpr(e, replace);
     return resolved == e ? e : normalizer.Run(resolved);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -20,8 +21,7 @@ bool SamePlace(const StoreNode& store, const Expr& e) {
   const auto* load = e.As<LoadNode>();
   return load && load->buffer == store.buffer &&
          std::equal(load->indices.begin(), load->indices.end(),
-                    store.indices.begin(), store.indices.end(),
-                    lower::SameStructure);
+                    store.indices.begin(), store.indices.end(), SameExpr);
 }
 
 class Skipper {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {

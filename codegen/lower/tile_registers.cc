@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/nest.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kiln/codegen/lower/condition.h"
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -14,8 +14,6 @@ namespace kiln {
 namespace {
 
 using lower::Condition;
-using lower::LinearForm;
-using lower::Normalizer;
 
 // Whether the loop adds to the same elements again and again, in loops of its
 // own.
@@ -46,7 +44,7 @@ std::optional<Limit> LimitOf(const Expr& conjunct, const Var& var) {
   if (!condition || condition->test != lower::Test::kNonNegative) {
     return std::nullopt;
   }
-  LinearForm rest = std::move(condition->form);
+  Linear rest = std::move(condition->form);
   const int64_t factor = rest.Coefficient(var.get());
   const auto is_var = [&](const VarNode* other) { return other == var.get(); };
   if ((factor != 1 && factor != -1) || rest.HidesVar(is_var)) {
@@ -56,10 +54,10 @@ std::optional<Limit> LimitOf(const Expr& conjunct, const Var& var) {
       std::find_if(rest.terms.begin(), rest.terms.end(),
                    [&](const auto& term) { return term.atom == var; }));
   if (factor == 1) {
-    for (lower::LinearTerm& term : rest.terms) term.coefficient *= -1;
+    for (Term& term : rest.terms) term.coefficient *= -1;
     rest.constant *= -1;
   }
-  return Limit{factor == 1, Normalizer().Build(std::move(rest))};
+  return Limit{factor == 1, IndexNormalizer().Build(std::move(rest))};
 }
 
 // The iterations of a loop that conjuncts leave, and those that say no more
@@ -96,7 +94,7 @@ Stmt Trimmed(const ForNode& loop) {
     bounds.Add(conjunct, loop.var);
   }
   if (!bounds.narrower) return nullptr;
-  Normalizer normalizer;
+  IndexNormalizer normalizer;
   ForFields fields = loop.fields();
   fields.min = normalizer.Run(bounds.first);
   fields.extent = normalizer.Run(Max(Sub(bounds.end, bounds.first), Int(0)));

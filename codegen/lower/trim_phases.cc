@@ -5,18 +5,15 @@
 #include <vector>
 
 #include "kiln/codegen/lower/condition.h"
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/resolve.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/arith/interval.h"
 #include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
-
-using lower::LinearForm;
-using lower::LinearTerm;
-using lower::Normalizer;
 
 constexpr int64_t kMaxPhases = 64;
 
@@ -26,9 +23,8 @@ struct Needs {
   std::vector<Expr> conjuncts;
 
   bool Holds(const Expr& conjunct) const {
-    return std::any_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
-      return lower::SameStructure(e, conjunct);
-    });
+    return std::any_of(conjuncts.begin(), conjuncts.end(),
+                       [&](const Expr& e) { return SameExpr(e, conjunct); });
   }
   void Drop(FunctionRef<bool(const Expr&)> is_dropped) {
     conjuncts.erase(
@@ -95,7 +91,7 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
   }
   const int64_t* divisor = AsInt(division->b);
   if (!divisor || *divisor != m || *rest < 0 || *rest >= m) return nullptr;
-  LinearForm form = lower::ToLinear(division->a);
+  Linear form = ToLinear(division->a);
   const VarNode* var = loop.var.get();
   const auto inverse = InverseOf(form.Coefficient(var), m);
   if (!inverse || form.HidesVar([&](const VarNode* v) { return v == var; })) {
@@ -103,18 +99,18 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
   }
   form.terms.erase(
       std::find_if(form.terms.begin(), form.terms.end(),
-                   [&](const LinearTerm& t) { return t.atom == loop.var; }));
+                   [&](const Term& t) { return t.atom == loop.var; }));
   // All that counts of a number is what it leaves when divided by m.
-  for (LinearTerm& term : form.terms) {
+  for (Term& term : form.terms) {
     term.coefficient = FloorRemainder(term.coefficient, m) * (m - *inverse) % m;
   }
   form.constant = (*rest - FloorRemainder(form.constant, m)) * *inverse -
                   FloorRemainder(min, m);
   form.terms.erase(
       std::remove_if(form.terms.begin(), form.terms.end(),
-                     [](const LinearTerm& t) { return t.coefficient == 0; }),
+                     [](const Term& t) { return t.coefficient == 0; }),
       form.terms.end());
-  Normalizer normalizer;
+  IndexNormalizer normalizer;
   return normalizer.Run(
       Add(FloorMod(normalizer.Build(std::move(form)), Int(m)), Int(min)));
 }
@@ -135,7 +131,7 @@ Stmt Trimmed(const ForNode& loop) {
     fields.min = value;
     fields.extent = Int(1);
     fields.body = lower::Resolve(loop.body, [&](const Expr& e) {
-      return lower::SameStructure(e, conjunct) ? Bool(true) : Expr();
+      return SameExpr(e, conjunct) ? Bool(true) : Expr();
     });
     return MakeFor(std::move(fields));
   }

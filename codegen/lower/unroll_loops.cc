@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kiln/codegen/lower/linear.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -38,7 +38,7 @@ class Unroller {
                       int64_t max_step);
   static int64_t MaxStep(const ForNode& loop, int64_t outer);
 
-  lower::Normalizer normalizer_;
+  IndexNormalizer normalizer_;
   int depth_ = 0;
   int64_t max_step_ = kImplicitSteps;
   bool is_counted_ = false;  // what is emitted now is in `emitted_` already

@@ -60,14 +60,14 @@ Expr LaneMapper::Wide(const Expr& e) const {
 
 // A ramp when `e` is affine in the lane, else null.
 Expr LaneMapper::MapLinear(const Expr& e) {
-  LinearForm form = ToLinear(e);
+  Linear form = ToLinear(e);
   auto differs = [&](const VarNode* var) {
     return var == lane_.get() || wide_vars_.count(var);
   };
-  LinearForm base;
+  Linear base;
   base.constant = form.constant;
   int64_t stride = 0;
-  for (const LinearTerm& term : form.terms) {
+  for (const Term& term : form.terms) {
     if (term.atom == lane_) {
       stride = term.coefficient;
     } else if (UsesVar(term.atom, differs) || DependsOnLane(term.atom)) {
@@ -76,7 +76,7 @@ Expr LaneMapper::MapLinear(const Expr& e) {
       base.terms.push_back(term);
     }
   }
-  Normalizer normalizer;
+  IndexNormalizer normalizer;
   if (stride == 0) return normalizer.Build(std::move(base));
   Expr start = normalizer.Build(std::move(base));
   if (!IsZero(min_)) start = Add(start, Mul(min_, Int(stride)));
@@ -138,7 +138,7 @@ std::pair<Buffer, Expr> LaneMapper::MapAccess(const Buffer& buffer,
   auto found = wide_buffers_.find(buffer.get());
   if (found == wide_buffers_.end() || !mapped) return {buffer, mapped};
   if (mapped.dtype().is_scalar()) {
-    const Expr base = Normalizer().Run(Mul(mapped, Int(lanes_)));
+    const Expr base = IndexNormalizer().Run(Mul(mapped, Int(lanes_)));
     return {found->second, Ramp(base, Int(1), lanes_)};
   }
   const Expr lanes = Ramp(Int(0), Int(1), lanes_);

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kiln/codegen/lower/linear.h"
 #include "kiln/codegen/lower/sure_loads.h"
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/expr.h"
 
 namespace kiln::lower {

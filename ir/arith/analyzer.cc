@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -65,9 +66,9 @@ bool Analyzer::CanProveEqual(const Expr& a, const Expr& b) {
   if (a == b) return true;
   if (const auto order = ConstOrder(a, b)) return *order == 0;
   if (!IsExactInt(a.dtype()) || a.dtype() != b.dtype()) {
-    return SameForm(Simplify(a), Simplify(b));
+    return SameButForFactorOrder(Simplify(a), Simplify(b));
   }
-  if (SameForm(a, b)) return true;
+  if (SameButForFactorOrder(a, b)) return true;
   const ConstBound bound = impl_->context.BoundOfDifference(a, b);
   return bound.min == 0 && bound.max == 0;
 }
@@ -81,7 +82,7 @@ bool Analyzer::CanProveLess(const Expr& a, const Expr& b) {
 bool Analyzer::CanProveLessEqual(const Expr& a, const Expr& b) {
   if (const auto order = ConstOrder(a, b)) return *order <= 0;
   if (!IsExactInt(a.dtype()) || a.dtype() != b.dtype()) return false;
-  if (SameForm(a, b)) return true;
+  if (SameButForFactorOrder(a, b)) return true;
   return impl_->context.BoundOfDifference(a, b).max <= 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "kiln/ir/arith/context.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -57,7 +58,8 @@ ConstBound Context::BoundOfAtom(const Expr& atom) {
   if (atom.kind() == ExprKind::kVar) return bound;
   for (const Constraint& constraint : constraints_) {
     const auto& terms = constraint.terms.terms;
-    if (terms.size() != 1 || !SameForm(terms[0].atom, atom)) continue;
+    if (terms.size() != 1 || !SameButForFactorOrder(terms[0].atom, atom))
+      continue;
     if (terms[0].coefficient == 1) bound = Intersect(bound, constraint.bound);
   }
   return bound;
@@ -199,9 +201,10 @@ ConstBound Context::BoundByFactor(const Linear& linear, int eliminations) {
     Linear quotient;
     for (const Term& term : linear.terms) {
       Factors factors = FactorsOf(term.atom);
-      auto found = std::find_if(
-          factors.begin(), factors.end(),
-          [&](const Expr& other) { return SameForm(factor, other); });
+      auto found =
+          std::find_if(factors.begin(), factors.end(), [&](const Expr& other) {
+            return SameButForFactorOrder(factor, other);
+          });
       if (found == factors.end()) {
         quotient.ok = false;
         break;

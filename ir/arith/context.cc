@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -136,7 +137,7 @@ void Context::AddFact(const Expr& condition, bool value) {
 
 std::optional<bool> Context::LookUp(const Expr& condition) const {
   for (const Fact& fact : facts_) {
-    if (SameForm(fact.condition, condition)) return fact.value;
+    if (SameButForFactorOrder(fact.condition, condition)) return fact.value;
   }
   return std::nullopt;
 }

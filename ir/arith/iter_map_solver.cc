@@ -5,6 +5,7 @@
 
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -14,7 +15,7 @@ constexpr int kMaxDepth = 32;
 
 bool SameBound(const Expr& a, const Expr& b) {
   if (!a || !b) return !a && !b;
-  return SameForm(a, b);
+  return SameButForFactorOrder(a, b);
 }
 
 bool IsDivision(const Expr& e) {
@@ -99,7 +100,7 @@ void IterMapSolver::Know(const Linear& linear, const Expr& value) {
 
 const IterMapSolver::Digits* IterMapSolver::FindKnown(const Expr& atom) const {
   for (const Digits& known : known_) {
-    if (SameForm(known.x, atom)) return &known;
+    if (SameButForFactorOrder(known.x, atom)) return &known;
   }
   return nullptr;
 }
@@ -241,7 +242,7 @@ void IterMapSolver::Merge(Digits digits) {
     const Digits& other = digits_[i];
     const bool above = digits.high && SameBound(other.low, digits.high);
     const bool below = other.high && SameBound(digits.low, other.high);
-    if (!SameForm(other.x, digits.x) || (!above && !below)) {
+    if (!SameButForFactorOrder(other.x, digits.x) || (!above && !below)) {
       ++i;
       continue;
     }

@@ -6,84 +6,12 @@
 #include <utility>
 
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kMaxDepth = 64;
 constexpr int64_t kMinInt = std::numeric_limits<int64_t>::min();
-
-// `exact`: factors have to stand in the same order.
-struct Comparer {
-  bool exact;
-
-  bool SameList(const std::vector<Expr>& a, const std::vector<Expr>& b,
-                int depth) const {
-    return std::equal(
-        a.begin(), a.end(), b.begin(), b.end(),
-        [&](const Expr& x, const Expr& y) { return Same(x, y, depth); });
-  }
-
-  bool SameProduct(const Expr& a, const Expr& b, int depth) const {
-    const Factors left = FactorsOf(a);
-    Factors right = FactorsOf(b);
-    if (left.size() != right.size()) return false;
-    for (const Expr& factor : left) {
-      auto found = std::find_if(
-          right.begin(), right.end(),
-          [&](const Expr& other) { return Same(factor, other, depth); });
-      if (found == right.end()) return false;
-      right.erase(found);
-    }
-    return true;
-  }
-
-  bool SameBinary(const BinaryNode& a, const BinaryNode& b, int depth) const {
-    return Same(a.a, b.a, depth) && Same(a.b, b.b, depth);
-  }
-
-  bool SameOther(const Expr& a, const Expr& b, int depth) const {
-    if (const auto* x = a.As<IntImmNode>()) {
-      return x->value == b.As<IntImmNode>()->value;
-    }
-    if (const auto* x = a.As<CastNode>()) {
-      return Same(x->value, b.As<CastNode>()->value, depth);
-    }
-    if (const auto* x = a.As<NotNode>()) {
-      return Same(x->value, b.As<NotNode>()->value, depth);
-    }
-    if (const auto* x = a.As<SelectNode>()) {
-      const auto* y = b.As<SelectNode>();
-      return Same(x->condition, y->condition, depth) &&
-             Same(x->true_value, y->true_value, depth) &&
-             Same(x->false_value, y->false_value, depth);
-    }
-    if (const auto* x = a.As<LoadNode>()) {
-      const auto* y = b.As<LoadNode>();
-      return x->buffer == y->buffer && SameList(x->indices, y->indices, depth);
-    }
-    if (const auto* x = a.As<CallNode>()) {
-      const auto* y = b.As<CallNode>();
-      return x->op == y->op &&
-             GetIntrinsicInfo(x->op).purity != Purity::kOpaque &&
-             SameList(x->args, y->args, depth);
-    }
-    return false;  // other kinds are equal only when they are one node
-  }
-
-  bool Same(const Expr& a, const Expr& b, int depth) const {
-    if (a == b) return true;
-    if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype())
-      return false;
-    if (a.kind() == ExprKind::kVar || depth >= kMaxDepth) return false;
-    if (const auto* x = a.As<BinaryNode>()) {
-      if (SameBinary(*x, *b.As<BinaryNode>(), depth + 1)) return true;
-      return !exact && a.kind() == ExprKind::kMul &&
-             SameProduct(a, b, depth + 1);
-    }
-    return SameOther(a, b, depth + 1);
-  }
-};
 
 void CollectFactors(const Expr& e, Factors* out) {
   const auto* product = e.As<BinaryNode>();
@@ -114,10 +42,10 @@ Expr Multiple(const Term& term, int64_t coefficient, DType dtype) {
 }
 
 bool IsMultiple(const Expr& e, const Term& term, int64_t coefficient) {
-  if (coefficient == 1) return SameText(e, term.atom);
+  if (coefficient == 1) return SameExpr(e, term.atom);
   const auto* product = e.As<BinaryNode>();
   return product && e.kind() == ExprKind::kMul &&
-         IsConst(product->b, coefficient) && SameText(product->a, term.atom);
+         IsConst(product->b, coefficient) && SameExpr(product->a, term.atom);
 }
 
 Expr Append(Expr sum, const Term& term, DType dtype) {
@@ -147,14 +75,6 @@ void Sort(Linear* linear, Less before) {
 
 }  // namespace
 
-bool SameForm(const Expr& a, const Expr& b) {
-  return Comparer{false}.Same(a, b, 0);
-}
-
-bool SameText(const Expr& a, const Expr& b) {
-  return Comparer{true}.Same(a, b, 0);
-}
-
 void Linear::AddConstant(int64_t value) {
   ok &= !__builtin_add_overflow(constant, value, &constant) &&
         constant != kMinInt;
@@ -166,9 +86,22 @@ void Linear::AddConstant(int64_t value, int64_t scale) {
   if (ok) AddConstant(product);
 }
 
+int64_t Linear::Coefficient(const VarNode* var) const {
+  for (const Term& term : terms) {
+    if (term.atom.get() == var) return term.coefficient;
+  }
+  return 0;
+}
+
+bool Linear::HidesVar(FunctionRef<bool(const VarNode*)> is_wanted) const {
+  return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+    return !term.atom.As<VarNode>() && UsesVar(term.atom, is_wanted);
+  });
+}
+
 int Linear::Find(const Expr& atom) const {
   for (size_t i = 0; i < terms.size(); ++i) {
-    if (SameForm(terms[i].atom, atom)) return static_cast<int>(i);
+    if (SameButForFactorOrder(terms[i].atom, atom)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -195,6 +128,12 @@ void Linear::Add(const Linear& other, int64_t scale) {
     if (!ok) return;
     Add(term.atom, product);
   }
+}
+
+Linear Difference(const Linear& a, const Linear& b) {
+  Linear difference = a;
+  difference.Add(b, -1);
+  return difference;
 }
 
 void Decompose(const Expr& e, int64_t scale, Linear* out) {

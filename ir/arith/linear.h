@@ -11,15 +11,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kiln/ir/expr/expr.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/type/dtype.h"
 
 namespace kiln {
-
-// Whether two expressions are equal node by node; products also up to the
-// order of their factors. False beyond a fixed depth unless identical.
-bool SameForm(const Expr& a, const Expr& b);
-// The same with the factors in order.
-bool SameText(const Expr& a, const Expr& b);
 
 struct Term {
   Expr atom;
@@ -31,7 +26,12 @@ struct Linear {
   int64_t constant = 0;
   bool ok = true;  // false once a coefficient overflowed; the rest is void
 
-  bool is_constant() const { return terms.empty(); }
+  bool is_constant() const { return ok && terms.empty(); }
+  // The coefficient of the variable; 0 where it is not an atom.
+  int64_t Coefficient(const VarNode* var) const;
+  // Whether a variable that `is_wanted` accepts occurs inside an atom other
+  // than as the atom itself.
+  bool HidesVar(FunctionRef<bool(const VarNode*)> is_wanted) const;
   void AddConstant(int64_t value);
   void AddConstant(int64_t value, int64_t scale);
   // Merges with the term of the same atom; a term that becomes 0 goes.
@@ -41,6 +41,9 @@ struct Linear {
   int Find(const Expr& atom) const;
   void Remove(int index) { terms.erase(terms.begin() + index); }
 };
+
+// a - b; not `ok` where a number overflows.
+Linear Difference(const Linear& a, const Linear& b);
 
 // Adds scale * e, where e is in normal form already: sums and multiples are
 // taken apart, everything else is an atom.

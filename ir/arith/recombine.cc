@@ -10,6 +10,7 @@
 
 #include "kiln/ir/arith/context.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -126,7 +127,7 @@ bool Context::RecombineOnce(Linear* linear, DType dtype) {
       Merged merged;
       if (!Merge(digits[i], terms[i].coefficient, digits[j],
                  terms[j].coefficient, &merged) ||
-          !SameForm(digits[i].x, digits[j].x)) {
+          !SameButForFactorOrder(digits[i].x, digits[j].x)) {
         continue;
       }
       Linear x, part;

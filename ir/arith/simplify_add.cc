@@ -4,6 +4,7 @@
 
 #include "kiln/ir/arith/context.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -105,7 +106,7 @@ Expr Context::SimplifySum(const Expr& e) {
   if (Spells(e, &linear)) return e;
   Expr result = ToExpr(&linear, e.dtype());
   if (!result) return SimplifyOperands(e);
-  return SameText(result, e) ? e : result;
+  return SameExpr(result, e) ? e : result;
 }
 
 Linear Context::LinearOf(const Expr& e) {

@@ -9,6 +9,7 @@
 
 #include "kiln/ir/arith/context.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -189,7 +190,7 @@ Expr Context::SimplifyCompare(const Expr& e) {
       }
     }
   }
-  return SameText(result, e) ? e : result;
+  return SameExpr(result, e) ? e : result;
 }
 
 ConstBound Context::BoundOfDifference(const Expr& a, const Expr& b) {

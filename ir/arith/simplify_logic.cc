@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -109,7 +110,7 @@ Expr Context::SimplifyJunction(const Expr& e) {
   if (kept.empty()) return Bool(neutral);
   if (!may_fault && !DropImplied(&kept, neutral)) return Bool(!neutral);
   Expr result = Combine(kind, kept);
-  return SameText(result, e) ? e : result;
+  return SameExpr(result, e) ? e : result;
 }
 
 bool Context::DropImplied(absl::InlinedVector<Expr, 4>* operands,
@@ -152,7 +153,7 @@ Expr Context::SimplifyChoice(const Expr& e) {
     return result;
   };
   Expr a = branch(yes, true), b = branch(no, false);
-  if (SameForm(a, b) && !MayFault(simple)) return a;
+  if (SameButForFactorOrder(a, b) && !MayFault(simple)) return a;
   if (simple == condition && a == yes && b == no) return e;
   return select ? Select(simple, std::move(a), std::move(b))
                 : Call(e.dtype(), Intrinsic::kIfThenElse,

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -72,7 +73,7 @@ Expr Context::SimplifyMinMax(const Expr& e) {
   }
   const Expr result = Joined(e.kind(), e.dtype(), &kept);
   if (!result) return SimplifyOperands(e);
-  return SameText(result, e) ? e : result;
+  return SameExpr(result, e) ? e : result;
 }
 
 }  // namespace kiln

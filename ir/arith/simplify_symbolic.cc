@@ -8,6 +8,7 @@
 
 #include "kiln/ir/arith/context.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
@@ -18,7 +19,8 @@ bool TakeOutFactors(const Expr& atom, const Factors& divisor, Expr* rest) {
   Factors factors = FactorsOf(atom);
   for (const Expr& wanted : divisor) {
     auto found = factors.begin();
-    while (found != factors.end() && !SameForm(*found, wanted)) ++found;
+    while (found != factors.end() && !SameButForFactorOrder(*found, wanted))
+      ++found;
     if (found == factors.end()) return false;
     factors.erase(found);
   }

@@ -223,29 +223,6 @@ void Writer::Write(const Function& f) {
   Write(f.body);
 }
 
-bool SameLoad(const LoadNode* a, const LoadNode* b) {
-  return a->buffer == b->buffer;
-}
-
-// Whether two nodes of one kind and type agree in all but their operands.
-bool SameOwnFields(const Expr& a, const Expr& b) {
-  if (a.kind() == ExprKind::kVar) return a == b;
-  if (const auto* x = a.As<IntImmNode>()) {
-    return x->value == b.As<IntImmNode>()->value;
-  }
-  if (const auto* x = a.As<FloatImmNode>()) {
-    return std::memcmp(&x->value, &b.As<FloatImmNode>()->value,
-                       sizeof(double)) == 0;
-  }
-  if (const auto* x = a.As<StringImmNode>()) {
-    return x->value == b.As<StringImmNode>()->value;
-  }
-  if (const auto* x = a.As<LoadNode>()) return SameLoad(x, b.As<LoadNode>());
-  if (const auto* x = a.As<LetNode>()) return x->var == b.As<LetNode>()->var;
-  if (const auto* x = a.As<CallNode>()) return x->op == b.As<CallNode>()->op;
-  return true;
-}
-
 }  // namespace
 
 std::string CanonicalForm(const Function& f, CanonicalOptions options) {
@@ -284,27 +261,6 @@ bool StructurallyEqual(const Module& a, const Module& b) {
 
 bool StructurallyEqual(const Stmt& a, const Stmt& b) {
   return a == b || CanonicalForm(a) == CanonicalForm(b);
-}
-
-bool SameExpr(const Expr& a, const Expr& b) {
-  if (a == b) return true;
-  if (!a || !b || a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
-  if (!SameOwnFields(a, b)) return false;
-  const Expr* left[64];
-  int count = 0;
-  bool too_many = false;
-  ForEachOperand(a, [&](const Expr& e) {
-    if (count == 64) too_many = true;
-    if (!too_many) left[count++] = &e;
-  });
-  if (too_many) return CanonicalForm(a) == CanonicalForm(b);
-  int next = 0;
-  bool same = true;
-  ForEachOperand(b, [&](const Expr& e) {
-    same = same && next < count && SameExpr(*left[next], e);
-    ++next;
-  });
-  return same && next == count;
 }
 
 uint64_t StructuralHash(const Function& f) {

@@ -30,9 +30,6 @@ bool StructurallyEqual(const Function& a, const Function& b);
 bool StructurallyEqual(const Module& a, const Module& b);
 bool StructurallyEqual(const Stmt& a, const Stmt& b);
 
-// Equality of expressions over the same variables and buffers (by identity).
-bool SameExpr(const Expr& a, const Expr& b);
-
 // A 64-bit hash of the canonical form. For tables, not for content keys.
 uint64_t StructuralHash(const Function& f);
 

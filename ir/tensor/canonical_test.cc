@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {

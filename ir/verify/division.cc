@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kiln/ir/arith/cases.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln::verify_internal {
 namespace {
@@ -57,9 +57,10 @@ bool ProvesWithout(const std::vector<Term>& terms, size_t i,
 bool ProvesUpTo(const std::vector<Term>& terms, size_t i, Analyzer* analyzer) {
   const BinaryNode& x = *Quotient(terms[i].e);
   const Expr most = Add(Rest(terms, i, i), Int(1));
-  return analyzer->CanProveLessEqual(Int(0), x.b) &&
-         analyzer->CanProveLessEqual(Int(1), most) &&
-         analyzer->CanProveLess(x.a, Mul(most, x.b));
+  const bool is_sure = analyzer->CanProveLessEqual(Int(1), x.b) ||
+                       (analyzer->CanProveLessEqual(Int(0), x.b) &&
+                        analyzer->CanProveLessEqual(Int(1), most));
+  return is_sure && analyzer->CanProveLess(x.a, Mul(most, x.b));
 }
 
 // Because quotient `i` is subtracted from quotient `j` of the same divisor.

@@ -28,6 +28,15 @@ TEST(DivisionTest, ANumberBelowAMultipleOfASymbolHasASmallQuotient) {
   EXPECT_FALSE(ProvesByDivision(j, Int(12), &analyzer));
 }
 
+TEST(DivisionTest, ANumberBelowASymbolicMultipleHasASmallerQuotient) {
+  Analyzer analyzer;
+  Var n("n"), f("f");
+  analyzer.Bind(f, Range{Int(0), Mul(n, Int(2))});
+  const Expr next = Add(FloorDiv(f, Int(2)), Int(1));
+  EXPECT_TRUE(ProvesByDivision(next, n, &analyzer));
+  EXPECT_FALSE(ProvesByDivision(Add(next, Int(1)), n, &analyzer));
+}
+
 TEST(DivisionTest, ARemainderIsNoMoreThanWhatIsDivided) {
   Analyzer analyzer;
   Var i("i"), j("j");

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/site_walk.h"

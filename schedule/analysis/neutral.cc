@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/expr/conjuncts.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/loops_run.h"

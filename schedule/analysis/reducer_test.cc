@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/schedule/testing/program.h"
 
 namespace kiln {

@@ -13,8 +13,8 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/iter_map.h"
 #include "kiln/ir/arith/step.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
 

@@ -12,7 +12,7 @@
 
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/int_set.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/dense.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 

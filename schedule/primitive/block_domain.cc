@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "kiln/base/check.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {

@@ -12,13 +12,15 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/step.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/neutral.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
+#include "kiln/schedule/analysis/reducer.h"
+#include "kiln/schedule/analysis/reduction_order.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/primitive/block_domain.h"
@@ -506,6 +508,21 @@ absl::Status CheckLoopKinds(const Move& move, const Path& path) {
   return absl::OkStatus();
 }
 
+// Values that cannot be combined in any order keep theirs.
+absl::Status CheckReductionOrder(const Move& move, const ScopeBlock& before,
+                                 const Path& after) {
+  if (CombinesAtWill(before.block()) ||
+      (ReducesInOrder(*before.realize, before.loops) &&
+       ReducesInOrder(*after.realize(), LoopsAbove(after)))) {
+    return absl::OkStatus();
+  }
+  return Refusal(move.primitive,
+                 absl::StrCat("the order counts in which ", move.name(),
+                              " reduces its values, and would be another"),
+                 "reorder its loops as its reduce iterators stand first, or "
+                 "leave it where it is");
+}
+
 absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
                                LoopId loop_id, ComputeAtOptions options,
                                bool is_reverse) {
@@ -543,6 +560,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
                         RequireBlockThatRuns(result, block_id, move.primitive));
   KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, path));
   KILN_RETURN_IF_ERROR(CheckLoopKinds(move, path));
+  KILN_RETURN_IF_ERROR(CheckReductionOrder(move, scope.blocks[block], path));
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {

@@ -16,8 +16,8 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/canonical.h"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/int_set.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"

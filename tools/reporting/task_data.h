@@ -2,8 +2,8 @@
 #ifndef KILN_TOOLS_REPORTING_TASK_DATA_H_
 #define KILN_TOOLS_REPORTING_TASK_DATA_H_
 
-#include <optional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 

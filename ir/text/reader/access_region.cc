@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::script {

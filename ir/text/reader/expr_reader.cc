@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
-#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/text/python/literal.h"
 #include "kiln/ir/text/python/parser.h"
 

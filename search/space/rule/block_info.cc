@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "absl/algorithm/container.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/property.h"
