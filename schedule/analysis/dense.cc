@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/schedule/analysis/path.h"
 
 namespace kiln {
@@ -15,12 +15,14 @@ namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-struct Term {
+// Of one loop.
+struct Move {
   int64_t step;    // how far one iteration moves the value, positive
   int64_t extent;  // iterations; kMax: not known, at least one
 };
 
 using Loops = std::vector<const ForNode*>;
+using Moves = absl::InlinedVector<Move, 8>;
 
 const ForNode* LoopOf(const Expr& e, const Loops& loops) {
   for (const ForNode* loop : loops) {
@@ -29,56 +31,41 @@ const ForNode* LoopOf(const Expr& e, const Loops& loops) {
   return nullptr;
 }
 
-bool IsFixed(const Expr& e, const Loops& loops) { return !UsesLoop(e, loops); }
-
-using Terms = absl::InlinedVector<Term, 8>;
-
-bool AddVar(const Expr& var, int64_t factor, const Loops& loops, Terms* terms) {
-  const ForNode* loop = LoopOf(var, loops);
-  if (!loop) return true;
-  const int64_t* extent = AsInt(loop->extent);
-  if (!extent && !IsFixed(loop->extent, loops)) return false;
-  terms->push_back({std::abs(factor), extent ? *extent : kMax});
-  return true;
-}
-
-// Adds the terms of e * factor; false when it is no such sum.
-bool AddTerms(const Expr& e, int64_t factor, const Loops& loops, Terms* terms) {
-  if (e->var_bits == 0) return true;
-  if (e.As<VarNode>()) return AddVar(e, factor, loops, terms);
-  const auto* node = e.As<BinaryNode>();
-  if (!node) return IsFixed(e, loops);
-  if (node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub) {
-    const int64_t sign = node->kind == ExprKind::kAdd ? 1 : -1;
-    return AddTerms(node->a, factor, loops, terms) &&
-           AddTerms(node->b, sign * factor, loops, terms);
+// nullopt when `e` is no sum of multiples of loops and of what they leave.
+std::optional<Moves> MovesOf(const Expr& e, const Loops& loops) {
+  Linear linear;
+  Decompose(e, 1, &linear);
+  if (!linear.ok) return std::nullopt;
+  Moves moves;
+  for (const Term& term : linear.terms) {
+    const ForNode* loop = LoopOf(term.atom, loops);
+    if (!loop) {
+      if (UsesLoop(term.atom, loops)) return std::nullopt;
+      continue;
+    }
+    const int64_t* extent = AsInt(loop->extent);
+    if (!extent && UsesLoop(loop->extent, loops)) return std::nullopt;
+    moves.push_back({std::abs(term.coefficient), extent ? *extent : kMax});
   }
-  const int64_t* by = AsInt(node->b);
-  int64_t product = 0;
-  if (node->kind != ExprKind::kMul || !by ||
-      !FoldInt(ExprKind::kMul, factor, *by, &product) ||
-      std::abs(product) > (int64_t{1} << 60)) {
-    return IsFixed(e, loops);
-  }
-  return AddTerms(node->a, product, loops, terms);
+  return moves;
 }
 
 }  // namespace
 
 bool IsDense(const Expr& e, int64_t width, const Loops& loops) {
-  Terms terms;
-  if (!AddTerms(e, 1, loops, &terms)) return false;
-  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+  std::optional<Moves> moves = MovesOf(e, loops);
+  if (!moves) return false;
+  std::sort(moves->begin(), moves->end(), [](const Move& a, const Move& b) {
     return std::pair(a.step, a.extent) < std::pair(b.step, b.extent);
   });
   int64_t filled = width;
-  for (const Term& term : terms) {
-    if (term.extent == 1 || term.step == 0) continue;
-    if (term.step > filled) return false;
-    if (term.extent == kMax) continue;
+  for (const Move& move : *moves) {
+    if (move.extent == 1) continue;
+    if (move.step > filled) return false;
+    if (move.extent == kMax) continue;
     int64_t more = 0;
     const bool fits =
-        FoldInt(ExprKind::kMul, term.step, term.extent - 1, &more) &&
+        FoldInt(ExprKind::kMul, move.step, move.extent - 1, &more) &&
         FoldInt(ExprKind::kAdd, filled, more, &filled);
     if (!fits) filled = kMax;
   }

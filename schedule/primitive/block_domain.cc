@@ -17,19 +17,13 @@
 #include <utility>
 
 #include "kiln/base/check.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/ir/expr/same.h"
 
 namespace kiln {
 namespace {
 
-// coefficient * var + rest
-struct Term {
-  Var var;
-  int64_t coefficient;
-};
-
-// Splits a sum into terms over the iterators and a remainder without them;
-// nullopt when an iterator occurs in another way.
+// Multiples of iterators, and the rest of a sum, which uses none.
 struct Sum {
   std::vector<Term> terms;
   Expr rest = Int(0);
@@ -135,37 +129,23 @@ class Narrowing {
     return UsesVar(e, [&](const VarNode* var) { return FindIter(Var(var)); });
   }
 
-  bool AddTerms(const Expr& e, int64_t scale, Sum* sum) const {
-    if (!UsesIter(e)) {
-      sum->rest = Add(sum->rest, Mul(e, Int(scale)));
-      return true;
-    }
-    if (const auto* var = e.As<VarNode>()) {
-      sum->terms.push_back({Var(var), scale});
-      return true;
-    }
-    const auto* binary = e.As<BinaryNode>();
-    if (!binary) return false;
-    if (binary->kind == ExprKind::kAdd) {
-      return AddTerms(binary->a, scale, sum) && AddTerms(binary->b, scale, sum);
-    }
-    if (binary->kind == ExprKind::kSub) {
-      return AddTerms(binary->a, scale, sum) &&
-             AddTerms(binary->b, -scale, sum);
-    }
-    const int64_t* factor = AsInt(binary->b);
-    if (binary->kind != ExprKind::kMul || !factor) return false;
-    int64_t product;
-    if (!FoldInt(ExprKind::kMul, scale, *factor, &product)) return false;
-    return AddTerms(binary->a, product, sum);
-  }
-
+  // The largest multiple first; nullopt when an iterator occurs in another way,
+  // or falls.
   std::optional<Sum> Split(const Expr& e) const {
+    Linear linear;
+    Decompose(e, 1, &linear);
     Sum sum;
-    if (!AddTerms(e, 1, &sum) || sum.terms.empty()) return std::nullopt;
-    for (const Term& term : sum.terms) {
-      if (term.coefficient <= 0) return std::nullopt;
+    for (const Term& term : linear.terms) {
+      if (!UsesIter(term.atom)) {
+        sum.rest = Add(sum.rest, Mul(term.atom, Int(term.coefficient)));
+      } else if (term.atom.As<VarNode>() && term.coefficient > 0) {
+        sum.terms.push_back(term);
+      } else {
+        return std::nullopt;
+      }
     }
+    if (!linear.ok || sum.terms.empty()) return std::nullopt;
+    sum.rest = Add(sum.rest, Int(linear.constant));
     std::sort(sum.terms.begin(), sum.terms.end(),
               [](const Term& a, const Term& b) {
                 return a.coefficient > b.coefficient;
@@ -179,7 +159,7 @@ class Narrowing {
     Expr low = Sub(set.min, sum.rest), high = Sub(set.max, sum.rest);
     Expr smaller_min = Int(0), smaller_max = Int(0);
     for (size_t i = 1; i < sum.terms.size(); ++i) {
-      const IterVar* iter = FindIter(sum.terms[i].var);
+      const IterVar* iter = FindIter(sum.terms[i].atom);
       const Expr scale = Int(sum.terms[i].coefficient);
       const Range& domain = iter->domain;
       smaller_min = Add(smaller_min, Mul(domain.min, scale));
@@ -192,7 +172,7 @@ class Narrowing {
                     FloorDiv(Sub(high, smaller_min), scale)};
     quotient = {analyzer_.Simplify(quotient.min),
                 analyzer_.Simplify(quotient.max)};
-    Intersect(largest.var, quotient);
+    Intersect(Var(largest.atom.As<VarNode>()), quotient);
     const bool fixed = analyzer_.CanProveEqual(quotient.min, quotient.max);
     if (sum.terms.size() == 2 && fixed) {
       const Expr taken = Mul(quotient.min, scale);

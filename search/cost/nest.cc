@@ -87,7 +87,7 @@ void NestMaker::AddAccess(const AccessSummary& access) {
   out.owned_depth = OwnedDepth(*out.buffer);
   double row = out.buffer->element_bytes;
   for (size_t i = access.dims.size(); i-- > 0;) {
-    for (const AffineTerm& term : access.dims[i].terms) {
+    for (const ApproximateTerm& term : access.dims[i].terms) {
       const int depth = program_.loops[term.loop].depth;
       if (depth >= out.owned_depth)
         out.strides[depth] += term.coefficient * row;
@@ -111,7 +111,7 @@ bool NestMaker::CanBeLanes(int position) const {
     const double stride = std::abs(access.strides[position]);
     const bool unknown =
         std::any_of(access.access->dims.begin(), access.access->dims.end(),
-                    [](const AffineDim& dim) { return dim.unknown; });
+                    [](const ApproximateDim& dim) { return dim.unknown; });
     if (unknown) return false;
     if (stride == access.buffer->element_bytes) continue;
     if (stride != 0 || access.access->writes) return false;
@@ -232,7 +232,7 @@ void NestMaker::SetFootprints(NestAccess* access) const {
   for (int d = nest_.depth() - 1; d >= 0; --d) {
     bool moved = false;
     for (size_t i = 0; i < dims.size(); ++i) {
-      for (const AffineTerm& term : dims[i].terms) {
+      for (const ApproximateTerm& term : dims[i].terms) {
         if (program_.loops[term.loop].depth != d || d < access->owned_depth)
           continue;
         const double far = std::min(

@@ -15,7 +15,7 @@ constexpr double kMostValues = 1 << 14;
 
 // `a` holds where `value` is at least `least`, or exactly that.
 struct Bound {
-  Affine value;
+  ApproximateIndex value;
   double least = 0;
   bool exact = false;
 };
@@ -24,8 +24,8 @@ struct Bound {
 // steps of their own, all values alike.
 class Distribution {
  public:
-  explicit Distribution(const Affine& value) : low_(value.constant) {
-    for (const AffineTerm& term : value.terms) Add(term);
+  explicit Distribution(const ApproximateIndex& value) : low_(value.constant) {
+    for (const ApproximateTerm& term : value.terms) Add(term);
   }
 
   bool is_known() const { return is_known_; }
@@ -40,7 +40,7 @@ class Distribution {
   }
 
  private:
-  void Add(const AffineTerm& term) {
+  void Add(const ApproximateTerm& term) {
     const double step = term.step;
     const double reach = std::floor(term.reach / step) * step;
     const double values = static_cast<double>(shares_.size()) + reach;
@@ -62,13 +62,13 @@ class Distribution {
   bool is_known_ = true;
 };
 
-Bound BoundOf(const AffineScope& scope, const Expr& larger, const Expr& smaller,
-              double least, bool exact) {
+Bound BoundOf(const ApproximateScope& scope, const Expr& larger,
+              const Expr& smaller, double least, bool exact) {
   return {scope.Evaluate(Sub(larger, smaller)), least, exact};
 }
 
 // The bound that a conjunct is, if it is understood.
-void Collect(const Expr& e, const AffineScope& scope,
+void Collect(const Expr& e, const ApproximateScope& scope,
              std::vector<Bound>* bounds) {
   const auto* binary = e.As<BinaryNode>();
   if (!binary) return;
@@ -87,15 +87,16 @@ void Collect(const Expr& e, const AffineScope& scope,
 }
 
 // Whether a loop passes the same values again and again.
-bool GoesRound(const Affine& value, const std::vector<int64_t>& extents) {
+bool GoesRound(const ApproximateIndex& value,
+               const std::vector<int64_t>& extents) {
   return std::any_of(
-      value.terms.begin(), value.terms.end(), [&](const AffineTerm& term) {
+      value.terms.begin(), value.terms.end(), [&](const ApproximateTerm& term) {
         const double steps = static_cast<double>(extents[term.loop] - 1);
         return term.reach < std::abs(term.coefficient) * steps;
       });
 }
 
-bool SameLoops(const Affine& a, const Affine& b) {
+bool SameLoops(const ApproximateIndex& a, const ApproximateIndex& b) {
   return std::equal(
       a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(),
       [](const auto& x, const auto& y) { return x.loop == y.loop; });
@@ -125,7 +126,7 @@ bool IsElementOf(const StoreNode& store, const Expr& e) {
 
 }  // namespace
 
-double ConditionShare(const Expr& condition, const AffineScope& scope,
+double ConditionShare(const Expr& condition, const ApproximateScope& scope,
                       const std::vector<int64_t>& extents) {
   std::vector<Bound> bounds;
   for (const Expr& e : ConjunctsOf(condition)) Collect(e, scope, &bounds);

@@ -7,7 +7,7 @@
 
 #include "kiln/ir/expr/expr.h"
 #include "kiln/ir/tensor/stmt.h"
-#include "kiln/search/feature/affine.h"
+#include "kiln/search/feature/approximate_index.h"
 
 namespace kiln {
 
@@ -17,7 +17,7 @@ namespace kiln {
 // different loops are taken to be independent, and what is not understood to
 // hold always; so are equations that hold at every other step of a loop.
 // `extents` are those of the loops.
-double ConditionShare(const Expr& condition, const AffineScope& scope,
+double ConditionShare(const Expr& condition, const ApproximateScope& scope,
                       const std::vector<int64_t>& extents);
 
 // The choice between something and zero that is a factor of what the store

@@ -205,7 +205,7 @@ void StoreRow::Touch(const AccessSummary& access) {
   for (int d = depth() - 1; d >= 0; --d) {
     bool moved = false;
     for (size_t i = 0; i < rank; ++i) {
-      for (const AffineTerm& term : access.dims[i].terms) {
+      for (const ApproximateTerm& term : access.dims[i].terms) {
         if (program_.loops[term.loop].depth != d) continue;
         const double extent = static_cast<double>(loop(d).extent);
         reach[i] += term.reach;
@@ -225,7 +225,7 @@ double StoreRow::StrideOf(const AccessSummary& access, int position) const {
   const BufferSummary& buffer = program_.buffers[access.buffer];
   double stride = 0, row = 1;
   for (size_t i = access.dims.size(); i-- > 0;) {
-    for (const AffineTerm& term : access.dims[i].terms) {
+    for (const ApproximateTerm& term : access.dims[i].terms) {
       if (program_.loops[term.loop].depth == position) {
         stride += term.coefficient * row;
       }

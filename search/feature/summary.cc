@@ -52,8 +52,9 @@ class Walker {
   void WalkRealize(const BlockRealizeNode& realize);
   void WalkStore(const StoreNode& store);
   void BindIters(const BlockRealizeNode& realize);
-  void SetRole(const Affine& value, LoopRole role);
-  double ShareOf(const BlockRealizeNode& realize, const Affine* values);
+  void SetRole(const ApproximateIndex& value, LoopRole role);
+  double ShareOf(const BlockRealizeNode& realize,
+                 const ApproximateIndex* values);
   void ReadExpr(const Expr& e, bool guarded, StoreSummary* store);
   bool ReadDecided(const Expr& e, bool guarded, StoreSummary* store);
   void AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
@@ -65,7 +66,7 @@ class Walker {
 
   ProgramSummary& out_;
   std::vector<int64_t> extents_;  // of out_.loops
-  AffineScope scope_;
+  ApproximateScope scope_;
   std::vector<int> stack_;       // loops around
   std::vector<LoopRole> roles_;  // of these
   int64_t unroll_steps_ = 0;
@@ -122,7 +123,7 @@ void Walker::WalkFor(const ForNode& loop) {
   summary.depth = static_cast<int>(stack_.size());
   const int id = static_cast<int>(out_.loops.size());
   const size_t depth = scope_.depth();
-  Affine value = Affine::OfLoop(id, summary.extent);
+  ApproximateIndex value = ApproximateIndex::OfLoop(id, summary.extent);
   if (const int64_t* min = AsInt(loop.min)) {
     value.constant = static_cast<double>(*min);
   }
@@ -138,8 +139,8 @@ void Walker::WalkFor(const ForNode& loop) {
   unroll_steps_ = outer_steps;
 }
 
-void Walker::SetRole(const Affine& value, LoopRole role) {
-  for (const AffineTerm& term : value.terms) {
+void Walker::SetRole(const ApproximateIndex& value, LoopRole role) {
+  for (const ApproximateTerm& term : value.terms) {
     LoopRole& known = roles_[out_.loops[term.loop].depth];
     known = Combine(known, role);
   }
@@ -147,14 +148,15 @@ void Walker::SetRole(const Affine& value, LoopRole role) {
 
 // Of the iterations around a block with a predicate, those that its domains
 // leave.
-double Walker::ShareOf(const BlockRealizeNode& realize, const Affine* values) {
+double Walker::ShareOf(const BlockRealizeNode& realize,
+                       const ApproximateIndex* values) {
   if (IsOne(realize.predicate)) return 1;
   double domain = 1, iterations = 1;
   std::vector<bool> used(stack_.size());
   for (size_t i = 0; i < realize.values.size(); ++i) {
     domain *=
         static_cast<double>(ExtentOf(realize.block->iters[i].domain.extent));
-    for (const AffineTerm& term : values[i].terms) {
+    for (const ApproximateTerm& term : values[i].terms) {
       used[out_.loops[term.loop].depth] = true;
     }
   }
@@ -165,7 +167,7 @@ double Walker::ShareOf(const BlockRealizeNode& realize, const Affine* values) {
 }
 
 void Walker::BindIters(const BlockRealizeNode& realize) {
-  absl::InlinedVector<Affine, 8> values;
+  absl::InlinedVector<ApproximateIndex, 8> values;
   for (const Expr& value : realize.values) {
     values.push_back(scope_.Evaluate(value));
   }
@@ -231,7 +233,7 @@ bool Walker::ReadDecided(const Expr& e, bool guarded, StoreSummary* store) {
   if (!call || call->op != Intrinsic::kIfThenElse) return false;
   const auto* equal = call->args[0].As<BinaryNode>();
   if (!equal || equal->kind != ExprKind::kEQ || !AsInt(equal->b)) return false;
-  const Affine chooser = scope_.Evaluate(equal->a);
+  const ApproximateIndex chooser = scope_.Evaluate(equal->a);
   const bool decided =
       !chooser.unknown && chooser.terms.size() == 1 &&
       out_.loops[chooser.terms[0].loop].kind == ForKind::kUnrolled;
@@ -283,7 +285,7 @@ void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
 // of one region.
 constexpr double kNear = 16;
 
-bool IsNear(const AffineDim& a, const AffineDim& b) {
+bool IsNear(const ApproximateDim& a, const ApproximateDim& b) {
   return b.base <= a.base + a.width + kNear &&
          a.base <= b.base + b.width + kNear;
 }
@@ -308,7 +310,7 @@ void Merge(const AccessSummary& b, AccessSummary* a) {
   a->guarded |= b.guarded;
   ++a->count;
   for (size_t i = 0; i < a->dims.size(); ++i) {
-    AffineDim& dim = a->dims[i];
+    ApproximateDim& dim = a->dims[i];
     const double end =
         std::max(dim.base + dim.width, b.dims[i].base + b.dims[i].width);
     dim.base = std::min(dim.base, b.dims[i].base);
@@ -324,8 +326,8 @@ void Walker::AddAccess(const Buffer& buffer, const std::vector<Expr>& indices,
   access.writes = writes;
   access.guarded = guarded;
   for (const Expr& index : indices) {
-    Affine value = scope_.Evaluate(index);
-    AffineDim dim;
+    ApproximateIndex value = scope_.Evaluate(index);
+    ApproximateDim dim;
     dim.unknown = value.unknown;
     dim.terms = std::move(value.terms);
     dim.base = value.constant;
@@ -402,11 +404,11 @@ std::string_view OpClassName(OpClass op) {
   return kNames[static_cast<int>(op)];
 }
 
-double Span(const ProgramSummary& program, const AffineDim& dim, int depth,
+double Span(const ProgramSummary& program, const ApproximateDim& dim, int depth,
             double limit) {
   if (dim.unknown) return limit;
   double span = dim.width;
-  for (const AffineTerm& term : dim.terms) {
+  for (const ApproximateTerm& term : dim.terms) {
     const LoopSummary& loop = program.loops[term.loop];
     if (loop.depth < depth) continue;
     span += term.reach;
@@ -414,11 +416,11 @@ double Span(const ProgramSummary& program, const AffineDim& dim, int depth,
   return std::min(limit, std::floor(span + 1e-6));
 }
 
-double Distinct(const ProgramSummary& program, const AffineDim& dim, int depth,
-                double limit) {
+double Distinct(const ProgramSummary& program, const ApproximateDim& dim,
+                int depth, double limit) {
   if (dim.unknown) return limit;
   double points = dim.width;
-  for (const AffineTerm& term : dim.terms) {
+  for (const ApproximateTerm& term : dim.terms) {
     const LoopSummary& loop = program.loops[term.loop];
     if (loop.depth < depth) continue;
     points *= std::min(static_cast<double>(loop.extent), 1 + term.reach);

@@ -24,7 +24,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kiln/ir/tensor/module.h"
-#include "kiln/search/feature/affine.h"
+#include "kiln/search/feature/approximate_index.h"
 
 namespace kiln {
 
@@ -76,8 +76,8 @@ struct LoopSummary {
 
 // One index of an access. A term's loop is a position in
 // ProgramSummary::loops.
-struct AffineDim {
-  AffineTerms terms;
+struct ApproximateDim {
+  ApproximateTerms terms;
   double base = 0;       // the least constant of the accesses
   double width = 1;      // one more than the constants differ by
   bool unknown = false;  // may be anywhere in the dimension
@@ -90,7 +90,7 @@ struct AccessSummary {
   bool reads = false, writes = false;
   int count = 1;         // loads and stores in the text
   bool guarded = false;  // behind a condition, as padding is
-  absl::InlinedVector<AffineDim, 4> dims;
+  absl::InlinedVector<ApproximateDim, 4> dims;
 };
 
 struct BufferSummary {
@@ -130,11 +130,11 @@ ProgramSummary Summarize(const Function& f);
 
 // How far an index moves, in elements, while the loops of depth `depth` and
 // deeper run: the length of the interval, at most `limit`.
-double Span(const ProgramSummary& program, const AffineDim& dim, int depth,
+double Span(const ProgramSummary& program, const ApproximateDim& dim, int depth,
             double limit);
 // The number of values that it takes, which is less where steps are over 1.
-double Distinct(const ProgramSummary& program, const AffineDim& dim, int depth,
-                double limit);
+double Distinct(const ProgramSummary& program, const ApproximateDim& dim,
+                int depth, double limit);
 
 }  // namespace kiln
 

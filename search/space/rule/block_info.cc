@@ -10,7 +10,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/search/feature/affine.h"
+#include "kiln/search/feature/approximate_index.h"
 
 namespace kiln {
 namespace {
@@ -36,22 +36,23 @@ bool ReadAxes(const ScopeBlock& at, BlockInfo* info) {
   return true;
 }
 
-AffineScope Axes(const BlockNode& block, const BlockInfo& info) {
-  AffineScope scope;
+ApproximateScope Axes(const BlockNode& block, const BlockInfo& info) {
+  ApproximateScope scope;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    scope.Bind(block.iters[i].var.get(),
-               Affine::OfLoop(static_cast<int>(i), info.axes[i].extent));
+    scope.Bind(
+        block.iters[i].var.get(),
+        ApproximateIndex::OfLoop(static_cast<int>(i), info.axes[i].extent));
   }
   return scope;
 }
 
 // The elements that one step along `axis` moves.
-std::optional<double> StrideOf(const std::vector<Affine>& indices,
+std::optional<double> StrideOf(const std::vector<ApproximateIndex>& indices,
                                const std::vector<double>& sizes, int axis) {
   double stride = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (indices[d].unknown) return std::nullopt;
-    for (const AffineTerm& term : indices[d].terms) {
+    for (const ApproximateTerm& term : indices[d].terms) {
       if (term.loop != axis) continue;
       if (term.coefficient != std::floor(term.coefficient)) return std::nullopt;
       stride += term.coefficient * sizes[d];
@@ -60,10 +61,10 @@ std::optional<double> StrideOf(const std::vector<Affine>& indices,
   return stride;
 }
 
-ReadInfo DescribeAccess(const BufferRegion& read, const AffineScope& scope,
+ReadInfo DescribeAccess(const BufferRegion& read, const ApproximateScope& scope,
                         size_t num_axes) {
   ReadInfo info;
-  std::vector<Affine> indices;
+  std::vector<ApproximateIndex> indices;
   for (const Range& range : read.region) {
     indices.push_back(scope.Evaluate(range.min));
   }
@@ -83,7 +84,7 @@ ReadInfo DescribeAccess(const BufferRegion& read, const AffineScope& scope,
   return info;
 }
 
-void ReadWriteDims(const BlockNode& block, const AffineScope& axes,
+void ReadWriteDims(const BlockNode& block, const ApproximateScope& axes,
                    BlockInfo* info) {
   const std::vector<Range>& region = block.writes[0].region;
   const ReadInfo write =
@@ -175,7 +176,7 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   BlockInfo info;
   info.name = block.name;
   if (!ReadAxes(at, &info)) return std::nullopt;
-  const AffineScope axes = Axes(block, info);
+  const ApproximateScope axes = Axes(block, info);
   ReadWriteDims(block, axes, &info);
   for (size_t i = 0; i < block.reads.size(); ++i) {
     const BufferRegion& read = block.reads[i];

@@ -16,7 +16,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/search/feature/affine.h"
+#include "kiln/search/feature/approximate_index.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 
@@ -42,11 +42,12 @@ Expr Dividend(const Expr& condition, int64_t* divisor) {
 
 // Adds the iterators that decide `dividend % divisor`; false where they cannot
 // be divided.
-bool AddPhases(const Expr& dividend, int64_t divisor, const AffineScope& scope,
-               const BlockInfo& info, Phases* phases) {
-  const Affine form = scope.Evaluate(dividend);
+bool AddPhases(const Expr& dividend, int64_t divisor,
+               const ApproximateScope& scope, const BlockInfo& info,
+               Phases* phases) {
+  const ApproximateIndex form = scope.Evaluate(dividend);
   if (form.unknown) return false;
-  for (const AffineTerm& term : form.terms) {
+  for (const ApproximateTerm& term : form.terms) {
     const auto coefficient = static_cast<int64_t>(term.coefficient);
     if (coefficient != term.coefficient) return false;
     if (coefficient % divisor == 0) continue;
@@ -59,10 +60,11 @@ bool AddPhases(const Expr& dividend, int64_t divisor, const AffineScope& scope,
 }
 
 Phases FindPhases(const BlockNode& block, const BlockInfo& info) {
-  AffineScope scope;
+  ApproximateScope scope;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    scope.Bind(block.iters[i].var.get(),
-               Affine::OfLoop(static_cast<int>(i), info.axes[i].extent));
+    scope.Bind(
+        block.iters[i].var.get(),
+        ApproximateIndex::OfLoop(static_cast<int>(i), info.axes[i].extent));
   }
   Phases phases;
   bool possible = true;

@@ -1,4 +1,4 @@
-#include "kiln/search/feature/affine.h"
+#include "kiln/search/feature/approximate_index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ double CommonStep(double a, double b) {
   return a;
 }
 
-AffineTerm Scaled(AffineTerm term, double factor) {
+ApproximateTerm Scaled(ApproximateTerm term, double factor) {
   term.coefficient *= factor;
   term.reach *= std::abs(factor);
   term.step *= std::abs(factor);
@@ -25,9 +25,10 @@ AffineTerm Scaled(AffineTerm term, double factor) {
 }
 
 // a + scale * b
-Affine Sum(const Affine& a, const Affine& b, double scale) {
-  if (a.unknown || b.unknown) return Affine::Unknown();
-  Affine sum;
+ApproximateIndex Sum(const ApproximateIndex& a, const ApproximateIndex& b,
+                     double scale) {
+  if (a.unknown || b.unknown) return ApproximateIndex::Unknown();
+  ApproximateIndex sum;
   sum.constant = a.constant + scale * b.constant;
   auto x = a.terms.begin();
   auto y = b.terms.begin();
@@ -37,7 +38,7 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
     } else if (x == a.terms.end() || y->loop < x->loop) {
       sum.terms.push_back(Scaled(*y++, scale));
     } else {
-      const AffineTerm z = Scaled(*y++, scale);
+      const ApproximateTerm z = Scaled(*y++, scale);
       const double c = x->coefficient + z.coefficient;
       const double step = CommonStep(x->step, z.step);
       if (c != 0) sum.terms.push_back({x->loop, c, x->reach + z.reach, step});
@@ -47,38 +48,40 @@ Affine Sum(const Affine& a, const Affine& b, double scale) {
   return sum;
 }
 
-Affine Multiple(Affine a, double factor) {
+ApproximateIndex Multiple(ApproximateIndex a, double factor) {
   if (factor == 0) return {};
-  for (AffineTerm& term : a.terms) term = Scaled(term, factor);
+  for (ApproximateTerm& term : a.terms) term = Scaled(term, factor);
   a.constant *= factor;
   return a;
 }
 
 bool IsMultiple(double value, double of) { return std::fmod(value, of) == 0; }
 
-bool IsConstant(const Affine& a) { return !a.unknown && a.terms.empty(); }
+bool IsConstant(const ApproximateIndex& a) {
+  return !a.unknown && a.terms.empty();
+}
 
 // One of two values: the one that varies more.
-Affine Either(const Affine& a, const Affine& b) {
+ApproximateIndex Either(const ApproximateIndex& a, const ApproximateIndex& b) {
   if (a.unknown) return b;
   return b.unknown || a.terms.size() >= b.terms.size() ? a : b;
 }
 
 // The largest sum of the terms: each loop at its end.
-double Reach(const AffineTerms& terms) {
+double Reach(const ApproximateTerms& terms) {
   double reach = 0;
-  for (const AffineTerm& term : terms) reach += term.reach;
+  for (const ApproximateTerm& term : terms) reach += term.reach;
   return reach;
 }
 
 // Leaves out the terms that cannot carry into the others' common step with the
 // divisor: (16 * i + j) // 128 is 16 * i // 128 for j below 16.
-Affine WithoutSmallTerms(const Affine& a, double divisor) {
-  for (const AffineTerm& smallest : a.terms) {
-    Affine large, small;
+ApproximateIndex WithoutSmallTerms(const ApproximateIndex& a, double divisor) {
+  for (const ApproximateTerm& smallest : a.terms) {
+    ApproximateIndex large, small;
     double step = divisor;
     bool descends = false;
-    for (const AffineTerm& term : a.terms) {
+    for (const ApproximateTerm& term : a.terms) {
       const bool is_small =
           std::abs(term.coefficient) < std::abs(smallest.coefficient);
       (is_small ? small : large).terms.push_back(term);
@@ -94,10 +97,10 @@ Affine WithoutSmallTerms(const Affine& a, double divisor) {
 }
 
 // Multiples of the divisor come out; the rest only counts when it can carry.
-Affine Divide(const Affine& a, double divisor) {
-  Affine quotient, rest;
-  for (const AffineTerm& term : a.terms) {
-    Affine& part = IsMultiple(term.step, divisor) ? quotient : rest;
+ApproximateIndex Divide(const ApproximateIndex& a, double divisor) {
+  ApproximateIndex quotient, rest;
+  for (const ApproximateTerm& term : a.terms) {
+    ApproximateIndex& part = IsMultiple(term.step, divisor) ? quotient : rest;
     part.terms.push_back(term);
   }
   const double low = a.constant - std::floor(a.constant / divisor) * divisor;
@@ -106,7 +109,7 @@ Affine Divide(const Affine& a, double divisor) {
     return Multiple(std::move(quotient), 1 / divisor);
   }
   quotient = Multiple(WithoutSmallTerms(a, divisor), 1 / divisor);
-  for (AffineTerm& term : quotient.terms) {
+  for (ApproximateTerm& term : quotient.terms) {
     if (!IsMultiple(term.step, 1)) term.step = 1;
   }
   return quotient;
@@ -115,94 +118,97 @@ Affine Divide(const Affine& a, double divisor) {
 // What is a multiple of the divisor makes no difference. Of the rest, loops of
 // small steps fill the range of the remainder first; one that would pass it
 // goes round in what is left, and those after it add nothing.
-Affine Remainder(const Affine& a, double divisor) {
-  Affine rest;
+ApproximateIndex Remainder(const ApproximateIndex& a, double divisor) {
+  ApproximateIndex rest;
   rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
-  for (const AffineTerm& term : a.terms) {
+  for (const ApproximateTerm& term : a.terms) {
     if (!IsMultiple(term.step, divisor)) rest.terms.push_back(term);
   }
   std::sort(rest.terms.begin(), rest.terms.end(),
-            [](const AffineTerm& x, const AffineTerm& y) {
+            [](const ApproximateTerm& x, const ApproximateTerm& y) {
               if (x.step != y.step) return x.step < y.step;
               const double p = std::abs(x.coefficient);
               const double q = std::abs(y.coefficient);
               return p != q ? p < q : x.loop < y.loop;
             });
   double room = divisor - 1;
-  AffineTerms kept;
-  for (AffineTerm term : rest.terms) {
+  ApproximateTerms kept;
+  for (ApproximateTerm term : rest.terms) {
     if (room <= 0) break;
     term.reach = std::min(term.reach, room);
     room -= term.reach;
     kept.push_back(term);
   }
-  std::sort(
-      kept.begin(), kept.end(),
-      [](const AffineTerm& x, const AffineTerm& y) { return x.loop < y.loop; });
+  std::sort(kept.begin(), kept.end(),
+            [](const ApproximateTerm& x, const ApproximateTerm& y) {
+              return x.loop < y.loop;
+            });
   rest.terms = std::move(kept);
   return rest;
 }
 
 }  // namespace
 
-Affine Affine::Unknown() {
-  Affine a;
+ApproximateIndex ApproximateIndex::Unknown() {
+  ApproximateIndex a;
   a.unknown = true;
   return a;
 }
 
-Affine Affine::OfLoop(int loop, int64_t extent) {
-  Affine a;
+ApproximateIndex ApproximateIndex::OfLoop(int loop, int64_t extent) {
+  ApproximateIndex a;
   if (extent > 1)
     a.terms.push_back({loop, 1, static_cast<double>(extent - 1), 1});
   return a;
 }
 
-void AffineScope::Bind(const VarNode* var, Affine value) {
+void ApproximateScope::Bind(const VarNode* var, ApproximateIndex value) {
   bindings_.push_back({var, std::move(value)});
 }
 
-void AffineScope::Shrink(size_t depth) {
+void ApproximateScope::Shrink(size_t depth) {
   while (bindings_.size() > depth) bindings_.pop_back();
 }
 
-const Affine* AffineScope::Find(const VarNode* var) const {
+const ApproximateIndex* ApproximateScope::Find(const VarNode* var) const {
   for (size_t i = bindings_.size(); i-- > 0;) {
     if (bindings_[i].var == var) return &bindings_[i].value;
   }
   return nullptr;
 }
 
-Affine AffineScope::EvaluateBinary(const BinaryNode& e) const {
-  const Affine a = Evaluate(e.a);
-  const Affine b = Evaluate(e.b);
+ApproximateIndex ApproximateScope::EvaluateBinary(const BinaryNode& e) const {
+  const ApproximateIndex a = Evaluate(e.a);
+  const ApproximateIndex b = Evaluate(e.b);
   const ExprKind kind = e.kind;
   if (kind == ExprKind::kAdd) return Sum(a, b, 1);
   if (kind == ExprKind::kSub) return Sum(a, b, -1);
   if (kind == ExprKind::kMin || kind == ExprKind::kMax) return Either(a, b);
   if (kind == ExprKind::kMul) {
     if (IsConstant(b)) return Multiple(a, b.constant);
-    return IsConstant(a) ? Multiple(b, a.constant) : Affine::Unknown();
+    return IsConstant(a) ? Multiple(b, a.constant)
+                         : ApproximateIndex::Unknown();
   }
-  if (a.unknown || !IsConstant(b) || b.constant <= 0) return Affine::Unknown();
+  if (a.unknown || !IsConstant(b) || b.constant <= 0)
+    return ApproximateIndex::Unknown();
   if (kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv) {
     return Divide(a, b.constant);
   }
   if (kind == ExprKind::kFloorMod || kind == ExprKind::kTruncMod) {
     return Remainder(a, b.constant);
   }
-  return Affine::Unknown();
+  return ApproximateIndex::Unknown();
 }
 
-Affine AffineScope::Evaluate(const Expr& e) const {
+ApproximateIndex ApproximateScope::Evaluate(const Expr& e) const {
   if (const int64_t* value = AsInt(e)) {
-    Affine a;
+    ApproximateIndex a;
     a.constant = static_cast<double>(*value);
     return a;
   }
   if (const VarNode* var = e.As<VarNode>()) {
-    const Affine* value = Find(var);
-    return value ? *value : Affine::Unknown();
+    const ApproximateIndex* value = Find(var);
+    return value ? *value : ApproximateIndex::Unknown();
   }
   if (const BinaryNode* binary = e.As<BinaryNode>()) {
     return EvaluateBinary(*binary);
@@ -215,7 +221,7 @@ Affine AffineScope::Evaluate(const Expr& e) const {
   if (const BroadcastNode* all = e.As<BroadcastNode>()) {
     return Evaluate(all->value);
   }
-  return Affine::Unknown();
+  return ApproximateIndex::Unknown();
 }
 
 }  // namespace kiln
