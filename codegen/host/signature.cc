@@ -13,20 +13,33 @@ namespace {
 
 using ScalarNumbers = std::unordered_map<const VarNode*, int>;
 
-std::set<const BufferNode*> Written(const Stmt& body) {
-  std::set<const BufferNode*> written;
+// Buffers that `body` writes, and the addresses of those that are views.
+std::set<const Node*> Written(const Stmt& body) {
+  std::set<const Node*> written;
+  auto add = [&](const Buffer& buffer) {
+    written.insert(buffer.get());
+    if (buffer->data) written.insert(buffer->data.get());
+  };
   Visit(body, [&](const Stmt& s) {
-    if (const auto* store = s.As<StoreNode>()) {
-      written.insert(store->buffer.get());
-    }
+    if (const auto* store = s.As<StoreNode>()) add(store->buffer);
     if (const auto* realize = s.As<BlockRealizeNode>()) {
       for (const BufferRegion& region : realize->block->writes) {
-        written.insert(region.buffer.get());
+        add(region.buffer);
       }
     }
     return true;
   });
   return written;
+}
+
+bool DeclaresNoalias(const Function& f) {
+  for (const char* name : {"tir.noalias", "tirx.noalias"}) {
+    const auto found = f.attrs.find(name);
+    const Expr* value = found == f.attrs.end() ? nullptr : found->second.expr();
+    const int64_t* known = value ? AsInt(*value) : nullptr;
+    if (known && *known != 0) return true;
+  }
+  return false;
 }
 
 absl::StatusOr<KernelDim> MakeDim(const Buffer& buffer, const Expr& extent,
@@ -52,6 +65,8 @@ absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,
   KernelBuffer result;
   result.name = buffer->name;
   result.dtype = buffer->dtype;
+  result.alignment =
+      KernelAlignment(buffer->alignment, buffer->dtype.Element().bytes());
   for (const Expr& extent : buffer->shape) {
     KILN_ASSIGN_OR_RETURN(KernelDim dim, MakeDim(buffer, extent, scalars));
     result.shape.push_back(dim);
@@ -64,6 +79,7 @@ absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,
 absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
   KernelSignature signature;
   signature.name = f.name;
+  signature.noalias = DeclaresNoalias(f);
   ScalarNumbers numbers;
   auto add_scalar = [&](const Var& var) {
     numbers[var.get()] = static_cast<int>(signature.scalars.size());
@@ -73,7 +89,7 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     if (!param.buffer) add_scalar(param.var);
   }
   for (const Var& dim : SymbolicDims(f)) add_scalar(dim);
-  const std::set<const BufferNode*> written = Written(f.body);
+  const std::set<const Node*> written = Written(f.body);
   for (const Param& param : f.params) {
     if (!param.buffer) {
       signature.params.push_back(
@@ -82,7 +98,9 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     }
     KILN_ASSIGN_OR_RETURN(KernelBuffer buffer,
                           MakeKernelBuffer(param.buffer, numbers));
-    buffer.written = written.count(param.buffer.get()) > 0;
+    buffer.written =
+        written.count(param.buffer.get()) > 0 ||
+        (param.buffer->data && written.count(param.buffer->data.get()) > 0);
     signature.params.push_back({KernelParam::Kind::kBuffer,
                                 static_cast<int>(signature.buffers.size())});
     signature.buffers.push_back(std::move(buffer));

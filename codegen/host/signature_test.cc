@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/reader/reader.h"
 
 namespace kiln {
 namespace {
@@ -28,6 +29,32 @@ TEST(SignatureTest, NamesBuffersScalarsAndSymbolicExtents) {
                             MakeSignature(Example(Var("n"))));
   EXPECT_EQ(ToString(signature),
             "f(A: float32[n, 8], k: int64, B: out float32[n, 8])");
+}
+
+TEST(SignatureTest, SaysWhatIsDeclaredOfMemory) {
+  Function f = Example(Int(8));
+  EXPECT_FALSE(MakeSignature(f)->noalias);
+  EXPECT_EQ(MakeSignature(f)->buffers[0].alignment, 64);
+  f.attrs["tir.noalias"] = Attr(Bool(true));
+  EXPECT_TRUE(MakeSignature(f)->noalias);
+  f.attrs["tir.noalias"] = Attr(Bool(false));
+  EXPECT_FALSE(MakeSignature(f)->noalias);
+  f.params[0].buffer =
+      EditBuffer(f.params[0].buffer, [](BufferNode& b) { b.alignment = 1; });
+  EXPECT_EQ(MakeSignature(f)->buffers[0].alignment, 4);
+}
+
+TEST(SignatureTest, WhatAViewWritesIsWritten) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f", R"py(
+@T.prim_func
+def f(A: T.Buffer((8, 8), "float32"), B: T.Buffer((64,), "float32")):
+    flat = T.decl_buffer((64,), "float32", data=A.data)
+    for i in range(64):
+        flat[i] = B[i]
+)py"));
+  KILN_ASSERT_OK_AND_ASSIGN(const KernelSignature signature, MakeSignature(f));
+  EXPECT_TRUE(signature.buffers[0].written);
+  EXPECT_FALSE(signature.buffers[1].written);
 }
 
 TEST(SignatureTest, RefusesComputedExtents) {

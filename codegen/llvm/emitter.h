@@ -77,8 +77,10 @@ class Emitter {
   llvm::Function* MakeFunction(const std::string& name, llvm::Type* result,
                                const std::vector<llvm::Type*>& params,
                                bool external);
-  void MarkPointers(llvm::Function* body, size_t first,
-                    const std::vector<bool>& is_buffer);
+  // Of the body's arguments after the host, those that are buffers: as a call
+  // proves of them (vm/library/signature.h), nothing else reaches what is
+  // written through one.
+  void MarkPointers(llvm::Function* body, const std::vector<Capture>& params);
   // The body's arguments after the host, from what the caller passes.
   std::vector<llvm::Value*> LoadParams(llvm::Function* entry,
                                        const std::vector<Capture>& params);

@@ -214,6 +214,7 @@ class Describer {
     param.dtype = buffer.dtype;
     param.type = TypeName(buffer.dtype);
     param.is_buffer = true;
+    param.alignment = buffer.alignment;
     return param;
   }
 
@@ -371,6 +372,10 @@ std::string CParam::Count() const {
     absl::StrAppend(&count, count.empty() ? "" : " * ", "(size_t)", extent);
   }
   return count;
+}
+
+std::string CParam::Bytes() const {
+  return absl::StrCat(Count(), " * sizeof(", type, ")");
 }
 
 std::string CIdentifier(std::string_view wanted,

@@ -1,5 +1,6 @@
 #include "kiln/vm/library/signature.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -58,6 +59,13 @@ std::string ShapeText(absl::Span<const int64_t> shape) {
   return text + "]";
 }
 
+// Sizes that overflow are no shapes of tensors in memory.
+uint64_t Bytes(const KernelArgument& arg) {
+  uint64_t bytes = arg.dtype.bytes();
+  for (int64_t extent : arg.shape) bytes *= extent;
+  return bytes;
+}
+
 absl::Status CheckBuffer(const KernelSignature& signature,
                          const KernelBuffer& buffer,
                          std::vector<bool>& determined) {
@@ -70,6 +78,13 @@ absl::Status CheckBuffer(const KernelSignature& signature,
   if (buffer.shape.size() > kMaxRank) {
     return Invalid(where + " has rank " + std::to_string(buffer.shape.size()) +
                    "; at most " + std::to_string(kMaxRank) + " is supported");
+  }
+  const int64_t alignment = buffer.alignment;
+  if (alignment < 1 || alignment > KILN_KERNEL_ALIGNMENT ||
+      (alignment & (alignment - 1)) != 0) {
+    return Invalid(where + " has the alignment " + std::to_string(alignment) +
+                   "; expected a power of two up to " +
+                   std::to_string(KILN_KERNEL_ALIGNMENT));
   }
   for (const KernelDim& dim : buffer.shape) {
     if (!dim.is_symbolic()) {
@@ -144,6 +159,7 @@ class Binder {
         KILN_RETURN_IF_ERROR(BindBuffer(i));
       }
     }
+    KILN_RETURN_IF_ERROR(CheckApart(signature_, args_));
     for (size_t i = 0; i < values_.size(); ++i) {
       bound_.scalars[i] = values_[i].value_or(0);
     }
@@ -231,10 +247,11 @@ class Binder {
                      ": the tensor has no memory (null address)");
     }
     const uint64_t address = reinterpret_cast<uintptr_t>(arg.data);
-    if (buffer.aligned && address % KILN_KERNEL_ALIGNMENT != 0) {
+    if (!empty && address % buffer.alignment != 0) {
       return Invalid(Where(signature_, position) +
-                     ": the address is not a multiple of 64; copy the tensor "
-                     "into an aligned one");
+                     ": the address is not a multiple of " +
+                     std::to_string(buffer.alignment) +
+                     "; copy the tensor into an aligned one");
     }
     return absl::OkStatus();
   }
@@ -247,6 +264,42 @@ class Binder {
 };
 
 }  // namespace
+
+int64_t KernelAlignment(int64_t stated, int64_t element_bytes) {
+  const int64_t power = stated & -stated;
+  const int64_t element = element_bytes & -element_bytes;
+  return std::clamp<int64_t>(power, element, KILN_KERNEL_ALIGNMENT);
+}
+
+bool ShareMemory(const KernelArgument& a, const KernelArgument& b) {
+  return KilnShareMemory(a.data, Bytes(a), b.data, Bytes(b)) != 0;
+}
+
+absl::Status CheckApart(const KernelSignature& signature,
+                        absl::Span<const KernelArgument> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const KernelParam& param = signature.params[i];
+    if (param.kind != KernelParam::Kind::kBuffer ||
+        !signature.buffers[param.index].written) {
+      continue;
+    }
+    for (size_t j = 0; j < args.size(); ++j) {
+      if (j == i || args[j].kind != KernelParam::Kind::kBuffer ||
+          !ShareMemory(args[i], args[j])) {
+        continue;
+      }
+      return Invalid(Where(signature, i) +
+                     ", which is written, shares memory with parameter " +
+                     std::to_string(j) + " (" +
+                     signature.buffers[signature.params[j].index].name + "); " +
+                     (signature.noalias
+                          ? "the function declares tir.noalias, so pass "
+                            "tensors that are apart"
+                          : "pass tensors that are apart"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string ToString(const KernelSignature& signature) {
   std::string text = signature.name + "(";

@@ -35,8 +35,8 @@ struct KernelBuffer {
   std::string name;
   DType dtype;
   std::vector<KernelDim> shape;
-  bool aligned = true;   // The base address is a multiple of 64.
-  bool written = false;  // The kernel writes to it.
+  int64_t alignment = 64;  // The base address is a multiple of it, in bytes.
+  bool written = false;    // The kernel writes to it.
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 
@@ -62,6 +62,10 @@ struct KernelSignature {
   // What the caller passes, in order. Every buffer occurs once. A scalar that
   // does not occur is a dimension of some buffer and is found from its shape.
   std::vector<KernelParam> params;
+  // The function declares that what it writes is no other argument's memory
+  // ("tir.noalias"): such a call is a mistake. Without the declaration whoever
+  // calls may take a copy of what is only read (LoadedKernel::Call).
+  bool noalias = false;
 
   friend bool operator==(const KernelSignature&,
                          const KernelSignature&) = default;
@@ -83,21 +87,36 @@ struct BoundArguments {
   std::vector<int64_t> scalars;
 };
 
+// The alignment in bytes that a kernel may rely on for a buffer that is
+// declared with `stated` and has elements of `element_bytes`: the largest power
+// of two that divides `stated`, at least an element and at most
+// KILN_KERNEL_ALIGNMENT.
+int64_t KernelAlignment(int64_t stated, int64_t element_bytes);
+
 // The signature as a line, such as
 // "mm(A: float32[n, 512], B: out float32[n], k: int32)".
 std::string ToString(const KernelSignature& signature);
 
 // Refuses a signature that contradicts itself: an index out of range, a buffer
 // passed never or twice, a scalar that no argument determines, a type that has
-// no values in memory, a negative extent.
+// no values in memory, a negative extent, an alignment that is no power of two
+// up to 64.
 absl::Status CheckSignature(const KernelSignature& signature);
 
 // Checks the arguments of a call against a well-formed signature: their number
 // and kinds, types, ranks, extents (the same value for the same symbol
-// everywhere), alignment, addresses that are not null. The error names the
-// parameter, what was expected and what came.
+// everywhere), alignment, addresses that are not null, and as CheckApart. The
+// error names the parameter, what was expected and what came.
 absl::StatusOr<BoundArguments> BindArguments(
     const KernelSignature& signature, absl::Span<const KernelArgument> args);
+
+// Whether `a` and `b` have a byte in common.
+bool ShareMemory(const KernelArgument& a, const KernelArgument& b);
+
+// Refuses buffers that the kernel writes and that share memory with another
+// argument. As many arguments as parameters, of their kinds.
+absl::Status CheckApart(const KernelSignature& signature,
+                        absl::Span<const KernelArgument> args);
 
 // A compact binary form and back. Reading accepts any bytes: what is cut short,
 // of another version or not well-formed is an error.

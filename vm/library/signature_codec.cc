@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/vm/library/kernel_abi.h"
 #include "kiln/vm/library/signature.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::string_view kMagic = "KSIG";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
@@ -97,7 +98,8 @@ class Reader {
 void WriteBuffer(const KernelBuffer& buffer, Writer& writer) {
   writer.Text(buffer.name);
   writer.Type(buffer.dtype);
-  writer.Number((buffer.aligned ? 1 : 0) | (buffer.written ? 2 : 0));
+  writer.Number(buffer.alignment);
+  writer.Number(buffer.written ? 1 : 0);
   writer.Number(buffer.shape.size());
   for (const KernelDim& dim : buffer.shape) {
     writer.Number(dim.is_symbolic() ? 1 : 0);
@@ -118,9 +120,9 @@ KernelBuffer ReadBuffer(Reader& reader) {
   KernelBuffer buffer;
   buffer.name = reader.Text();
   buffer.dtype = reader.Type();
-  const uint64_t flags = reader.NumberUpTo(3);
-  buffer.aligned = (flags & 1) != 0;
-  buffer.written = (flags & 2) != 0;
+  buffer.alignment =
+      static_cast<int64_t>(reader.NumberUpTo(KILN_KERNEL_ALIGNMENT));
+  buffer.written = reader.NumberUpTo(1) == 1;
   for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
     buffer.shape.push_back(ReadDim(reader));
   }
@@ -146,6 +148,7 @@ KernelSignature ReadFields(Reader& reader) {
     signature.params.push_back(
         {static_cast<KernelParam::Kind>(kind), static_cast<int>(index)});
   }
+  signature.noalias = reader.NumberUpTo(1) == 1;
   return signature;
 }
 
@@ -170,6 +173,7 @@ std::string Serialize(const KernelSignature& signature) {
     writer.Number(static_cast<uint64_t>(param.kind));
     writer.Number(param.index);
   }
+  writer.Number(signature.noalias ? 1 : 0);
   return bytes;
 }
 

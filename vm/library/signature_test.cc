@@ -23,14 +23,15 @@ KernelSignature Mm() {
   signature.scalars = {{"k", DType::Int(32)}, {"n", DType::Index()}};
   const KernelDim n = KernelDim::Symbolic(1);
   const KernelDim c = KernelDim::Constant(512);
-  signature.buffers = {{"A", DType::Float(32), {n, c}, true, false},
-                       {"B", DType::Float(32), {c, n}, false, true}};
+  signature.buffers = {{"A", DType::Float(32), {n, c}, 64, false},
+                       {"B", DType::Float(32), {c, n}, 4, true}};
   signature.params = {
       {Kind::kBuffer, 0}, {Kind::kScalar, 0}, {Kind::kBuffer, 1}};
   return signature;
 }
 
-alignas(64) char memory[128];
+alignas(64) char memory[32768];
+char* const out = memory + 16384;
 
 KernelArgument Tensor(absl::Span<const int64_t> shape,
                       DType dtype = DType::Float(32), void* data = memory) {
@@ -55,9 +56,9 @@ TEST(SignatureTest, PrintsAsALine) {
 TEST(SignatureTest, BindsBuffersScalarsAndSymbolsFromShapes) {
   KILN_ASSERT_OK_AND_ASSIGN(
       BoundArguments bound,
-      Bind({Tensor(kA), Scalar(-7), Tensor(kB, DType::Float(32), memory + 4)}));
+      Bind({Tensor(kA), Scalar(-7), Tensor(kB, DType::Float(32), out + 4)}));
   EXPECT_THAT(bound.scalars, testing::ElementsAre(-7, 3));
-  EXPECT_THAT(bound.data, testing::ElementsAre(memory, memory + 4));
+  EXPECT_THAT(bound.data, testing::ElementsAre(memory, out + 4));
 }
 
 TEST(SignatureTest, RefusesArgumentsThatDoNotFit) {
@@ -88,6 +89,38 @@ TEST(SignatureTest, RefusesArgumentsThatDoNotFit) {
   }
 }
 
+TEST(SignatureTest, TheAlignmentOfABufferIsOneThatAddressesCanHave) {
+  EXPECT_EQ(KernelAlignment(64, 4), 64);
+  EXPECT_EQ(KernelAlignment(128, 4), 64);
+  EXPECT_EQ(KernelAlignment(48, 4), 16);
+  EXPECT_EQ(KernelAlignment(1, 8), 8);
+  EXPECT_EQ(KernelAlignment(3, 1), 1);
+}
+
+TEST(SignatureTest, WhatIsWrittenLiesApartFromAllElse) {
+  // A takes 6144 bytes, and so does B.
+  for (const int64_t at : {-6140, -4, 0, 4, 6140}) {
+    EXPECT_THAT(Bind({Tensor(kA, DType::Float(32), out), Scalar(1),
+                      Tensor(kB, DType::Float(32), out + at)}),
+                StatusIs(kInvalid, HasSubstr("parameter 2 (B: float32[512, n]) "
+                                             "of kernel mm, which is written, "
+                                             "shares memory with parameter 0 "
+                                             "(A); pass tensors")))
+        << at;
+  }
+  for (const int64_t at : {-6144, 6144}) {
+    KILN_EXPECT_OK(Bind({Tensor(kA, DType::Float(32), out), Scalar(1),
+                         Tensor(kB, DType::Float(32), out + at)}));
+  }
+}
+
+TEST(SignatureTest, WhatIsOnlyReadMayShareMemory) {
+  KernelSignature signature = Mm();
+  signature.buffers[1].written = false;
+  const KernelArgument args[] = {Tensor(kA), Scalar(1), Tensor(kB)};
+  KILN_EXPECT_OK(BindArguments(signature, args));
+}
+
 TEST(SignatureTest, AcceptsNoMemoryForAnEmptyTensor) {
   const int64_t a[] = {0, 512};
   const int64_t b[] = {512, 0};
@@ -113,6 +146,9 @@ TEST(SignatureTest, RefusesSignaturesThatContradictThemselves) {
       {[](auto& s) { s.params.push_back({Kind::kBuffer, 2}); }, "buffer 2"},
       {[](auto& s) { s.params.push_back({Kind::kScalar, -1}); }, "scalar -1"},
       {[](auto& s) { s.buffers[0].shape[0].scalar = 9; }, "scalar 9"},
+      {[](auto& s) { s.buffers[0].alignment = 0; }, "the alignment 0"},
+      {[](auto& s) { s.buffers[0].alignment = 12; }, "the alignment 12"},
+      {[](auto& s) { s.buffers[0].alignment = 128; }, "the alignment 128"},
       {[](auto& s) { s.buffers[0].shape[1].extent = -1; }, "negative extent"},
       {[](auto& s) { s.buffers[0].dtype = DType::Handle(); }, "handle"},
       {[](auto& s) { s.buffers[0].dtype = DType::Float(32).WithLanes(4); },
@@ -136,6 +172,8 @@ TEST(SignatureTest, SurvivesSerialization) {
   KernelSignature large = Mm();
   large.name = std::string("odd \0 name", 10);
   large.buffers[0].shape[1].extent = INT64_MAX;
+  large.buffers[0].alignment = 1;
+  large.noalias = true;
   EXPECT_EQ(*ParseKernelSignature(Serialize(large)), large);
 }
 
