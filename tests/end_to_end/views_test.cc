@@ -81,6 +81,48 @@ def declared(A: T.Buffer((9, 7), "uint8"), B: T.Buffer((7, 9), "uint8")):
             B[vj, vi] = A[vi, vj] + T.uint8(1)
 )py";
 
+// Rows of A, then rows of B.
+constexpr char kConcat[] = R"py(
+@T.prim_func
+def concat(a: T.handle, b: T.handle, c: T.handle):
+    n, m = T.int64(), T.int64()
+    A = T.match_buffer(a, (n, 5), "int32")
+    B = T.match_buffer(b, (m, 5), "int32")
+    C = T.match_buffer(c, (n + m, 5), "int32", align=4)
+    for i, j in T.grid(n + m, 5):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.if_then_else(vi < n, A[vi, vj], B[vi - n, vj])
+)py";
+
+// The extents of A and B tell m alone, or n with it.
+constexpr char kEveryOther[] = R"py(
+@T.prim_func
+def every_other(a: T.handle, b: T.handle, d: T.handle):
+    n, m = T.int32(), T.int64()
+    A = T.match_buffer(a, (n * 2 + m,), "int16")
+    B = T.match_buffer(b, ((m + 1) // 2, 3), "int16")
+    D = T.match_buffer(d, (T.max(m, 4) // 4, m), "int16")
+    for i, j in T.grid((m + 1) // 2, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[n * 2 + vi * 2] + D[0, vi]
+)py";
+
+constexpr char kStrided[] = R"py(
+@T.prim_func
+def strided(a: T.handle, b: T.handle):
+    n, s, o = T.int64(), T.int64(), T.int64()
+    A = T.match_buffer(a, (6, n, 4), "int32", strides=(s, 4, 1), elem_offset=o)
+    B = T.match_buffer(b, (n, 6), "int32", strides=(6, 1))
+    for i, j, k in T.grid(n, 6, 4):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                B[vi, vj] = 1
+            B[vi, vj] = B[vi, vj] * 3 + A[vj, vi, vk]
+)py";
+
 // A tensor of the arena.
 struct View {
   int64_t offset = 0;
@@ -100,14 +142,15 @@ class ViewsTest : public testing::TestWithParam<const char*> {
   void SetUp() override {
     KILN_ASSERT_OK_AND_ASSIGN(function_, ParseFunction("views", GetParam()));
     KILN_ASSERT_OK_AND_ASSIGN(kernel_, CompileAndLoad(function_, HostTarget()));
-    KILN_ASSERT_OK_AND_ASSIGN(Interpreter made,
-                              Interpreter::Create(function_));
+    KILN_ASSERT_OK_AND_ASSIGN(Interpreter made, Interpreter::Create(function_));
     interpreter_ = std::make_unique<Interpreter>(std::move(made));
     arena_ = AllocateAligned(kArena);
     bytes_ = static_cast<uint8_t*>(arena_.get());
   }
 
-  int64_t Draw(int64_t limit) { return static_cast<int64_t>(random_() % limit); }
+  int64_t Draw(int64_t limit) {
+    return static_cast<int64_t>(random_() % limit);
+  }
 
   // Often where another view begins or a little after, often aligned.
   int64_t DrawOffset(int64_t room, const std::vector<View>& others) {
@@ -120,12 +163,15 @@ class ViewsTest : public testing::TestWithParam<const char*> {
   }
 
   std::vector<View> DrawViews() {
-    const int64_t n = 1 + Draw(300);
+    std::vector<int64_t> scalars;
+    for (size_t i = 0; i < kernel_.signature().scalars.size(); ++i) {
+      scalars.push_back(1 + Draw(30));
+    }
     std::vector<View> views;
     for (const KernelBuffer& buffer : kernel_.signature().buffers) {
       std::vector<int64_t> shape;
       for (const KernelDim& dim : buffer.shape) {
-        shape.push_back(dim.is_symbolic() ? n : dim.extent);
+        shape.push_back(*Evaluate(dim, scalars));
       }
       View view;
       view.contents = Tensor(buffer.dtype, shape);
@@ -204,7 +250,8 @@ TEST_P(ViewsTest, AreRefusedOrComputedAsIfApart) {
       expected = Expected(views);
       KILN_ASSERT_OK(Call(views));
       ++ran;
-      for (const View& view : views) met += &view != &views[0] && view.Meets(views[0]);
+      for (const View& view : views)
+        met += &view != &views[0] && view.Meets(views[0]);
     }
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), bytes_)) << trial;
   }
@@ -215,7 +262,8 @@ TEST_P(ViewsTest, AreRefusedOrComputedAsIfApart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ViewsTest,
-                         testing::Values(kMirror, kMatmul, kUpdate, kDeclared));
+                         testing::Values(kMirror, kMatmul, kUpdate, kDeclared,
+                                         kConcat, kEveryOther, kStrided));
 
 }  // namespace
 }  // namespace kiln

@@ -300,6 +300,33 @@ def f(a: T.handle, scale: T.float32, shift: T.int32, on: T.bool, b: T.handle, s:
 )py");
 }
 
+// Every extent of the example is 16.
+TEST(CFilesTest, ExtentsMayBeComputed) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f", R"py(
+@T.prim_func
+def f(a: T.handle, b: T.handle, c: T.handle):
+    n, m = T.int64(), T.int32()
+    A = T.match_buffer(a, (n, m), "int32")
+    B = T.match_buffer(b, (n + m * 2, (n - 3) // 2), "int32")
+    C = T.match_buffer(c, (T.min(n, 5), T.max(m % 7, 1)), "int32")
+    for i, j in T.grid(n + m * 2, (n - 3) // 2):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.if_then_else(vi < n, A[vi, vj], vi * 10 + vj)
+    for i, j in T.grid(T.min(n, 5), T.max(m % 7, 1)):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = 1
+)py"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Exported exported, Export("computed", f, f));
+  ExpectClean(exported);
+  const std::string output = RunExample(exported);
+  EXPECT_THAT(output, HasSubstr("B: 288 elements"));
+  EXPECT_THAT(output, HasSubstr("C: 10 elements, sum 10, "));
+  EXPECT_THAT(*ReadFile(exported.folder + "/kernel.h"),
+              HasSubstr("B: int32[n + m * 2][(n - 3) // 2], row-major"));
+}
+
 TEST(CFilesTest, EveryElementType) {
   for (const char* type :
        {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",

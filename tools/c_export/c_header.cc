@@ -37,7 +37,7 @@ std::string ElementText(const CParam& param) {
 // "A: float32[128][64], row-major: ..."
 std::string BufferText(const CParam& param) {
   std::string shape;
-  for (const std::string& extent : param.extents) {
+  for (const std::string& extent : param.shape) {
     absl::StrAppend(&shape, "[", extent, "]");
   }
   return absl::StrCat(

@@ -26,9 +26,11 @@ struct CParam {
   std::string type;    // "float"; of a buffer that of its elements
   DType dtype;
   bool is_buffer = false;
-  int64_t alignment = 64;            // of a buffer, in bytes
-  bool is_extent = false;            // a scalar that shapes tell
-  std::vector<std::string> extents;  // "128", or the name of a scalar
+  int64_t alignment = 64;  // of a buffer, in bytes
+  bool is_extent = false;  // a scalar that shapes tell
+  // "128", the name of a scalar, or an expression of these in C.
+  std::vector<std::string> extents;
+  std::vector<std::string> shape;  // the same as the program spells it
   // Which values keep what they index in bounds; none: any.
   std::optional<ValueRange> range;
 

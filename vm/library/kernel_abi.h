@@ -63,6 +63,12 @@ typedef struct KilnHost {
 typedef int32_t (*KilnKernel)(const KilnHost* host, void* const* data,
                               const int64_t* scalars);
 
+/* a / b rounded down, as extents are spelled; 0 where there is none. */
+static inline int64_t KilnFloorDiv(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return b == 0 ? 0 : (int64_t)(0 - (uint64_t)a);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
 /* Whether the `a_bytes` from `a` and the `b_bytes` from `b` have one in common.
  * No call may have that of a buffer that is written and another one. */
 static inline int KilnShareMemory(const void* a, uint64_t a_bytes,

@@ -1,6 +1,7 @@
 // The binary form is a magic, a version and then fields in order; numbers are
 // LEB128 varints, strings and lists carry their length in front.
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "kiln/base/status_macros.h"
@@ -83,37 +84,65 @@ class Reader {
   }
   bool failed() const { return failed_; }
   bool done() const { return rest_.empty(); }
-
- private:
   uint64_t Fail() {
     failed_ = true;
     rest_ = {};
     return 0;
   }
 
+ private:
   std::string_view rest_;
   bool failed_ = false;
 };
+
+void WriteDim(const KernelDim& dim, Writer& writer) {
+  writer.Number(dim.steps().size());
+  for (const KernelDim::Step& step : dim.steps()) {
+    writer.Number(static_cast<uint64_t>(step.op));
+    if (KernelDim::IsLeaf(step.op)) writer.Number(step.value);
+  }
+}
+
+void WriteDims(const std::vector<KernelDim>& dims, Writer& writer) {
+  writer.Number(dims.size());
+  for (const KernelDim& dim : dims) WriteDim(dim, writer);
+}
 
 void WriteBuffer(const KernelBuffer& buffer, Writer& writer) {
   writer.Text(buffer.name);
   writer.Type(buffer.dtype);
   writer.Number(buffer.alignment);
   writer.Number(buffer.written ? 1 : 0);
-  writer.Number(buffer.shape.size());
-  for (const KernelDim& dim : buffer.shape) {
-    writer.Number(dim.is_symbolic() ? 1 : 0);
-    writer.Number(dim.is_symbolic() ? dim.scalar : dim.extent);
-  }
+  WriteDims(buffer.shape, writer);
+  WriteDims(buffer.strides, writer);
+  WriteDim(buffer.offset, writer);
 }
 
 KernelDim ReadDim(Reader& reader) {
-  if (reader.NumberUpTo(1) == 1) {
-    return KernelDim::Symbolic(static_cast<int>(
-        reader.NumberUpTo(std::numeric_limits<int32_t>::max())));
+  std::vector<KernelDim::Step> steps;
+  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
+    KernelDim::Step step;
+    step.op = static_cast<KernelDim::Op>(
+        reader.NumberUpTo(static_cast<uint64_t>(KernelDim::Op::kMax)));
+    if (step.op == KernelDim::Op::kConstant) {
+      step.value = static_cast<int64_t>(reader.Number());
+    } else if (step.op == KernelDim::Op::kScalar) {
+      step.value = static_cast<int64_t>(
+          reader.NumberUpTo(std::numeric_limits<int32_t>::max()));
+    }
+    steps.push_back(step);
   }
-  return KernelDim::Constant(static_cast<int64_t>(
-      reader.NumberUpTo(std::numeric_limits<int64_t>::max())));
+  const std::optional<KernelDim> dim = KernelDim::FromSteps(std::move(steps));
+  if (!dim) reader.Fail();
+  return dim.value_or(KernelDim());
+}
+
+std::vector<KernelDim> ReadDims(Reader& reader) {
+  std::vector<KernelDim> dims;
+  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
+    dims.push_back(ReadDim(reader));
+  }
+  return dims;
 }
 
 KernelBuffer ReadBuffer(Reader& reader) {
@@ -123,9 +152,9 @@ KernelBuffer ReadBuffer(Reader& reader) {
   buffer.alignment =
       static_cast<int64_t>(reader.NumberUpTo(KILN_KERNEL_ALIGNMENT));
   buffer.written = reader.NumberUpTo(1) == 1;
-  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
-    buffer.shape.push_back(ReadDim(reader));
-  }
+  buffer.shape = ReadDims(reader);
+  buffer.strides = ReadDims(reader);
+  buffer.offset = ReadDim(reader);
   return buffer;
 }
 
