@@ -12,6 +12,7 @@
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/vm/library/kernel_abi.h"
 #include "kiln/vm/library/signature.h"
 
 namespace kiln::codegen_internal {
@@ -160,8 +161,17 @@ llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
   return body;
 }
 
+// What loaders compare with theirs (vm/library/kernel_abi.h).
+void Emitter::EmitVersion(const std::string& symbol) {
+  // Modules own their globals.
+  new llvm::GlobalVariable(
+      *module_, b_.getInt32Ty(), true, llvm::GlobalValue::ExternalLinkage,
+      b_.getInt32(KILN_KERNEL_ABI_VERSION), symbol + KILN_KERNEL_ABI_SUFFIX);
+}
+
 absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
+  EmitVersion(symbol);
   strict_ = IsStrict(f);
   llvm::FastMathFlags flags;
   flags.setAllowContract(!strict_);

@@ -98,6 +98,7 @@ class Emitter {
   llvm::Function* EmitParallelEntry(llvm::Function* body,
                                     const std::vector<Capture>& captures,
                                     llvm::StructType* env_type);
+  void EmitVersion(const std::string& symbol);
   void EmitReturn(llvm::Value* status);
   void ReturnIfFailed(llvm::Value* status);
   // Loads field `index` of the KilnHost record.
@@ -217,6 +218,9 @@ class Emitter {
   std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
   void PrefetchCopies();
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
+
+  // Functions of others (emit_extern.cc).
+  llvm::Value* EmitExtern(const CallNode& call);
 
   // Copies that transpose (emit_transpose.cc). How many of `stmts` were emitted
   // together.

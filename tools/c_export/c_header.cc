@@ -7,6 +7,7 @@
 #include "kiln/tools/c_export/c_files.h"
 #include "kiln/vm/c_host/header_text.h"
 #include "kiln/vm/c_host/source_text.h"
+#include "kiln/vm/library/kernel_abi.h"
 
 namespace kiln {
 namespace {
@@ -171,8 +172,8 @@ std::string HeadText(const CKernel& kernel) {
       " *   cc -O2 program.c ",
       objects, " kiln_host.c -lm -lpthread\n *\n * The object",
       kernel.prepare ? "s need" : " needs", " nothing of Kiln",
-      kernel.needs.empty() ? " and nothing of the C library"
-                           : absl::StrCat(", and of the C library ",
+      kernel.needs.empty() ? " and no other function"
+                           : absl::StrCat(", and the C functions ",
                                           absl::StrJoin(kernel.needs, ", ")),
       ".\n * Threads and workspaces come from the host that every call takes:\n"
       " * KilnDefaultHost() has a thread for each processor, KilnHostCreate(1) "
@@ -197,7 +198,10 @@ std::string CHeader(const CKernel& kernel) {
   std::string text = absl::StrCat(
       HeadText(kernel), "#ifndef ", guard, "\n#define ", guard,
       "\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
-      "#include \"kiln_host.h\"\n\n");
+      "#include \"kiln_host.h\"\n\n#if KILN_KERNEL_ABI_VERSION != ",
+      KILN_KERNEL_ABI_VERSION,
+      "\n#error \"this kernel and kiln_host.h are of different versions\"\n"
+      "#endif\n\n");
   if (kernel.prepare) {
     absl::StrAppend(
         &text, FunctionText(kernel, *kernel.prepare,

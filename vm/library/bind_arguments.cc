@@ -1,6 +1,6 @@
-// Binds the arguments of a call in three steps: kinds, types and ranks are those
-// of the parameters; the scalars are found; every number of a shape is what the
-// signature says with these scalars. Of
+// Binds the arguments of a call in three steps: kinds, types and ranks are
+// those of the parameters; the scalars are found; every number of a shape is
+// what the signature says with these scalars. Of
 //   concat(A: float32[n, 8], B: float32[m, 8], C: out float32[n + m, 8])
 // A and B tell n and m, and C is checked against their sum.
 #include <string_view>
@@ -254,9 +254,8 @@ class Binder {
           !IsSize(scalar.dtype, value)) {
         return Invalid(Where(signature_, param) + ": " + scalar.name +
                        " would be " + std::to_string(value) +
-                       ", which is no size of type " +
-                       scalar.dtype.ToString() + "; got shape " +
-                       ShapeText(args_[param].shape));
+                       ", which is no size of type " + scalar.dtype.ToString() +
+                       "; got shape " + ShapeText(args_[param].shape));
       }
       bound_.scalars.push_back(value);
     }

@@ -16,6 +16,10 @@ extern "C" {
 /* Changes when code compiled against an older version could not run. */
 #define KILN_KERNEL_ABI_VERSION 2
 
+/* An object that exports a kernel kiln_f exports a constant int32_t kiln_f.abi
+ * too: the version that it was compiled against. */
+#define KILN_KERNEL_ABI_SUFFIX ".abi"
+
 /* Alignment in bytes of every workspace, and the most that the signature states
  * of a buffer. */
 #define KILN_KERNEL_ALIGNMENT 64
