@@ -1,5 +1,6 @@
 #include "kiln/codegen/host/signature.h"
 
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -7,21 +8,25 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 namespace {
 
 using ScalarNumbers = std::unordered_map<const VarNode*, int>;
 
-std::set<const BufferNode*> Written(const Stmt& body) {
-  std::set<const BufferNode*> written;
+// Buffers that `body` writes, and the addresses of those that are views.
+std::set<const Node*> Written(const Stmt& body) {
+  std::set<const Node*> written;
+  auto add = [&](const Buffer& buffer) {
+    written.insert(buffer.get());
+    if (buffer->data) written.insert(buffer->data.get());
+  };
   Visit(body, [&](const Stmt& s) {
-    if (const auto* store = s.As<StoreNode>()) {
-      written.insert(store->buffer.get());
-    }
+    if (const auto* store = s.As<StoreNode>()) add(store->buffer);
     if (const auto* realize = s.As<BlockRealizeNode>()) {
       for (const BufferRegion& region : realize->block->writes) {
-        written.insert(region.buffer.get());
+        add(region.buffer);
       }
     }
     return true;
@@ -29,32 +34,87 @@ std::set<const BufferNode*> Written(const Stmt& body) {
   return written;
 }
 
-absl::StatusOr<KernelDim> MakeDim(const Buffer& buffer, const Expr& extent,
-                                  const ScalarNumbers& scalars) {
-  if (const int64_t* known = AsInt(extent)) return KernelDim::Constant(*known);
-  auto found = scalars.find(extent.As<VarNode>());
-  if (found != scalars.end()) return KernelDim::Symbolic(found->second);
-  return absl::InvalidArgumentError(
-      absl::StrCat("parameter ", buffer->name,
-                   " has an extent that is neither a number nor "
-                   "a variable; name it as a dimension of its own"));
+bool DeclaresNoalias(const Function& f) {
+  for (const char* name : {"tir.noalias", "tirx.noalias"}) {
+    const auto found = f.attrs.find(name);
+    const Expr* value = found == f.attrs.end() ? nullptr : found->second.expr();
+    const int64_t* known = value ? AsInt(*value) : nullptr;
+    if (known && *known != 0) return true;
+  }
+  return false;
+}
+
+std::optional<KernelDim::Op> OpOf(ExprKind kind) {
+  if (kind == ExprKind::kAdd) return KernelDim::Op::kAdd;
+  if (kind == ExprKind::kSub) return KernelDim::Op::kSub;
+  if (kind == ExprKind::kMul) return KernelDim::Op::kMul;
+  if (kind == ExprKind::kFloorDiv) return KernelDim::Op::kFloorDiv;
+  if (kind == ExprKind::kFloorMod) return KernelDim::Op::kFloorMod;
+  if (kind == ExprKind::kMin) return KernelDim::Op::kMin;
+  if (kind == ExprKind::kMax) return KernelDim::Op::kMax;
+  return std::nullopt;
+}
+
+// Whether a cast keeps every value that a size can have.
+bool KeepsSizes(DType to, DType from) {
+  return to.is_scalar() && to.is_integral() && from.is_integral() &&
+         to.bits() >= 32 && to.bits() >= from.bits();
+}
+
+std::optional<KernelDim> Translate(const Expr& e,
+                                   const ScalarNumbers& scalars) {
+  if (const int64_t* known = AsInt(e)) return KernelDim::Constant(*known);
+  if (const auto* var = e.As<VarNode>()) {
+    auto found = scalars.find(var);
+    if (found == scalars.end()) return std::nullopt;
+    return KernelDim::Symbolic(found->second);
+  }
+  if (const auto* cast = e.As<CastNode>()) {
+    if (!KeepsSizes(e.dtype(), cast->value.dtype())) return std::nullopt;
+    return Translate(cast->value, scalars);
+  }
+  const auto* binary = e.As<BinaryNode>();
+  const auto op = binary ? OpOf(e.kind()) : std::nullopt;
+  if (!op) return std::nullopt;
+  const auto a = Translate(binary->a, scalars);
+  const auto b = Translate(binary->b, scalars);
+  if (!a || !b) return std::nullopt;
+  const KernelDim dim = KernelDim::Compound(*op, *a, *b);
+  if (!a->is_constant() || !b->is_constant()) return dim;
+  const auto value = Evaluate(dim, absl::Span<const int64_t>());
+  return value ? std::optional(KernelDim::Constant(*value)) : std::nullopt;
+}
+
+absl::StatusOr<KernelDim> MakeDim(const Buffer& buffer, const char* what,
+                                  const Expr& e, const ScalarNumbers& scalars) {
+  std::optional<KernelDim> dim = Translate(e, scalars);
+  if (dim) return *std::move(dim);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "parameter ", buffer->name, " has the ", what, " ", PrintExpr(e),
+      "; a call can tell numbers, variables, and what +, -, *, //, %, T.min "
+      "and T.max make of them: name it as a variable of its own"));
 }
 
 absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,
                                               const ScalarNumbers& scalars) {
-  if (!buffer->strides.empty() ||
-      (buffer->elem_offset && !IsZero(buffer->elem_offset))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("parameter ", buffer->name,
-                     " has strides or an offset; only compact "
-                     "row-major parameters can be called"));
-  }
   KernelBuffer result;
   result.name = buffer->name;
   result.dtype = buffer->dtype;
+  result.alignment =
+      KernelAlignment(buffer->alignment, buffer->dtype.Element().bytes());
   for (const Expr& extent : buffer->shape) {
-    KILN_ASSIGN_OR_RETURN(KernelDim dim, MakeDim(buffer, extent, scalars));
-    result.shape.push_back(dim);
+    KILN_ASSIGN_OR_RETURN(KernelDim dim,
+                          MakeDim(buffer, "extent", extent, scalars));
+    result.shape.push_back(std::move(dim));
+  }
+  for (const Expr& stride : buffer->strides) {
+    KILN_ASSIGN_OR_RETURN(KernelDim dim,
+                          MakeDim(buffer, "stride", stride, scalars));
+    result.strides.push_back(std::move(dim));
+  }
+  if (buffer->elem_offset) {
+    KILN_ASSIGN_OR_RETURN(
+        result.offset, MakeDim(buffer, "offset", buffer->elem_offset, scalars));
   }
   return result;
 }
@@ -64,6 +124,7 @@ absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,
 absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
   KernelSignature signature;
   signature.name = f.name;
+  signature.noalias = DeclaresNoalias(f);
   ScalarNumbers numbers;
   auto add_scalar = [&](const Var& var) {
     numbers[var.get()] = static_cast<int>(signature.scalars.size());
@@ -73,7 +134,7 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     if (!param.buffer) add_scalar(param.var);
   }
   for (const Var& dim : SymbolicDims(f)) add_scalar(dim);
-  const std::set<const BufferNode*> written = Written(f.body);
+  const std::set<const Node*> written = Written(f.body);
   for (const Param& param : f.params) {
     if (!param.buffer) {
       signature.params.push_back(
@@ -82,7 +143,9 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     }
     KILN_ASSIGN_OR_RETURN(KernelBuffer buffer,
                           MakeKernelBuffer(param.buffer, numbers));
-    buffer.written = written.count(param.buffer.get()) > 0;
+    buffer.written =
+        written.count(param.buffer.get()) > 0 ||
+        (param.buffer->data && written.count(param.buffer->data.get()) > 0);
     signature.params.push_back({KernelParam::Kind::kBuffer,
                                 static_cast<int>(signature.buffers.size())});
     signature.buffers.push_back(std::move(buffer));

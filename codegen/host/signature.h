@@ -9,8 +9,8 @@
 namespace kiln {
 
 // The signature of `f`: its buffers in order of the parameters, then its
-// scalar parameters, then its symbolic dimensions. Refuses extents that are
-// neither constants nor plain variables, and strided or offset parameters.
+// scalar parameters, then its symbolic dimensions. Refuses extents, strides and
+// offsets that are no KernelDim, and variables in them that no call tells.
 // Takes the function before lowering, since that one knows the shapes.
 absl::StatusOr<KernelSignature> MakeSignature(const Function& f);
 

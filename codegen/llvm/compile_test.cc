@@ -65,8 +65,14 @@ TEST_F(CompileTest, ASquareThatIsTransposedIsLoadedByRows) {
   EXPECT_THAT(ir(), HasSubstr("load float,"));
 }
 
+// Calls prove it, and copy what does not lie so (vm/packed/loaded_kernel.h).
 TEST_F(CompileTest, BuffersDoNotAlias) {
   EXPECT_THAT(Ir(Copy(Lanes(Int(0), 1))), HasSubstr("ptr noalias align 64"));
+}
+
+TEST_F(CompileTest, NoMoreAlignmentIsAssumedThanIsDeclared) {
+  a_ = EditBuffer(a_, [](BufferNode& b) { b.alignment = 8; });
+  EXPECT_THAT(Ir(Copy(Lanes(Int(0), 1))), HasSubstr("ptr noalias align 8 "));
 }
 
 TEST_F(CompileTest, AProductInASumMayBecomeOneOperation) {

@@ -264,6 +264,14 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
     case Intrinsic::kQMultiplyShift:
     case Intrinsic::kQMultiplyShiftPerAxis:
       return EmitFixedPoint(call);
+    case Intrinsic::kCallExtern:
+    case Intrinsic::kCallPureExtern:
+      return EmitExtern(call);
+    case Intrinsic::kCallPacked:
+      return Fail(absl::UnimplementedError(absl::StrCat(
+                      "T.call_packed cannot be compiled for a CPU; kernels "
+                      "call functions of C: T.call_extern")),
+                  DType::Int(32));
     case Intrinsic::kAssume:
       return llvm::ConstantInt::get(TypeOf(call.dtype), 0);
     default:

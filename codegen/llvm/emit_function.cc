@@ -12,11 +12,11 @@
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/vm/library/kernel_abi.h"
+#include "kiln/vm/library/signature.h"
 
 namespace kiln::codegen_internal {
 namespace {
-
-constexpr int64_t kAlignment = 64;  // of parameters and workspaces, in bytes
 
 // Buffers that `s` writes.
 std::set<const BufferNode*> WrittenBuffers(const Stmt& s) {
@@ -78,14 +78,16 @@ llvm::Function* Emitter::MakeFunction(const std::string& name,
   return function;
 }
 
-void Emitter::MarkPointers(llvm::Function* body, size_t first,
-                           const std::vector<bool>& is_buffer) {
-  for (size_t i = 0; i < is_buffer.size(); ++i) {
-    if (!is_buffer[i]) continue;
-    llvm::Argument* arg = body->getArg(first + i);
+void Emitter::MarkPointers(llvm::Function* body,
+                           const std::vector<Capture>& params) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    const BufferNode* buffer = params[i].buffer;
+    if (!buffer) continue;
+    llvm::Argument* arg = body->getArg(i + 1);
     arg->addAttr(llvm::Attribute::NoAlias);
-    arg->addAttr(
-        llvm::Attribute::get(context_, llvm::Attribute::Alignment, kAlignment));
+    arg->addAttr(llvm::Attribute::get(
+        context_, llvm::Attribute::Alignment,
+        KernelAlignment(buffer->alignment, buffer->dtype.Element().bytes())));
   }
 }
 
@@ -150,19 +152,26 @@ void Emitter::EnterBody(llvm::Function* body,
 
 llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
-  std::vector<bool> is_buffer;
   for (const Capture& param : params) {
-    is_buffer.push_back(param.buffer != nullptr);
     types.push_back(param.buffer ? b_.getPtrTy() : TypeOf(param.var->dtype));
   }
   llvm::Function* body =
       MakeFunction(symbol_ + ".body", b_.getInt32Ty(), types, false);
-  MarkPointers(body, 1, is_buffer);
+  MarkPointers(body, params);
   return body;
+}
+
+// What loaders compare with theirs (vm/library/kernel_abi.h).
+void Emitter::EmitVersion(const std::string& symbol) {
+  // Modules own their globals.
+  new llvm::GlobalVariable(
+      *module_, b_.getInt32Ty(), true, llvm::GlobalValue::ExternalLinkage,
+      b_.getInt32(KILN_KERNEL_ABI_VERSION), symbol + KILN_KERNEL_ABI_SUFFIX);
 }
 
 absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
+  EmitVersion(symbol);
   strict_ = IsStrict(f);
   llvm::FastMathFlags flags;
   flags.setAllowContract(!strict_);
@@ -216,16 +225,14 @@ std::vector<Emitter::Capture> Emitter::FindCaptures(const ForNode& loop) const {
 llvm::Function* Emitter::EmitParallelBody(
     const ForNode& loop, const std::vector<Capture>& captures) {
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
-  std::vector<bool> is_buffer;
   for (const Capture& capture : captures) {
     types.push_back(capture.value->getType());
-    is_buffer.push_back(capture.buffer != nullptr);
   }
   types.insert(types.end(), 2, b_.getInt64Ty());
   const std::string name =
       absl::StrCat(symbol_, ".par", parallel_loops_, ".body");
   llvm::Function* body = MakeFunction(name, b_.getInt32Ty(), types, false);
-  MarkPointers(body, 1, is_buffer);
+  MarkPointers(body, captures);
 
   Frame outer = std::move(frame_);
   EnterBody(body, captures);

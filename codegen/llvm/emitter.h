@@ -77,8 +77,10 @@ class Emitter {
   llvm::Function* MakeFunction(const std::string& name, llvm::Type* result,
                                const std::vector<llvm::Type*>& params,
                                bool external);
-  void MarkPointers(llvm::Function* body, size_t first,
-                    const std::vector<bool>& is_buffer);
+  // Of the body's arguments after the host, those that are buffers: as a call
+  // proves of them (vm/library/signature.h), nothing else reaches what is
+  // written through one.
+  void MarkPointers(llvm::Function* body, const std::vector<Capture>& params);
   // The body's arguments after the host, from what the caller passes.
   std::vector<llvm::Value*> LoadParams(llvm::Function* entry,
                                        const std::vector<Capture>& params);
@@ -96,6 +98,7 @@ class Emitter {
   llvm::Function* EmitParallelEntry(llvm::Function* body,
                                     const std::vector<Capture>& captures,
                                     llvm::StructType* env_type);
+  void EmitVersion(const std::string& symbol);
   void EmitReturn(llvm::Value* status);
   void ReturnIfFailed(llvm::Value* status);
   // Loads field `index` of the KilnHost record.
@@ -215,6 +218,9 @@ class Emitter {
   std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
   void PrefetchCopies();
   void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
+
+  // Functions of others (emit_extern.cc).
+  llvm::Value* EmitExtern(const CallNode& call);
 
   // Copies that transpose (emit_transpose.cc). How many of `stmts` were emitted
   // together.

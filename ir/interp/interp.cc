@@ -2,6 +2,8 @@
 // slots of a frame; a run fills the slots of the parameters and runs the tree.
 #include "kiln/ir/interp/interp.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
@@ -30,6 +32,15 @@ struct Symbol {
   MatchCode code;
 };
 
+// The same before it is known which comes first.
+struct Pattern {
+  Symbol::Kind kind;
+  size_t param;
+  size_t dim;
+  Expr value;
+  std::string what;
+};
+
 struct ParamInfo {
   std::string name;
   bool is_tensor = false;
@@ -44,7 +55,8 @@ struct Interpreter::Impl {
   explicit Impl(const Function& f) : function(f), scope(f.name) {}
 
   void Compile();
-  void AddSymbols(size_t p, bool plain_vars);
+  void AddPatterns(size_t p, std::vector<Pattern>* patterns);
+  void AddSymbols();
   absl::Status BindScalar(const ParamInfo& info, const Argument& arg,
                           Frame& frame) const;
   absl::Status BindTensor(const ParamInfo& info, const Argument& arg,
@@ -58,17 +70,13 @@ struct Interpreter::Impl {
   StmtPtr body;
 };
 
-// Patterns that are one variable come first, as they define it.
-void Interpreter::Impl::AddSymbols(size_t p, bool plain_vars) {
+void Interpreter::Impl::AddPatterns(size_t p, std::vector<Pattern>* patterns) {
   const BufferNode& buffer = *function.params[p].buffer;
   auto add = [&](Symbol::Kind kind, const Expr& pattern, size_t d,
                  const char* what) {
-    if ((pattern.kind() == ExprKind::kVar) != plain_vars) return;
-    symbols.push_back(
-        {kind, p, d,
-         MatchCode(pattern,
-                   absl::StrCat(what, " ", d, " of argument ", buffer.name),
-                   scope)});
+    patterns->push_back(
+        {kind, p, d, pattern,
+         absl::StrCat(what, " ", d, " of argument ", buffer.name)});
   };
   for (size_t d = 0; d < buffer.shape.size(); ++d) {
     add(Symbol::kExtent, buffer.shape[d], d, "dimension");
@@ -79,6 +87,35 @@ void Interpreter::Impl::AddSymbols(size_t p, bool plain_vars) {
   if (buffer.elem_offset) {
     add(Symbol::kOffset, buffer.elem_offset, 0, "offset");
   }
+}
+
+// Patterns that are one variable come first, as they define it, then those in
+// which one is left to find.
+void Interpreter::Impl::AddSymbols() {
+  std::vector<Pattern> patterns;
+  for (size_t p = 0; p < params.size(); ++p) {
+    if (params[p].is_tensor) AddPatterns(p, &patterns);
+  }
+  auto add_those = [&](auto is_next) {
+    std::vector<Pattern> others;
+    for (Pattern& pattern : patterns) {
+      if (!is_next(pattern.value)) {
+        others.push_back(std::move(pattern));
+        continue;
+      }
+      symbols.push_back({pattern.kind, pattern.param, pattern.dim,
+                         MatchCode(pattern.value, pattern.what, scope)});
+    }
+    const bool any = others.size() < patterns.size();
+    patterns = std::move(others);
+    return any;
+  };
+  add_those([](const Expr& e) { return e.kind() == ExprKind::kVar; });
+  while (add_those([&](const Expr& e) {
+    return bool(interp_internal::SolvedBy(e, scope));
+  })) {
+  }
+  add_those([](const Expr&) { return true; });
 }
 
 void Interpreter::Impl::Compile() {
@@ -93,11 +130,7 @@ void Interpreter::Impl::Compile() {
     }
     params.push_back(std::move(info));
   }
-  for (bool plain_vars : {true, false}) {
-    for (size_t p = 0; p < params.size(); ++p) {
-      if (params[p].is_tensor) AddSymbols(p, plain_vars);
-    }
-  }
+  AddSymbols();
   if (!function.body) {
     return scope.Fail(absl::StatusCode::kInvalidArgument, "no body");
   }

@@ -252,6 +252,39 @@ TEST(InterpTest, SymbolicDimensionsAreBoundAndChecked) {
                                            HasSubstr("but should be 6")));
 }
 
+// A[n + m], B[2 * n - k], C[k]: B and C tell n, and A then m.
+TEST(InterpTest, TheOneUnknownDimensionOfASumIsFound) {
+  Var n("n", DType::Int(32)), m("m"), k("k");
+  const Expr wide = Cast(DType::Index(), n);
+  Buffer a = MakeBuffer("A", kF32, {Add(wide, m)});
+  Buffer b = MakeBuffer("B", kF32, {Sub(Mul(Int(2), wide), k)});
+  Buffer c = MakeBuffer("C", kF32, {k});
+  Function f = MakeFunction(
+      {a, b, c},
+      MakeStore(c, Cast(kF32, Add(Mul(wide, Int(100)), m)), {Int(0)}));
+  std::vector<Tensor> args = {Tensor(kF32, {11}), Tensor(kF32, {5}),
+                              Tensor(kF32, {1})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  EXPECT_EQ(args[2].GetReal(0), 308);
+  args[1] = Tensor(kF32, {6});
+  EXPECT_THAT(Interpret(f, args),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("dimension 0 of argument B is 6 but should be "
+                                 "-1 and a multiple of 2")));
+}
+
+TEST(InterpTest, NothingTellsWhatADivisionLosesOrAProductHides) {
+  Var n("n");
+  for (const Expr& extent :
+       {FloorDiv(n, Int(2)), Mul(n, n), FloorMod(n, Int(4))}) {
+    Buffer a = MakeBuffer("A", kF32, {extent});
+    EXPECT_THAT(
+        Interpreter::Create(MakeFunction({a}, MakeEvaluate(Int(0)))).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 HasSubstr("variable n is not defined here")));
+  }
+}
+
 TEST(InterpTest, MatchBufferIsAViewWithTheStridesOfItsSource) {
   Buffer a = MakeBuffer("A", kF32, {Int(4), Int(6)});
   Var s("s"), offset("offset"), vi("vi"), i("i"), j("j");

@@ -1,6 +1,10 @@
 #include "kiln/ir/interp/scope.h"
 
+#include <limits>
+#include <optional>
+
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/interp/threads.h"
 
 namespace kiln::interp_internal {
@@ -97,6 +101,38 @@ int64_t CountElements(const View& view) {
   return count;
 }
 
+// factor * variable + rest.
+struct Line {
+  Expr factor, rest;
+};
+
+// Of `e`, where the variable stands in sums and products only.
+std::optional<Line> LineIn(const Expr& e, const Var& var) {
+  if (e.get() == var.get()) return Line{Int(1), Int(0)};
+  if (!UsesVar(e, var)) return Line{Int(0), Cast(DType::Index(), e)};
+  if (const auto* cast = e.As<CastNode>()) {
+    const bool widens = cast->dtype.is_integral() &&
+                        cast->dtype.bits() >= cast->value.dtype().bits();
+    return widens ? LineIn(cast->value, var) : std::nullopt;
+  }
+  const auto* binary = e.As<BinaryNode>();
+  if (!binary) return std::nullopt;
+  const auto a = LineIn(binary->a, var), b = LineIn(binary->b, var);
+  if (!a || !b) return std::nullopt;
+  if (e.kind() == ExprKind::kAdd) {
+    return Line{Add(a->factor, b->factor), Add(a->rest, b->rest)};
+  }
+  if (e.kind() == ExprKind::kSub) {
+    return Line{Sub(a->factor, b->factor), Sub(a->rest, b->rest)};
+  }
+  if (e.kind() != ExprKind::kMul) return std::nullopt;
+  if (IsZero(b->factor)) {
+    return Line{Mul(a->factor, b->rest), Mul(a->rest, b->rest)};
+  }
+  if (!IsZero(a->factor)) return std::nullopt;
+  return Line{Mul(a->rest, b->factor), Mul(a->rest, b->rest)};
+}
+
 }  // namespace
 
 void BufferCode::Allocate(Frame& frame) const {
@@ -118,17 +154,50 @@ void BufferCode::Allocate(Frame& frame) const {
   frame.views[slot_] = std::move(view);
 }
 
+Var SolvedBy(const Expr& pattern, const Scope& scope) {
+  Var unknown;
+  for (const Var& var : FreeVars(pattern)) {
+    if (scope.Knows(var)) continue;
+    if (unknown) return Var();
+    unknown = var;
+  }
+  return unknown && LineIn(pattern, unknown) ? unknown : Var();
+}
+
 MatchCode::MatchCode(const Expr& pattern, std::string what, Scope& scope)
     : what_(std::move(what)), place_(scope.place()) {
-  const auto* var = pattern.As<VarNode>();
-  if (var && !scope.Knows(Var(var))) {
-    define_ = scope.Define(Var(var));
-  } else {
+  const Var unknown = SolvedBy(pattern, scope);
+  if (!unknown) {
     check_ = CompileExpr(pattern, scope);
+    return;
   }
+  if (!pattern.As<VarNode>()) {
+    const Line line = *LineIn(pattern, unknown);
+    factor_ = CompileExpr(line.factor, scope);
+    check_ = CompileExpr(line.rest, scope);
+  }
+  define_ = scope.Define(unknown);
+}
+
+bool MatchCode::Solve(Frame& frame, int64_t value) const {
+  const int64_t rest = check_->Int(frame, 0);
+  const int64_t factor = factor_->Int(frame, 0);
+  if (frame.failed) return false;
+  int64_t product;
+  if (factor == 0 || __builtin_sub_overflow(value, rest, &product) ||
+      (factor == -1 && product == std::numeric_limits<int64_t>::min()) ||
+      product % factor != 0) {
+    frame.Fail(place_, absl::StatusCode::kInvalidArgument,
+               absl::StrCat(what_, " is ", value, " but should be ", rest,
+                            " and a multiple of ", factor));
+    return false;
+  }
+  frame.slots[define_].i = product / factor;
+  return true;
 }
 
 bool MatchCode::Match(Frame& frame, int64_t value) const {
+  if (factor_) return Solve(frame, value);
   if (define_ >= 0) {
     frame.slots[define_].i = value;
     return true;

@@ -111,8 +111,12 @@ class BufferCode {
   ExprPtr offset_;  // null: 0
 };
 
-// Code that gives each not yet known variable in `pattern` (one variable, or
-// an expression over known ones) its value, and checks the others.
+// The one variable of `pattern` that `scope` does not know and that its value
+// tells, as n does with n * 2 + m for a known m; null where there is none.
+Var SolvedBy(const Expr& pattern, const Scope& scope);
+
+// Code that gives the one not yet known variable in `pattern` its value, or
+// checks the value of an expression over known ones.
 // `what` says what is matched, for messages: "A.shape[1]".
 class MatchCode {
  public:
@@ -120,10 +124,12 @@ class MatchCode {
   bool Match(Frame& frame, int64_t value) const;
 
  private:
+  bool Solve(Frame& frame, int64_t value) const;
+
   std::string what_;
   const Place* place_;
-  int define_ = -1;  // slot to set
-  ExprPtr check_;    // or the value that it must have
+  int define_ = -1;         // slot to set
+  ExprPtr factor_, check_;  // to (value - check) / factor; null: 1 and 0
 };
 
 // A view that match_buffer makes.

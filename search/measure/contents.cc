@@ -13,18 +13,48 @@
 namespace kiln {
 namespace {
 
-absl::Status CheckStatic(const KernelSignature& signature) {
-  if (signature.scalars.empty()) return absl::OkStatus();
+absl::Status OnlyKnownAtCalls(const KernelSignature& signature,
+                              const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "function ", signature.name, " depends on ", signature.scalars[0].name,
+      "function ", signature.name, " depends on ", what,
       ", whose value is only known at the call; give constant shapes, or an "
       "--input for each parameter"));
+}
+
+// The scalars that constant shapes tell, such as strides: all of them.
+absl::StatusOr<std::vector<int64_t>> StaticScalars(
+    const KernelSignature& signature) {
+  ScalarValues scalars(signature.scalars.size());
+  std::vector<std::vector<int64_t>> shapes(signature.params.size());
+  ArgumentShapes known(signature.params.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const KernelParam& param = signature.params[i];
+    if (param.kind == KernelParam::Kind::kScalar) {
+      return OnlyKnownAtCalls(signature, signature.scalars[param.index].name);
+    }
+    for (const KernelDim& dim : signature.buffers[param.index].shape) {
+      if (!dim.is_constant()) {
+        return OnlyKnownAtCalls(signature, ToString(signature, dim));
+      }
+      shapes[i].push_back(dim.constant());
+    }
+    known[i] = shapes[i];
+  }
+  FindScalars(signature, known, &scalars);
+  std::vector<int64_t> values;
+  for (size_t s = 0; s < scalars.values.size(); ++s) {
+    if (!scalars.values[s]) {
+      return OnlyKnownAtCalls(signature, signature.scalars[s].name);
+    }
+    values.push_back(*scalars.values[s]);
+  }
+  return values;
 }
 
 absl::StatusOr<NDArray> EmptyFor(const KernelBuffer& buffer) {
   KILN_RETURN_IF_ERROR(BufferBytes(buffer, {}).status());
   std::vector<int64_t> shape;
-  for (const KernelDim& dim : buffer.shape) shape.push_back(dim.extent);
+  for (const KernelDim& dim : buffer.shape) shape.push_back(dim.constant());
   return NDArray::Empty(std::move(shape), buffer.dtype);
 }
 
@@ -49,15 +79,15 @@ void FillInRange(const NDArray& array, const std::optional<ValueRange>& range,
 absl::StatusOr<CallContents> DrawContents(const Function& f,
                                           const KernelSignature& signature,
                                           uint64_t seed) {
-  KILN_RETURN_IF_ERROR(CheckStatic(signature));
+  CallContents contents;
+  KILN_ASSIGN_OR_RETURN(contents.scalars, StaticScalars(signature));
   const std::vector<ArgumentUse> uses = BufferUses(f);
   KILN_ASSIGN_OR_RETURN(const auto ranges, InputRanges(f));
-  CallContents contents;
   contents.buffers.resize(signature.buffers.size());
   for (size_t i = 0; i < uses.size(); ++i) {
     if (uses[i] == ArgumentUse::kWritten) continue;
     KILN_ASSIGN_OR_RETURN(contents.buffers[i], EmptyFor(signature.buffers[i]));
-    // Without scalars, each parameter is a buffer.
+    // Each parameter is a buffer.
     FillInRange(*contents.buffers[i], ranges[i], seed + i);
   }
   return contents;

@@ -204,7 +204,7 @@ void FillPreparation(const BuiltPreparation& from, search::Preparation* to) {
     search::Preparation::Buffer* out = to->add_prepared();
     out->set_name(buffer.name);
     uint64_t bytes = buffer.dtype.bytes();
-    for (const KernelDim& dim : buffer.shape) bytes *= dim.extent;
+    for (const KernelDim& dim : buffer.shape) bytes *= dim.constant();
     out->set_bytes(bytes);
   }
   to->mutable_args()->Add(from.args.begin(), from.args.end());

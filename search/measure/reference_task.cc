@@ -50,8 +50,7 @@ absl::StatusOr<std::vector<Tensor>> TensorsOf(const KernelSignature& signature,
     KILN_RETURN_IF_ERROR(BufferBytes(buffer, contents.scalars).status());
     std::vector<int64_t> shape;
     for (const KernelDim& dim : buffer.shape) {
-      shape.push_back(dim.is_symbolic() ? contents.scalars[dim.scalar]
-                                        : dim.extent);
+      shape.push_back(*Evaluate(dim, contents.scalars));
     }
     Tensor& tensor = tensors.emplace_back(buffer.dtype, std::move(shape));
     std::fill(tensor.bytes.begin(), tensor.bytes.end(), 0xff);

@@ -42,7 +42,7 @@ std::vector<Output> OutputsOf(const Function& f,
     if (!buffer.written) continue;
     Output output = {i, buffer.name, buffer.dtype, {}, nullptr, {}};
     for (const KernelDim& dim : buffer.shape) {
-      output.shape.push_back(dim.extent);
+      output.shape.push_back(dim.constant());
     }
     output.bytes = &bytes[outputs.size()];
     output.tolerance = tolerances[outputs.size()];

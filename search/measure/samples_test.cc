@@ -40,7 +40,7 @@ absl::StatusOr<Samples> CheckOnes(const Function& f, float output,
   std::vector<std::string> outputs;
   for (const KernelBuffer& buffer : signature.buffers) {
     std::vector<int64_t> shape;
-    for (const KernelDim& dim : buffer.shape) shape.push_back(dim.extent);
+    for (const KernelDim& dim : buffer.shape) shape.push_back(dim.constant());
     KILN_ASSIGN_OR_RETURN(NDArray array, NDArray::Empty(shape, buffer.dtype));
     for (float& x : array.elements<float>()) x = buffer.written ? output : 1;
     if (buffer.written) {

@@ -95,12 +95,14 @@ absl::StatusOr<uint64_t> BufferBytes(const KernelBuffer& buffer,
                                      absl::Span<const int64_t> scalars) {
   __int128 bytes = buffer.dtype.bytes();
   for (const KernelDim& dim : buffer.shape) {
-    const int64_t extent = dim.is_symbolic() ? scalars[dim.scalar] : dim.extent;
-    if (extent < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "buffer ", buffer.name, " has the negative extent ", extent));
+    const std::optional<int64_t> extent = Evaluate(dim, scalars);
+    if (!extent || *extent < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("buffer ", buffer.name, " has ",
+                       extent ? absl::StrCat("the negative extent ", *extent)
+                              : "an extent that divides by zero or overflows"));
     }
-    bytes *= extent;
+    bytes *= *extent;
     if (bytes > static_cast<__int128>(kMaxBytes)) {
       return absl::InvalidArgumentError(
           absl::StrCat("buffer ", buffer.name, " is larger than 2^46 bytes"));

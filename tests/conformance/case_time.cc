@@ -23,10 +23,10 @@ absl::StatusOr<std::vector<PackedValue>> RandomArguments(
   for (const KernelBuffer& buffer : signature.buffers) {
     std::vector<int64_t> shape;
     for (const KernelDim& dim : buffer.shape) {
-      if (dim.is_symbolic()) {
+      if (!dim.is_constant()) {
         return absl::UnimplementedError("symbolic dimensions are not timed");
       }
-      shape.push_back(dim.extent);
+      shape.push_back(dim.constant());
     }
     KILN_ASSIGN_OR_RETURN(NDArray array, NDArray::Empty(shape, buffer.dtype));
     FillRandom(array, args.size());

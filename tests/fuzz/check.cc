@@ -98,7 +98,7 @@ std::vector<int64_t> ScalarsOf(const KernelSignature& signature,
     const KernelBuffer& buffer = signature.buffers[param.index];
     for (size_t d = 0; d < buffer.shape.size(); ++d) {
       if (!buffer.shape[d].is_symbolic()) continue;
-      scalars[buffer.shape[d].scalar] = args[i].shape[d];
+      scalars[buffer.shape[d].scalar()] = args[i].shape[d];
     }
   }
   return scalars;

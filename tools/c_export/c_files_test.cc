@@ -300,6 +300,33 @@ def f(a: T.handle, scale: T.float32, shift: T.int32, on: T.bool, b: T.handle, s:
 )py");
 }
 
+// Every extent of the example is 16.
+TEST(CFilesTest, ExtentsMayBeComputed) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f", R"py(
+@T.prim_func
+def f(a: T.handle, b: T.handle, c: T.handle):
+    n, m = T.int64(), T.int32()
+    A = T.match_buffer(a, (n, m), "int32")
+    B = T.match_buffer(b, (n + m * 2, (n - 3) // 2), "int32")
+    C = T.match_buffer(c, (T.min(n, 5), T.max(m % 7, 1)), "int32")
+    for i, j in T.grid(n + m * 2, (n - 3) // 2):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.if_then_else(vi < n, A[vi, vj], vi * 10 + vj)
+    for i, j in T.grid(T.min(n, 5), T.max(m % 7, 1)):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = 1
+)py"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Exported exported, Export("computed", f, f));
+  ExpectClean(exported);
+  const std::string output = RunExample(exported);
+  EXPECT_THAT(output, HasSubstr("B: 288 elements"));
+  EXPECT_THAT(output, HasSubstr("C: 10 elements, sum 10, "));
+  EXPECT_THAT(*ReadFile(exported.folder + "/kernel.h"),
+              HasSubstr("B: int32[n + m * 2][(n - 3) // 2], row-major"));
+}
+
 TEST(CFilesTest, EveryElementType) {
   for (const char* type :
        {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
@@ -348,6 +375,39 @@ TEST(CFilesTest, NamesOfCAreAvoided) {
   EXPECT_EQ(CIdentifier("2x", {}), "x2x");
 }
 
+TEST(CFilesTest, BuffersAreAlignedAsTheyAreDeclared) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f", R"py(
+@T.prim_func
+def f(a: T.handle, B: T.Buffer((8,), "float32")):
+    A = T.match_buffer(a, (16,), "float32", align=4)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + A[vi + 8]
+)py"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Exported exported, Export("aligned", f, f));
+  ExpectClean(exported);
+  const std::string program = R"c(
+#include "kernel.h"
+#include <stdio.h>
+int main(void) {
+  static float memory[64];
+  float* a = (float*)(((uintptr_t)memory + 63) / 64 * 64);
+  const KilnHost* host = KilnHostCreate(1);
+  printf("%d %d %d %d\n", (int)kiln_f_call(host, a + 17, a),
+         (int)kiln_f_call(host, a + 8, a), (int)kiln_f_call(host, a + 7, a),
+         (int)kiln_f_call(host, (float*)((char*)a + 66), a));
+  KilnHostDestroy(host);
+  return 0;
+}
+)c";
+  KILN_ASSERT_OK(WriteFileAtomically(exported.folder + "/aligned.c", program));
+  const Ran ran = Shell(absl::StrCat(
+      "cd ", exported.folder, " && ", Compilers()[0],
+      " aligned.c kernel.o kiln_host.c -o aligned -lm -lpthread && ./aligned"));
+  EXPECT_EQ(ran.output, "0 0 -3 -3\n");
+}
+
 TEST(CFilesTest, WhatIsPassedBadlyIsRefused) {
   KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f", R"py(
 @T.prim_func
@@ -365,8 +425,8 @@ int main(void) {
   static float memory[64];
   float* a = (float*)(((uintptr_t)memory + 63) / 64 * 64);
   const KilnHost* host = KilnHostCreate(1);
-  printf("%d %d %d\n", (int)kiln_f_call(host, a, NULL),
-         (int)kiln_f_call(host, a + 1, a + 16),
+  printf("%d %d %d %d\n", (int)kiln_f_call(host, a, NULL),
+         (int)kiln_f_call(host, a + 1, a + 16), (int)kiln_f_call(host, a, a),
          (int)kiln_f_call(host, a, a + 16));
   KilnHostDestroy(host);
   return 0;
@@ -376,7 +436,7 @@ int main(void) {
   const Ran ran = Shell(absl::StrCat(
       "cd ", exported.folder, " && ", Compilers()[0],
       " bad.c kernel.o kiln_host.c -o bad -lm -lpthread && ./bad"));
-  EXPECT_EQ(ran.output, "-3 -3 0\n");
+  EXPECT_EQ(ran.output, "-3 -3 -3 0\n");
 }
 
 }  // namespace

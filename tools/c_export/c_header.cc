@@ -7,6 +7,7 @@
 #include "kiln/tools/c_export/c_files.h"
 #include "kiln/vm/c_host/header_text.h"
 #include "kiln/vm/c_host/source_text.h"
+#include "kiln/vm/library/kernel_abi.h"
 
 namespace kiln {
 namespace {
@@ -37,14 +38,18 @@ std::string ElementText(const CParam& param) {
 // "A: float32[128][64], row-major: ..."
 std::string BufferText(const CParam& param) {
   std::string shape;
-  for (const std::string& extent : param.extents) {
+  for (const std::string& extent : param.shape) {
     absl::StrAppend(&shape, "[", extent, "]");
   }
-  return absl::StrCat(param.dtype.ToString(), shape,
-                      param.extents.empty()      ? " (one element)"
-                      : param.extents.size() > 1 ? ", row-major, without gaps"
-                                                 : ", without gaps",
-                      ElementText(param));
+  return absl::StrCat(
+      param.dtype.ToString(), shape,
+      param.extents.empty()      ? " (one element)"
+      : param.extents.size() > 1 ? ", row-major, without gaps"
+                                 : ", without gaps",
+      ElementText(param),
+      param.alignment == 64
+          ? ""
+          : absl::StrCat(", at a multiple of ", param.alignment, " bytes"));
 }
 
 std::string ParamText(const CParam& param, ArgumentUse use) {
@@ -87,6 +92,28 @@ std::string Encoded(const CParam& param, const std::string& target) {
                       ";\n");
 }
 
+// Refuses buffers that are written and share memory with another one.
+std::string CheckApartText(const CKernel& kernel, const CFunction& function) {
+  std::string text;
+  const auto buffer = [&](size_t i) -> const CParam* {
+    const CParam& param = kernel.params[function.params[i]];
+    return param.is_buffer ? &param : nullptr;
+  };
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    for (size_t j = i + 1; j < function.params.size(); ++j) {
+      const CParam *a = buffer(i), *b = buffer(j);
+      const bool only_read = function.uses[i] == ArgumentUse::kRead &&
+                             function.uses[j] == ArgumentUse::kRead;
+      if (!a || !b || only_read) continue;
+      absl::StrAppend(&text, "  if (KilnShareMemory(", a->name, ", ",
+                      a->Bytes(), ",\n                      ", b->name, ", ",
+                      b->Bytes(), ")) {\n",
+                      "    return KILN_KERNEL_BAD_ARGUMENT;\n  }\n");
+    }
+  }
+  return text;
+}
+
 // The body of the typed function: lists are never empty, as C wants it.
 std::string CallBody(const CKernel& kernel, const CFunction& function) {
   std::string body = absl::StrCat("  void* data[", function.data.size() + 1,
@@ -95,10 +122,11 @@ std::string CallBody(const CKernel& kernel, const CFunction& function) {
   for (size_t i = 0; i < function.data.size(); ++i) {
     const std::string& name = kernel.params[function.data[i]].name;
     absl::StrAppend(&body, "  if (", name, " == NULL || (uintptr_t)", name,
-                    " % KILN_KERNEL_ALIGNMENT != 0) {\n",
-                    "    return KILN_KERNEL_BAD_ARGUMENT;\n  }\n", "  data[", i,
-                    "] = (void*)(uintptr_t)", name, ";\n");
+                    " % ", kernel.params[function.data[i]].alignment,
+                    " != 0) {\n", "    return KILN_KERNEL_BAD_ARGUMENT;\n  }\n",
+                    "  data[", i, "] = (void*)(uintptr_t)", name, ";\n");
   }
+  absl::StrAppend(&body, CheckApartText(kernel, function));
   for (size_t i = 0; i < function.scalars.size(); ++i) {
     absl::StrAppend(&body, Encoded(kernel.params[function.scalars[i]],
                                    absl::StrCat("scalars[", i, "]")));
@@ -144,18 +172,19 @@ std::string HeadText(const CKernel& kernel) {
       " *   cc -O2 program.c ",
       objects, " kiln_host.c -lm -lpthread\n *\n * The object",
       kernel.prepare ? "s need" : " needs", " nothing of Kiln",
-      kernel.needs.empty() ? " and nothing of the C library"
-                           : absl::StrCat(", and of the C library ",
+      kernel.needs.empty() ? " and no other function"
+                           : absl::StrCat(", and the C functions ",
                                           absl::StrJoin(kernel.needs, ", ")),
       ".\n * Threads and workspaces come from the host that every call takes:\n"
       " * KilnDefaultHost() has a thread for each processor, KilnHostCreate(1) "
       "starts none;\n * or write another one (KilnHost).\n *\n"
       " * Every buffer begins at a multiple of 64 bytes (posix_memalign,\n"
-      " * aligned_alloc) and overlaps no other one. Calls keep no state: "
-      "several "
-      "threads may\n * call at a time, on different outputs.\n *\n"
+      " * aligned_alloc) if nothing else is said of it, and what is written "
+      "overlaps no\n * other buffer. Calls keep no state: several threads may "
+      "call at a time, on different\n * outputs.\n *\n"
       " * Calls return 0, or a KilnKernelStatus: KILN_KERNEL_BAD_ARGUMENT for "
-      "a buffer that is\n * NULL or not aligned, KILN_KERNEL_OUT_OF_MEMORY "
+      "a buffer that is\n * NULL, not aligned or overlapped, "
+      "KILN_KERNEL_OUT_OF_MEMORY "
       "where the host has no workspace,\n * KILN_KERNEL_NESTED_PARALLEL inside "
       "of a parallel loop of a host. Then outputs may be\n * written in part. "
       "*/\n");
@@ -169,7 +198,10 @@ std::string CHeader(const CKernel& kernel) {
   std::string text = absl::StrCat(
       HeadText(kernel), "#ifndef ", guard, "\n#define ", guard,
       "\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
-      "#include \"kiln_host.h\"\n\n");
+      "#include \"kiln_host.h\"\n\n#if KILN_KERNEL_ABI_VERSION != ",
+      KILN_KERNEL_ABI_VERSION,
+      "\n#error \"this kernel and kiln_host.h are of different versions\"\n"
+      "#endif\n\n");
   if (kernel.prepare) {
     absl::StrAppend(
         &text, FunctionText(kernel, *kernel.prepare,

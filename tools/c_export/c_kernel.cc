@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -171,6 +172,42 @@ std::string ScalarTypeName(DType dtype) {
   return half ? "float" : TypeName(dtype);
 }
 
+// An int64_t in C where it is more than one name or number.
+std::string CText(const KernelDim& dim,
+                  const std::function<std::string(int)>& name) {
+  using Op = KernelDim::Op;
+  const bool is_leaf = dim.steps().size() == 1;
+  return dim.Fold<std::string>(
+      [&](const KernelDim::Step& step) -> std::string {
+        if (step.op == Op::kConstant) return absl::StrCat(step.value);
+        const std::string scalar = name(static_cast<int>(step.value));
+        return is_leaf ? scalar : absl::StrCat("(int64_t)", scalar);
+      },
+      [](Op op, const std::string& a, const std::string& b) -> std::string {
+        switch (op) {
+          case Op::kAdd:
+            return absl::StrCat("(", a, " + ", b, ")");
+          case Op::kSub:
+            return absl::StrCat("(", a, " - ", b, ")");
+          case Op::kMul:
+            return absl::StrCat("(", a, " * ", b, ")");
+          case Op::kFloorDiv:
+            return absl::StrCat("KilnFloorDiv(", a, ", ", b, ")");
+          case Op::kFloorMod:
+            return absl::StrCat("(", a, " - KilnFloorDiv(", a, ", ", b, ") * ",
+                                b, ")");
+          case Op::kMin:
+            return absl::StrCat("(", a, " < ", b, " ? ", a, " : ", b, ")");
+          case Op::kMax:
+            return absl::StrCat("(", a, " > ", b, " ? ", a, " : ", b, ")");
+          case Op::kConstant:
+          case Op::kScalar:
+            return "";
+        }
+        return "";
+      });
+}
+
 class Describer {
  public:
   Describer(const Function& source, const BuildResult& built)
@@ -214,6 +251,7 @@ class Describer {
     param.dtype = buffer.dtype;
     param.type = TypeName(buffer.dtype);
     param.is_buffer = true;
+    param.alignment = buffer.alignment;
     return param;
   }
 
@@ -240,14 +278,11 @@ class Describer {
   }
 
   void SetExtents(const KernelBuffer& buffer, CParam* param) {
+    const auto name = [&](int s) { return kernel_.params[scalars_[s]].name; };
     for (const KernelDim& dim : buffer.shape) {
-      if (!dim.is_symbolic()) {
-        param->extents.push_back(absl::StrCat(dim.extent));
-        continue;
-      }
-      CParam& scalar = kernel_.params[scalars_[dim.scalar]];
-      scalar.is_extent = true;
-      param->extents.push_back(scalar.name);
+      for (int s : dim.Scalars()) kernel_.params[scalars_[s]].is_extent = true;
+      param->extents.push_back(CText(dim, name));
+      param->shape.push_back(ToString(dim, name));
     }
   }
 
@@ -371,6 +406,10 @@ std::string CParam::Count() const {
     absl::StrAppend(&count, count.empty() ? "" : " * ", "(size_t)", extent);
   }
   return count;
+}
+
+std::string CParam::Bytes() const {
+  return absl::StrCat(Count(), " * sizeof(", type, ")");
 }
 
 std::string CIdentifier(std::string_view wanted,

@@ -26,13 +26,17 @@ struct CParam {
   std::string type;    // "float"; of a buffer that of its elements
   DType dtype;
   bool is_buffer = false;
-  bool is_extent = false;            // a scalar that shapes tell
-  std::vector<std::string> extents;  // "128", or the name of a scalar
+  int64_t alignment = 64;  // of a buffer, in bytes
+  bool is_extent = false;  // a scalar that shapes tell
+  // "128", the name of a scalar, or an expression of these in C.
+  std::vector<std::string> extents;
+  std::vector<std::string> shape;  // the same as the program spells it
   // Which values keep what they index in bounds; none: any.
   std::optional<ValueRange> range;
 
-  // The number of elements, as an expression of type size_t.
+  // The number of elements, and of their bytes, as expressions of type size_t.
   std::string Count() const;
+  std::string Bytes() const;
 };
 
 // One entry of an object. Numbers are positions among CKernel::params.

@@ -44,52 +44,42 @@ absl::StatusOr<PackedValue> ParseScalar(const std::string& text) {
       absl::StrCat("\"", text, "\" is no number; write value:3 or value:0.5"));
 }
 
-using Scalars = std::vector<std::optional<int64_t>>;
-
-std::string ShapeText(const KernelSignature& signature,
-                      const KernelBuffer& buffer) {
-  std::string text = absl::StrCat(buffer.dtype.ToString(), "[");
-  for (size_t i = 0; i < buffer.shape.size(); ++i) {
-    const KernelDim& dim = buffer.shape[i];
-    absl::StrAppend(&text, i > 0 ? ", " : "",
-                    dim.is_symbolic() ? signature.scalars[dim.scalar].name
-                                      : absl::StrCat(dim.extent));
-  }
-  return text + "]";
-}
+// What the inputs tell, one after the other.
+struct Known {
+  explicit Known(const KernelSignature& signature)
+      : shapes(signature.params.size()), scalars(signature.scalars.size()) {}
+  ArgumentShapes shapes;
+  ScalarValues scalars;
+};
 
 // Checks a tensor against its parameter, and learns symbolic extents.
-absl::Status CheckTensor(const KernelSignature& signature,
-                         const KernelBuffer& buffer, const NDArray& array,
-                         Scalars* scalars) {
+absl::Status CheckTensor(const KernelSignature& signature, size_t param,
+                         const NDArray& array, Known* known) {
+  const KernelBuffer& buffer = signature.buffers[signature.params[param].index];
   bool fits = array.dtype() == buffer.dtype &&
               array.rank() == static_cast<int>(buffer.shape.size());
+  if (fits) {
+    known->shapes[param] = array.shape();
+    FindScalars(signature, known->shapes, &known->scalars);
+  }
   for (int i = 0; fits && i < array.rank(); ++i) {
-    const KernelDim& dim = buffer.shape[i];
-    const int64_t extent = array.shape()[i];
-    if (!dim.is_symbolic()) {
-      fits = dim.extent == extent;
-      continue;
-    }
-    std::optional<int64_t>& known = (*scalars)[dim.scalar];
-    fits = !known || *known == extent;
-    known = extent;
+    const auto extent = Evaluate(buffer.shape[i], known->scalars.values);
+    fits = !extent || *extent == array.shape()[i];
   }
   if (fits) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "parameter ", buffer.name, " takes ", ShapeText(signature, buffer),
+      "parameter ", buffer.name, " takes ", ToString(signature, buffer),
       ", and this is ", array.TypeString()));
 }
 
-absl::Status CheckArgument(const KernelSignature& signature,
-                           const KernelParam& param, const PackedValue& value,
-                           Scalars* scalars) {
+absl::Status CheckArgument(const KernelSignature& signature, size_t position,
+                           const PackedValue& value, Known* known) {
+  const KernelParam& param = signature.params[position];
   const NDArray* array = std::get_if<NDArray>(&value);
   if (param.kind == KernelParam::Kind::kBuffer) {
-    const KernelBuffer& buffer = signature.buffers[param.index];
-    if (array) return CheckTensor(signature, buffer, *array, scalars);
+    if (array) return CheckTensor(signature, position, *array, known);
     return absl::InvalidArgumentError(
-        absl::StrCat("parameter ", buffer.name,
+        absl::StrCat("parameter ", signature.buffers[param.index].name,
                      " is a tensor: @FILE.npy, "
                      "random:SHAPExTYPE or zeros:SHAPExTYPE"));
   }
@@ -99,24 +89,25 @@ absl::Status CheckArgument(const KernelSignature& signature,
         absl::StrCat("parameter ", scalar.name, " is a scalar: value:3"));
   }
   if (const int64_t* integer = std::get_if<int64_t>(&value)) {
-    (*scalars)[param.index] = *integer;
+    known->scalars.values[param.index] = *integer;
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<NDArray> MakeOutput(const KernelSignature& signature,
                                    const KernelBuffer& buffer,
-                                   const Scalars& scalars) {
+                                   const ScalarValues& scalars) {
   std::vector<int64_t> shape;
   for (const KernelDim& dim : buffer.shape) {
-    if (dim.is_symbolic() && !scalars[dim.scalar]) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "no input tells the extent ", signature.scalars[dim.scalar].name,
-          " of parameter ", buffer.name,
-          "; give an --input for it, such as "
-          "zeros:8x8xf32"));
+    const std::optional<int64_t> extent = Evaluate(dim, scalars.values);
+    if (!extent) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no input tells the extent ", ToString(signature, dim),
+                       " of parameter ", buffer.name,
+                       "; give an --input for it, such as "
+                       "zeros:8x8xf32"));
     }
-    shape.push_back(dim.is_symbolic() ? *scalars[dim.scalar] : dim.extent);
+    shape.push_back(*extent);
   }
   return NDArray::Zeros(std::move(shape), buffer.dtype);
 }
@@ -128,7 +119,7 @@ bool IsOutput(const KernelSignature& signature, const KernelParam& param) {
 
 absl::StatusOr<std::vector<PackedValue>> RandomArguments(
     const KernelSignature& signature, uint64_t seed) {
-  const Scalars unknown(signature.scalars.size());
+  const ScalarValues unknown(signature.scalars.size());
   std::vector<PackedValue> args;
   for (const KernelParam& param : signature.params) {
     if (param.kind != KernelParam::Kind::kBuffer) {
@@ -219,21 +210,21 @@ absl::StatusOr<std::vector<PackedValue>> MakeArguments(
                         GivenParams(signature, inputs.size()));
   std::vector<PackedValue> args(signature.params.size());
   std::vector<bool> is_given(signature.params.size());
-  Scalars scalars(signature.scalars.size());
+  Known known(signature);
   for (size_t i = 0; i < given.size(); ++i) {
     absl::StatusOr<PackedValue> value = ParseInput(inputs[i], seed + i);
     if (!value.ok()) return InInput(inputs[i], value.status());
-    const absl::Status fits =
-        CheckArgument(signature, signature.params[given[i]], *value, &scalars);
-    if (!fits.ok()) return InInput(inputs[i], fits);
     args[given[i]] = *std::move(value);
     is_given[given[i]] = true;
+    const absl::Status fits =
+        CheckArgument(signature, given[i], args[given[i]], &known);
+    if (!fits.ok()) return InInput(inputs[i], fits);
   }
   for (size_t i = 0; i < args.size(); ++i) {
     if (is_given[i]) continue;
     const KernelBuffer& buffer = signature.buffers[signature.params[i].index];
     KILN_ASSIGN_OR_RETURN(NDArray output,
-                          MakeOutput(signature, buffer, scalars));
+                          MakeOutput(signature, buffer, known.scalars));
     args[i] = std::move(output);
   }
   return args;

@@ -18,11 +18,11 @@ namespace {
 absl::StatusOr<NDArray> NewArray(const KernelBuffer& buffer) {
   std::vector<int64_t> shape;
   for (const KernelDim& dim : buffer.shape) {
-    if (dim.is_symbolic()) {
+    if (!dim.is_constant()) {
       return absl::UnimplementedError(absl::StrCat(
           "what is prepared, ", buffer.name, ", has no constant shape"));
     }
-    shape.push_back(dim.extent);
+    shape.push_back(dim.constant());
   }
   return NDArray::Empty(std::move(shape), buffer.dtype);
 }

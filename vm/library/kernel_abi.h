@@ -14,10 +14,14 @@ extern "C" {
 #endif
 
 /* Changes when code compiled against an older version could not run. */
-#define KILN_KERNEL_ABI_VERSION 1
+#define KILN_KERNEL_ABI_VERSION 2
 
-/* Alignment in bytes of every workspace, and of a buffer parameter whose
- * signature says that it is aligned. */
+/* An object that exports a kernel kiln_f exports a constant int32_t kiln_f.abi
+ * too: the version that it was compiled against. */
+#define KILN_KERNEL_ABI_SUFFIX ".abi"
+
+/* Alignment in bytes of every workspace, and the most that the signature states
+ * of a buffer. */
 #define KILN_KERNEL_ALIGNMENT 64
 
 /* What a kernel, a parallel body or parallel_for returns. A kernel may return
@@ -56,11 +60,28 @@ typedef struct KilnHost {
 } KilnHost;
 
 /* Entry point of a kernel. data[i] is the base address of the i-th buffer of
- * its signature. scalars[i] is the value of the i-th scalar: integers sign- or
- * zero-extended to 64 bits, bool 0 or 1, floats of any width as the bits of a
- * double. Returns 0 or a KilnKernelStatus. */
+ * its signature, aligned as stated there. No byte of a buffer that the kernel
+ * writes belongs to another one of the call. scalars[i] is the value of the
+ * i-th scalar: integers sign- or zero-extended to 64 bits, bool 0 or 1, floats
+ * of any width as the bits of a double. Returns 0 or a KilnKernelStatus. */
 typedef int32_t (*KilnKernel)(const KilnHost* host, void* const* data,
                               const int64_t* scalars);
+
+/* a / b rounded down, as extents are spelled; 0 where there is none. */
+static inline int64_t KilnFloorDiv(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return b == 0 ? 0 : (int64_t)(0 - (uint64_t)a);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+/* Whether the `a_bytes` from `a` and the `b_bytes` from `b` have one in common.
+ * No call may have that of a buffer that is written and another one. */
+static inline int KilnShareMemory(const void* a, uint64_t a_bytes,
+                                  const void* b, uint64_t b_bytes) {
+  const uintptr_t begin_a = (uintptr_t)a, begin_b = (uintptr_t)b;
+  if (a_bytes == 0 || b_bytes == 0) return 0;
+  return begin_a < begin_b ? begin_b - begin_a < a_bytes
+                           : begin_a - begin_b < b_bytes;
+}
 
 #ifdef __cplusplus
 }

@@ -408,7 +408,23 @@ absl::StatusOr<void*> LoadedObject::Symbol(const std::string& name) const {
 
 absl::StatusOr<KilnKernel> LoadedObject::Kernel(const std::string& name) const {
   KILN_ASSIGN_OR_RETURN(void* symbol, Symbol(name));
-  return reinterpret_cast<KilnKernel>(symbol);
+  const auto stated = symbols_.find(name + KILN_KERNEL_ABI_SUFFIX);
+  if (stated == symbols_.end()) return reinterpret_cast<KilnKernel>(symbol);
+  int32_t version = 0;
+  const auto offset = static_cast<const char*>(stated->second) -
+                      static_cast<const char*>(memory_);
+  if (static_cast<uint64_t>(offset) + sizeof(version) > size_) {
+    return absl::InvalidArgumentError("symbol '" + stated->first +
+                                      "' lies at the end of the object");
+  }
+  std::memcpy(&version, stated->second, sizeof(version));
+  if (version == KILN_KERNEL_ABI_VERSION) {
+    return reinterpret_cast<KilnKernel>(symbol);
+  }
+  return absl::FailedPreconditionError(
+      "kernel '" + name + "' follows version " + std::to_string(version) +
+      " of the calling convention, and this program version " +
+      std::to_string(KILN_KERNEL_ABI_VERSION) + "; compile it again");
 }
 
 }  // namespace kiln

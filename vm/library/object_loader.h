@@ -20,7 +20,8 @@
 namespace kiln {
 
 struct ObjectLoadOptions {
-  // Addresses of symbols that the object leaves undefined.
+  // Addresses of symbols that the object leaves undefined: functions that the
+  // program calls by T.call_extern, and those of the C library.
   std::map<std::string, const void*> symbols;
   // Whether the process is asked (dlsym) for those that are not in `symbols`.
   bool search_process = true;
@@ -41,6 +42,9 @@ class LoadedObject {
   // The address of a symbol that the object defines and does not keep to
   // itself; NOT_FOUND, with the names there are, otherwise.
   absl::StatusOr<void*> Symbol(const std::string& name) const;
+  // A kernel by its symbol. FAILED_PRECONDITION where the object says that it
+  // follows another version of the calling convention (kernel_abi.h); one that
+  // says nothing is taken as it is.
   absl::StatusOr<KilnKernel> Kernel(const std::string& name) const;
 
   uint64_t bytes() const { return size_; }

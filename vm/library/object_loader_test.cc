@@ -77,6 +77,15 @@ TEST_P(ObjectLoaderTest, RunsAParallelKernelWithTablesAndFunctionPointers) {
   EXPECT_THAT(data, ElementsAre(10, 38, 104, 16, 11));
 }
 
+TEST_P(ObjectLoaderTest, RefusesKernelsOfAnotherVersion) {
+  KILN_EXPECT_OK(object_->Kernel("count_up"));
+  KILN_EXPECT_OK(object_->Kernel("loader_kernel"));
+  EXPECT_THAT(object_->Kernel("old_kernel"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("kernel 'old_kernel' follows version 1 of the "
+                                 "calling convention")));
+}
+
 TEST_P(ObjectLoaderTest, KeepsDataOfItsOwnPerLoad) {
   EXPECT_EQ(Call("count_up", nullptr, {}), 43);
   EXPECT_EQ(Call("count_up", nullptr, {}), 46);

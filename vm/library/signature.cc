@@ -1,5 +1,12 @@
+// A scalar that the caller does not pass has to follow from the shapes of the
+// arguments. Of
+//   concat(A: float32[n, 8], B: out float32[n + m, 8])
+// n is the extent of A, and m the one unknown in the extent of B then; of
+//   half(A: float32[n // 2])
+// nothing tells n, and the signature is refused.
 #include "kiln/vm/library/signature.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,48 +26,35 @@ bool IsValueType(DType dtype) {
   return dtype.is_scalar() && (dtype.is_integral() || dtype.is_float());
 }
 
-std::string DimText(const KernelSignature& signature, const KernelDim& dim) {
-  if (!dim.is_symbolic()) return std::to_string(dim.extent);
-  return signature.scalars[dim.scalar].name;
-}
-
-std::string BufferTypeText(const KernelSignature& signature,
-                           const KernelBuffer& buffer) {
-  std::string text = buffer.dtype.ToString() + "[";
-  for (size_t i = 0; i < buffer.shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += DimText(signature, buffer.shape[i]);
-  }
-  return text + "]";
-}
-
-// "parameter 2 (B: float32[n, 4]) of kernel mm".
-std::string Where(const KernelSignature& signature, size_t position) {
-  const KernelParam& param = signature.params[position];
-  std::string what;
-  if (param.kind == KernelParam::Kind::kBuffer) {
-    const KernelBuffer& buffer = signature.buffers[param.index];
-    what = buffer.name + ": " + BufferTypeText(signature, buffer);
-  } else {
-    const KernelScalar& scalar = signature.scalars[param.index];
-    what = scalar.name + ": " + scalar.dtype.ToString();
-  }
-  return "parameter " + std::to_string(position) + " (" + what +
-         ") of kernel " + signature.name;
-}
-
-std::string ShapeText(absl::Span<const int64_t> shape) {
+std::string ListText(const KernelSignature& signature,
+                     const std::vector<KernelDim>& dims) {
   std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
+  for (size_t i = 0; i < dims.size(); ++i) {
     if (i > 0) text += ", ";
-    text += std::to_string(shape[i]);
+    text += ToString(signature, dims[i]);
   }
   return text + "]";
+}
+
+// "a buffer" of `where` has `dim` as its `what`.
+absl::Status CheckDim(const KernelSignature& signature, const KernelDim& dim,
+                      const std::string& where, const char* what) {
+  for (int scalar : dim.Scalars()) {
+    if (scalar < 0 || scalar >= static_cast<int>(signature.scalars.size())) {
+      return Invalid(where + " refers to scalar " + std::to_string(scalar) +
+                     ", which does not exist");
+    }
+    const KernelScalar& found = signature.scalars[scalar];
+    if (!found.dtype.is_integral()) {
+      return Invalid(where + " has the " + what + " " + found.name +
+                     ", which is not an integer");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckBuffer(const KernelSignature& signature,
-                         const KernelBuffer& buffer,
-                         std::vector<bool>& determined) {
+                         const KernelBuffer& buffer) {
   const std::string where =
       "buffer " + buffer.name + " of kernel " + signature.name;
   if (!IsValueType(buffer.dtype)) {
@@ -71,21 +65,33 @@ absl::Status CheckBuffer(const KernelSignature& signature,
     return Invalid(where + " has rank " + std::to_string(buffer.shape.size()) +
                    "; at most " + std::to_string(kMaxRank) + " is supported");
   }
+  const int64_t alignment = buffer.alignment;
+  if (alignment < 1 || alignment > KILN_KERNEL_ALIGNMENT ||
+      (alignment & (alignment - 1)) != 0) {
+    return Invalid(where + " has the alignment " + std::to_string(alignment) +
+                   "; expected a power of two up to " +
+                   std::to_string(KILN_KERNEL_ALIGNMENT));
+  }
   for (const KernelDim& dim : buffer.shape) {
-    if (!dim.is_symbolic()) {
-      if (dim.extent < 0) return Invalid(where + " has a negative extent");
-      continue;
+    KILN_RETURN_IF_ERROR(CheckDim(signature, dim, where, "extent"));
+    if (dim.is_constant() && dim.constant() < 0) {
+      return Invalid(where + " has a negative extent");
     }
-    if (dim.scalar >= static_cast<int>(signature.scalars.size())) {
-      return Invalid(where + " refers to scalar " + std::to_string(dim.scalar) +
-                     ", which does not exist");
-    }
-    if (!signature.scalars[dim.scalar].dtype.is_integral()) {
-      return Invalid(where + " has the extent " +
-                     signature.scalars[dim.scalar].name +
-                     ", which is not an integer");
-    }
-    determined[dim.scalar] = true;
+  }
+  if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size()) {
+    return Invalid(where + " has " + std::to_string(buffer.strides.size()) +
+                   " strides for " + std::to_string(buffer.shape.size()) +
+                   " dimensions");
+  }
+  for (const KernelDim& dim : buffer.strides) {
+    KILN_RETURN_IF_ERROR(CheckDim(signature, dim, where, "stride"));
+  }
+  KILN_RETURN_IF_ERROR(CheckDim(signature, buffer.offset, where, "offset"));
+  if (buffer.offset.is_constant() && buffer.offset.constant() != 0) {
+    return Invalid(where + " has the offset " +
+                   std::to_string(buffer.offset.constant()) +
+                   ", and arguments begin at their address; expected 0 or a "
+                   "variable");
   }
   return absl::OkStatus();
 }
@@ -120,133 +126,84 @@ absl::Status CheckParams(const KernelSignature& signature,
   return absl::OkStatus();
 }
 
-// Binds one call. Scalars are bound first so that shapes are checked against
-// them; a symbol that only shapes tell takes the first value that it meets.
-class Binder {
- public:
-  Binder(const KernelSignature& signature,
-         absl::Span<const KernelArgument> args)
-      : signature_(signature),
-        args_(args),
-        values_(signature.scalars.size()),
-        sources_(signature.scalars.size()) {
-    bound_.data.resize(signature.buffers.size());
-    bound_.scalars.resize(signature.scalars.size());
+std::vector<const KernelDim*> DimsOf(const KernelSignature& signature) {
+  std::vector<const KernelDim*> dims;
+  for (const KernelBuffer& buffer : signature.buffers) {
+    for (const KernelDim& dim : buffer.shape) dims.push_back(&dim);
+    for (const KernelDim& dim : buffer.strides) dims.push_back(&dim);
+    dims.push_back(&buffer.offset);
   }
+  return dims;
+}
 
-  absl::StatusOr<BoundArguments> Bind() {
-    KILN_RETURN_IF_ERROR(CheckKinds());
-    for (size_t i = 0; i < args_.size(); ++i) {
-      if (args_[i].kind == KernelParam::Kind::kScalar) BindScalar(i);
+// Adds the scalars that are found from the numbers of arguments once the others
+// are: tried out with values of no particular size.
+void AddFound(const KernelSignature& signature, std::vector<bool>& determined) {
+  std::vector<int64_t> samples;
+  for (size_t i = 0; i < determined.size(); ++i) {
+    samples.push_back(10007 + 211 * static_cast<int64_t>(i));
+  }
+  std::vector<std::optional<int64_t>> known(determined.size());
+  const std::vector<const KernelDim*> dims = DimsOf(signature);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (determined[i]) known[i] = samples[i];
     }
-    for (size_t i = 0; i < args_.size(); ++i) {
-      if (args_[i].kind == KernelParam::Kind::kBuffer) {
-        KILN_RETURN_IF_ERROR(BindBuffer(i));
+    for (const KernelDim* dim : dims) {
+      const std::optional<int> unknown = OnlyUnknown(*dim, known);
+      const std::optional<int64_t> wanted = Evaluate(*dim, samples);
+      if (!unknown || !wanted || !Solve(*dim, known, *unknown, *wanted)) {
+        continue;
       }
+      determined[*unknown] = true;
+      known[*unknown] = samples[*unknown];
+      changed = true;
     }
-    for (size_t i = 0; i < values_.size(); ++i) {
-      bound_.scalars[i] = values_[i].value_or(0);
-    }
-    return std::move(bound_);
   }
+}
 
- private:
-  absl::Status CheckKinds() const {
-    if (args_.size() != signature_.params.size()) {
-      return Invalid("kernel " + signature_.name + " takes " +
-                     std::to_string(signature_.params.size()) +
-                     " arguments, got " + std::to_string(args_.size()) +
-                     "; its signature is " + ToString(signature_));
+absl::Status NotDetermined(const KernelSignature& signature, int scalar) {
+  std::string places;
+  for (const KernelDim* dim : DimsOf(signature)) {
+    const std::vector<int> scalars = dim->Scalars();
+    if (std::find(scalars.begin(), scalars.end(), scalar) == scalars.end()) {
+      continue;
     }
-    for (size_t i = 0; i < args_.size(); ++i) {
-      if (args_[i].kind == signature_.params[i].kind) continue;
-      const bool got_buffer = args_[i].kind == KernelParam::Kind::kBuffer;
-      return Invalid(
-          Where(signature_, i) + ": expected a " +
-          (got_buffer ? "scalar, got a tensor" : "tensor, got a scalar"));
-    }
-    return absl::OkStatus();
+    places +=
+        (places.empty() ? " (it stands in " : ", ") + ToString(signature, *dim);
   }
-
-  void BindScalar(size_t position) {
-    const int index = signature_.params[position].index;
-    values_[index] = args_[position].value;
-    sources_[index] = position;
-  }
-
-  absl::Status BindBuffer(size_t position) {
-    const int index = signature_.params[position].index;
-    const KernelBuffer& buffer = signature_.buffers[index];
-    const KernelArgument& arg = args_[position];
-    if (arg.dtype != buffer.dtype) {
-      return Invalid(Where(signature_, position) + ": expected " +
-                     buffer.dtype.ToString() + ", got " + arg.dtype.ToString());
-    }
-    KILN_RETURN_IF_ERROR(BindShape(position, buffer, arg));
-    KILN_RETURN_IF_ERROR(CheckAddress(position, buffer, arg));
-    bound_.data[index] = arg.data;
-    return absl::OkStatus();
-  }
-
-  absl::Status BindShape(size_t position, const KernelBuffer& buffer,
-                         const KernelArgument& arg) {
-    if (arg.shape.size() != buffer.shape.size()) {
-      return Invalid(Where(signature_, position) + ": expected rank " +
-                     std::to_string(buffer.shape.size()) + ", got shape " +
-                     ShapeText(arg.shape));
-    }
-    for (size_t i = 0; i < buffer.shape.size(); ++i) {
-      KILN_RETURN_IF_ERROR(BindDim(position, i, buffer.shape[i], arg));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status BindDim(size_t position, size_t axis, const KernelDim& dim,
-                       const KernelArgument& arg) {
-    const int64_t got = arg.shape[axis];
-    int64_t expected = dim.extent;
-    std::string reason;
-    if (dim.is_symbolic()) {
-      if (!values_[dim.scalar]) {
-        values_[dim.scalar] = got;
-        sources_[dim.scalar] = position;
-      }
-      expected = *values_[dim.scalar];
-      reason = " (" + signature_.scalars[dim.scalar].name + " is set by " +
-               "parameter " + std::to_string(sources_[dim.scalar]) + ")";
-    }
-    if (got == expected) return absl::OkStatus();
-    return Invalid(Where(signature_, position) + ": expected extent " +
-                   std::to_string(expected) + reason + " at axis " +
-                   std::to_string(axis) + ", got shape " +
-                   ShapeText(arg.shape));
-  }
-
-  absl::Status CheckAddress(size_t position, const KernelBuffer& buffer,
-                            const KernelArgument& arg) const {
-    bool empty = false;
-    for (int64_t extent : arg.shape) empty |= extent == 0;
-    if (arg.data == nullptr && !empty) {
-      return Invalid(Where(signature_, position) +
-                     ": the tensor has no memory (null address)");
-    }
-    const uint64_t address = reinterpret_cast<uintptr_t>(arg.data);
-    if (buffer.aligned && address % KILN_KERNEL_ALIGNMENT != 0) {
-      return Invalid(Where(signature_, position) +
-                     ": the address is not a multiple of 64; copy the tensor "
-                     "into an aligned one");
-    }
-    return absl::OkStatus();
-  }
-
-  const KernelSignature& signature_;
-  absl::Span<const KernelArgument> args_;
-  std::vector<std::optional<int64_t>> values_;
-  std::vector<size_t> sources_;  // Position of the argument that set a value.
-  BoundArguments bound_;
-};
+  if (!places.empty()) places += ")";
+  const std::string& name = signature.scalars[scalar].name;
+  return Invalid("scalar " + name + " of kernel " + signature.name +
+                 " is neither a parameter nor told by the shape of a buffer" +
+                 places + "; make it a parameter or the extent of a buffer");
+}
 
 }  // namespace
+
+int64_t KernelAlignment(int64_t stated, int64_t element_bytes) {
+  const int64_t power = stated & -stated;
+  const int64_t element = element_bytes & -element_bytes;
+  return std::clamp<int64_t>(power, element, KILN_KERNEL_ALIGNMENT);
+}
+
+std::string ToString(const KernelSignature& signature, const KernelDim& dim) {
+  return ToString(dim, [&](int s) { return signature.scalars[s].name; });
+}
+
+std::string ToString(const KernelSignature& signature,
+                     const KernelBuffer& buffer) {
+  std::string text =
+      buffer.dtype.ToString() + ListText(signature, buffer.shape);
+  if (!buffer.strides.empty()) {
+    text += " strides " + ListText(signature, buffer.strides);
+  }
+  if (buffer.offset != KernelDim()) {
+    text += " offset " + ToString(signature, buffer.offset);
+  }
+  return text;
+}
 
 std::string ToString(const KernelSignature& signature) {
   std::string text = signature.name + "(";
@@ -260,35 +217,28 @@ std::string ToString(const KernelSignature& signature) {
     }
     const KernelBuffer& buffer = signature.buffers[param.index];
     text += buffer.name + ": " + (buffer.written ? "out " : "") +
-            BufferTypeText(signature, buffer);
+            ToString(signature, buffer);
   }
   return text + ")";
 }
 
 absl::Status CheckSignature(const KernelSignature& signature) {
-  std::vector<bool> determined(signature.scalars.size(), false);
   for (const KernelBuffer& buffer : signature.buffers) {
-    KILN_RETURN_IF_ERROR(CheckBuffer(signature, buffer, determined));
+    KILN_RETURN_IF_ERROR(CheckBuffer(signature, buffer));
   }
+  std::vector<bool> determined(signature.scalars.size(), false);
   KILN_RETURN_IF_ERROR(CheckParams(signature, determined));
+  for (const KernelScalar& scalar : signature.scalars) {
+    if (IsValueType(scalar.dtype)) continue;
+    return Invalid("scalar " + scalar.name + " of kernel " + signature.name +
+                   " has type " + scalar.dtype.ToString() +
+                   "; expected a scalar integer, float or bool");
+  }
+  AddFound(signature, determined);
   for (size_t i = 0; i < determined.size(); ++i) {
-    const KernelScalar& scalar = signature.scalars[i];
-    if (!IsValueType(scalar.dtype)) {
-      return Invalid("scalar " + scalar.name + " of kernel " + signature.name +
-                     " has type " + scalar.dtype.ToString() +
-                     "; expected a scalar integer, float or bool");
-    }
-    if (!determined[i]) {
-      return Invalid("scalar " + scalar.name + " of kernel " + signature.name +
-                     " is neither a parameter nor the extent of a buffer");
-    }
+    if (!determined[i]) return NotDetermined(signature, static_cast<int>(i));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<BoundArguments> BindArguments(
-    const KernelSignature& signature, absl::Span<const KernelArgument> args) {
-  return Binder(signature, args).Bind();
 }
 
 }  // namespace kiln

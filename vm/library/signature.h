@@ -3,11 +3,13 @@
 // A kernel (kernel_abi.h) sees two flat lists: base addresses of buffers, and
 // 64-bit scalars. The signature names both, says which of them the caller
 // passes and in which order, and which are found from the shapes of arguments.
-// All buffers are compact and row-major.
+// All arguments are compact and row-major. A function may name their strides
+// and offsets all the same.
 #ifndef KILN_VM_LIBRARY_SIGNATURE_H_
 #define KILN_VM_LIBRARY_SIGNATURE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,31 +18,24 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kiln/ir/type/dtype.h"
+#include "kiln/vm/library/kernel_dim.h"
 
 namespace kiln {
-
-// The extent of a buffer along one dimension: the constant `extent` where
-// `scalar` is negative, else the value of KernelSignature::scalars[scalar].
-struct KernelDim {
-  int64_t extent = 0;
-  int scalar = -1;
-
-  static KernelDim Constant(int64_t extent) { return {extent, -1}; }
-  static KernelDim Symbolic(int scalar) { return {0, scalar}; }
-  bool is_symbolic() const { return scalar >= 0; }
-  friend bool operator==(const KernelDim&, const KernelDim&) = default;
-};
 
 struct KernelBuffer {
   std::string name;
   DType dtype;
   std::vector<KernelDim> shape;
-  bool aligned = true;   // The base address is a multiple of 64.
-  bool written = false;  // The kernel writes to it.
+  int64_t alignment = 64;  // The base address is a multiple of it, in bytes.
+  bool written = false;    // The kernel writes to it.
+  // In elements, those of arguments without gaps have to be it; none: any.
+  std::vector<KernelDim> strides;
+  // In elements, which has to be 0: tensors begin at their address.
+  KernelDim offset;
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 
-// A scalar parameter, or a symbolic extent that only shapes tell.
+// A scalar parameter, or one that only the shapes of arguments tell.
 struct KernelScalar {
   std::string name;
   DType dtype = DType::Index();
@@ -60,8 +55,13 @@ struct KernelSignature {
   std::vector<KernelBuffer> buffers;  // In the order of the kernel's `data`.
   std::vector<KernelScalar> scalars;  // In the order of `scalars`.
   // What the caller passes, in order. Every buffer occurs once. A scalar that
-  // does not occur is a dimension of some buffer and is found from its shape.
+  // does not occur is found from the shapes: it is an extent, a stride or an
+  // offset of some buffer, or the one unknown in n + m, 2 * n - 1 and the like.
   std::vector<KernelParam> params;
+  // The function declares that what it writes is no other argument's memory
+  // ("tir.noalias"): such a call is a mistake. Without the declaration whoever
+  // calls may take a copy of what is only read (LoadedKernel::Call).
+  bool noalias = false;
 
   friend bool operator==(const KernelSignature&,
                          const KernelSignature&) = default;
@@ -83,21 +83,56 @@ struct BoundArguments {
   std::vector<int64_t> scalars;
 };
 
+// The alignment in bytes that a kernel may rely on for a buffer that is
+// declared with `stated` and has elements of `element_bytes`: the largest power
+// of two that divides `stated`, at least an element and at most
+// KILN_KERNEL_ALIGNMENT.
+int64_t KernelAlignment(int64_t stated, int64_t element_bytes);
+
 // The signature as a line, such as
 // "mm(A: float32[n, 512], B: out float32[n], k: int32)".
 std::string ToString(const KernelSignature& signature);
+// One buffer of it: "float32[n + m, 512]", "float32[n, 8] strides [s, 1]".
+std::string ToString(const KernelSignature& signature,
+                     const KernelBuffer& buffer);
+std::string ToString(const KernelSignature& signature, const KernelDim& dim);
 
 // Refuses a signature that contradicts itself: an index out of range, a buffer
 // passed never or twice, a scalar that no argument determines, a type that has
-// no values in memory, a negative extent.
+// no values in memory, a negative extent, an alignment that is no power of two
+// up to 64, a constant offset.
 absl::Status CheckSignature(const KernelSignature& signature);
 
+// The shape of the argument for each parameter; none for scalars and for those
+// that are not known yet.
+using ArgumentShapes = std::vector<std::optional<absl::Span<const int64_t>>>;
+
+// What is known of the scalars, and the parameter that told it.
+struct ScalarValues {
+  explicit ScalarValues(size_t count) : values(count), params(count) {}
+  std::vector<std::optional<int64_t>> values;
+  std::vector<size_t> params;
+};
+
+// Finds what `shapes`, of as many dimensions as the buffers, tell of the
+// scalars that have no value yet. Does not compare shapes.
+void FindScalars(const KernelSignature& signature, const ArgumentShapes& shapes,
+                 ScalarValues* scalars);
+
 // Checks the arguments of a call against a well-formed signature: their number
-// and kinds, types, ranks, extents (the same value for the same symbol
-// everywhere), alignment, addresses that are not null. The error names the
-// parameter, what was expected and what came.
+// and kinds, types, ranks, extents, strides and offsets (the same value for the
+// same symbol everywhere), alignment, addresses that are not null, and as
+// CheckApart. The error names the parameter, what was expected and what came.
 absl::StatusOr<BoundArguments> BindArguments(
     const KernelSignature& signature, absl::Span<const KernelArgument> args);
+
+// Whether `a` and `b` have a byte in common.
+bool ShareMemory(const KernelArgument& a, const KernelArgument& b);
+
+// Refuses buffers that the kernel writes and that share memory with another
+// argument. As many arguments as parameters, of their kinds.
+absl::Status CheckApart(const KernelSignature& signature,
+                        absl::Span<const KernelArgument> args);
 
 // A compact binary form and back. Reading accepts any bytes: what is cut short,
 // of another version or not well-formed is an error.

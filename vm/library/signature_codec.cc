@@ -1,16 +1,18 @@
 // The binary form is a magic, a version and then fields in order; numbers are
 // LEB128 varints, strings and lists carry their length in front.
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/vm/library/kernel_abi.h"
 #include "kiln/vm/library/signature.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::string_view kMagic = "KSIG";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
@@ -82,48 +84,77 @@ class Reader {
   }
   bool failed() const { return failed_; }
   bool done() const { return rest_.empty(); }
-
- private:
   uint64_t Fail() {
     failed_ = true;
     rest_ = {};
     return 0;
   }
 
+ private:
   std::string_view rest_;
   bool failed_ = false;
 };
 
-void WriteBuffer(const KernelBuffer& buffer, Writer& writer) {
-  writer.Text(buffer.name);
-  writer.Type(buffer.dtype);
-  writer.Number((buffer.aligned ? 1 : 0) | (buffer.written ? 2 : 0));
-  writer.Number(buffer.shape.size());
-  for (const KernelDim& dim : buffer.shape) {
-    writer.Number(dim.is_symbolic() ? 1 : 0);
-    writer.Number(dim.is_symbolic() ? dim.scalar : dim.extent);
+void WriteDim(const KernelDim& dim, Writer& writer) {
+  writer.Number(dim.steps().size());
+  for (const KernelDim::Step& step : dim.steps()) {
+    writer.Number(static_cast<uint64_t>(step.op));
+    if (KernelDim::IsLeaf(step.op)) writer.Number(step.value);
   }
 }
 
+void WriteDims(const std::vector<KernelDim>& dims, Writer& writer) {
+  writer.Number(dims.size());
+  for (const KernelDim& dim : dims) WriteDim(dim, writer);
+}
+
+void WriteBuffer(const KernelBuffer& buffer, Writer& writer) {
+  writer.Text(buffer.name);
+  writer.Type(buffer.dtype);
+  writer.Number(buffer.alignment);
+  writer.Number(buffer.written ? 1 : 0);
+  WriteDims(buffer.shape, writer);
+  WriteDims(buffer.strides, writer);
+  WriteDim(buffer.offset, writer);
+}
+
 KernelDim ReadDim(Reader& reader) {
-  if (reader.NumberUpTo(1) == 1) {
-    return KernelDim::Symbolic(static_cast<int>(
-        reader.NumberUpTo(std::numeric_limits<int32_t>::max())));
+  std::vector<KernelDim::Step> steps;
+  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
+    KernelDim::Step step;
+    step.op = static_cast<KernelDim::Op>(
+        reader.NumberUpTo(static_cast<uint64_t>(KernelDim::Op::kMax)));
+    if (step.op == KernelDim::Op::kConstant) {
+      step.value = static_cast<int64_t>(reader.Number());
+    } else if (step.op == KernelDim::Op::kScalar) {
+      step.value = static_cast<int64_t>(
+          reader.NumberUpTo(std::numeric_limits<int32_t>::max()));
+    }
+    steps.push_back(step);
   }
-  return KernelDim::Constant(static_cast<int64_t>(
-      reader.NumberUpTo(std::numeric_limits<int64_t>::max())));
+  const std::optional<KernelDim> dim = KernelDim::FromSteps(std::move(steps));
+  if (!dim) reader.Fail();
+  return dim.value_or(KernelDim());
+}
+
+std::vector<KernelDim> ReadDims(Reader& reader) {
+  std::vector<KernelDim> dims;
+  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
+    dims.push_back(ReadDim(reader));
+  }
+  return dims;
 }
 
 KernelBuffer ReadBuffer(Reader& reader) {
   KernelBuffer buffer;
   buffer.name = reader.Text();
   buffer.dtype = reader.Type();
-  const uint64_t flags = reader.NumberUpTo(3);
-  buffer.aligned = (flags & 1) != 0;
-  buffer.written = (flags & 2) != 0;
-  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
-    buffer.shape.push_back(ReadDim(reader));
-  }
+  buffer.alignment =
+      static_cast<int64_t>(reader.NumberUpTo(KILN_KERNEL_ALIGNMENT));
+  buffer.written = reader.NumberUpTo(1) == 1;
+  buffer.shape = ReadDims(reader);
+  buffer.strides = ReadDims(reader);
+  buffer.offset = ReadDim(reader);
   return buffer;
 }
 
@@ -146,6 +177,7 @@ KernelSignature ReadFields(Reader& reader) {
     signature.params.push_back(
         {static_cast<KernelParam::Kind>(kind), static_cast<int>(index)});
   }
+  signature.noalias = reader.NumberUpTo(1) == 1;
   return signature;
 }
 
@@ -170,6 +202,7 @@ std::string Serialize(const KernelSignature& signature) {
     writer.Number(static_cast<uint64_t>(param.kind));
     writer.Number(param.index);
   }
+  writer.Number(signature.noalias ? 1 : 0);
   return bytes;
 }
 

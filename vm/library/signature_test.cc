@@ -23,14 +23,15 @@ KernelSignature Mm() {
   signature.scalars = {{"k", DType::Int(32)}, {"n", DType::Index()}};
   const KernelDim n = KernelDim::Symbolic(1);
   const KernelDim c = KernelDim::Constant(512);
-  signature.buffers = {{"A", DType::Float(32), {n, c}, true, false},
-                       {"B", DType::Float(32), {c, n}, false, true}};
+  signature.buffers = {{"A", DType::Float(32), {n, c}, 64, false},
+                       {"B", DType::Float(32), {c, n}, 4, true}};
   signature.params = {
       {Kind::kBuffer, 0}, {Kind::kScalar, 0}, {Kind::kBuffer, 1}};
   return signature;
 }
 
-alignas(64) char memory[128];
+alignas(64) char memory[32768];
+char* const out = memory + 16384;
 
 KernelArgument Tensor(absl::Span<const int64_t> shape,
                       DType dtype = DType::Float(32), void* data = memory) {
@@ -55,9 +56,9 @@ TEST(SignatureTest, PrintsAsALine) {
 TEST(SignatureTest, BindsBuffersScalarsAndSymbolsFromShapes) {
   KILN_ASSERT_OK_AND_ASSIGN(
       BoundArguments bound,
-      Bind({Tensor(kA), Scalar(-7), Tensor(kB, DType::Float(32), memory + 4)}));
+      Bind({Tensor(kA), Scalar(-7), Tensor(kB, DType::Float(32), out + 4)}));
   EXPECT_THAT(bound.scalars, testing::ElementsAre(-7, 3));
-  EXPECT_THAT(bound.data, testing::ElementsAre(memory, memory + 4));
+  EXPECT_THAT(bound.data, testing::ElementsAre(memory, out + 4));
 }
 
 TEST(SignatureTest, RefusesArgumentsThatDoNotFit) {
@@ -88,11 +89,144 @@ TEST(SignatureTest, RefusesArgumentsThatDoNotFit) {
   }
 }
 
+TEST(SignatureTest, TheAlignmentOfABufferIsOneThatAddressesCanHave) {
+  EXPECT_EQ(KernelAlignment(64, 4), 64);
+  EXPECT_EQ(KernelAlignment(128, 4), 64);
+  EXPECT_EQ(KernelAlignment(48, 4), 16);
+  EXPECT_EQ(KernelAlignment(1, 8), 8);
+  EXPECT_EQ(KernelAlignment(3, 1), 1);
+}
+
+TEST(SignatureTest, WhatIsWrittenLiesApartFromAllElse) {
+  // A takes 6144 bytes, and so does B.
+  for (const int64_t at : {-6140, -4, 0, 4, 6140}) {
+    EXPECT_THAT(Bind({Tensor(kA, DType::Float(32), out), Scalar(1),
+                      Tensor(kB, DType::Float(32), out + at)}),
+                StatusIs(kInvalid, HasSubstr("parameter 2 (B: float32[512, n]) "
+                                             "of kernel mm, which is written, "
+                                             "shares memory with parameter 0 "
+                                             "(A); pass tensors")))
+        << at;
+  }
+  for (const int64_t at : {-6144, 6144}) {
+    KILN_EXPECT_OK(Bind({Tensor(kA, DType::Float(32), out), Scalar(1),
+                         Tensor(kB, DType::Float(32), out + at)}));
+  }
+}
+
+TEST(SignatureTest, WhatIsOnlyReadMayShareMemory) {
+  KernelSignature signature = Mm();
+  signature.buffers[1].written = false;
+  const KernelArgument args[] = {Tensor(kA), Scalar(1), Tensor(kB)};
+  KILN_EXPECT_OK(BindArguments(signature, args));
+}
+
 TEST(SignatureTest, AcceptsNoMemoryForAnEmptyTensor) {
   const int64_t a[] = {0, 512};
   const int64_t b[] = {512, 0};
   KILN_EXPECT_OK(Bind({Tensor(a, DType::Float(32), nullptr), Scalar(1),
                        Tensor(b, DType::Float(32), nullptr)}));
+}
+
+// concat(A: int8[n], B: int8[m], C: out int8[n + m]).
+KernelSignature Concat() {
+  KernelSignature signature;
+  signature.name = "concat";
+  signature.scalars = {{"n", DType::Int(32)}, {"m", DType::Index()}};
+  const KernelDim n = KernelDim::Symbolic(0), m = KernelDim::Symbolic(1);
+  const KernelDim sum = KernelDim::Compound(KernelDim::Op::kAdd, n, m);
+  signature.buffers = {{"A", DType::Int(8), {n}},
+                       {"B", DType::Int(8), {m}},
+                       {"C", DType::Int(8), {sum}, 64, true}};
+  signature.params = {
+      {Kind::kBuffer, 2}, {Kind::kBuffer, 0}, {Kind::kBuffer, 1}};
+  return signature;
+}
+
+absl::StatusOr<BoundArguments> BindBytes(const KernelSignature& signature,
+                                         const std::vector<int64_t>& extents) {
+  std::vector<KernelArgument> args;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    args.push_back(Tensor(absl::MakeConstSpan(&extents[i], 1), DType::Int(8),
+                          memory + 1024 * i));
+  }
+  return BindArguments(signature, args);
+}
+
+TEST(SignatureTest, ChecksWhatScalarsAddUpTo) {
+  KILN_ASSERT_OK_AND_ASSIGN(const BoundArguments bound,
+                            BindBytes(Concat(), {12, 5, 7}));
+  EXPECT_THAT(bound.scalars, testing::ElementsAre(5, 7));
+  EXPECT_THAT(
+      BindBytes(Concat(), {13, 5, 7}),
+      StatusIs(kInvalid, HasSubstr("parameter 0 (C: int8[n + m]) of kernel "
+                                   "concat: expected extent 12 (n is set by "
+                                   "parameter 1, m is set by parameter 2) at "
+                                   "axis 0, got shape [13]")));
+}
+
+TEST(SignatureTest, FindsTheScalarThatASumLeaves) {
+  KernelSignature signature = Concat();
+  signature.buffers.erase(signature.buffers.begin() + 1);
+  signature.params = {{Kind::kBuffer, 1}, {Kind::kBuffer, 0}};
+  KILN_ASSERT_OK(CheckSignature(signature));
+  KILN_ASSERT_OK_AND_ASSIGN(const BoundArguments bound,
+                            BindBytes(signature, {12, 5}));
+  EXPECT_THAT(bound.scalars, testing::ElementsAre(5, 7));
+  EXPECT_THAT(BindBytes(signature, {3, 5}),
+              StatusIs(kInvalid, HasSubstr("m would be -2, which is no size of "
+                                           "type int64; got shape [3]")));
+  signature.buffers[1].shape[0] = KernelDim::Compound(
+      KernelDim::Op::kMul, KernelDim::Symbolic(1), KernelDim::Constant(2));
+  KILN_ASSERT_OK(CheckSignature(signature));
+  EXPECT_THAT(BindBytes(signature, {12, 5})->scalars,
+              testing::ElementsAre(5, 6));
+  EXPECT_THAT(BindBytes(signature, {13, 5}),
+              StatusIs(kInvalid, HasSubstr("no m gives the extent 13 of axis "
+                                           "0, which has to be m * 2")));
+}
+
+TEST(SignatureTest, ValuesFitTheTypeOfTheScalar) {
+  const int64_t huge[] = {int64_t{1} << 31};
+  const int64_t one[] = {1};
+  const int64_t sum[] = {huge[0] + 1};
+  char* const far = memory;  // Not touched.
+  const KernelSignature signature = Concat();
+  KernelSignature reads = signature;
+  reads.buffers[2].written = false;
+  EXPECT_THAT(
+      BindArguments(
+          reads, std::vector<KernelArgument>{Tensor(sum, DType::Int(8), far),
+                                             Tensor(huge, DType::Int(8), far),
+                                             Tensor(one, DType::Int(8), far)}),
+      StatusIs(kInvalid, HasSubstr("no size of type int32")));
+}
+
+TEST(SignatureTest, StridesAndOffsetsAreThoseOfCompactTensors) {
+  KernelSignature signature = Mm();
+  signature.scalars.push_back({"s"});
+  signature.scalars.push_back({"o"});
+  signature.buffers[0].strides = {KernelDim::Symbolic(2),
+                                  KernelDim::Constant(1)};
+  signature.buffers[0].offset = KernelDim::Symbolic(3);
+  KILN_ASSERT_OK(CheckSignature(signature));
+  const KernelArgument args[] = {Tensor(kA), Scalar(1),
+                                 Tensor(kB, DType::Float(32), out)};
+  EXPECT_THAT(BindArguments(signature, args)->scalars,
+              testing::ElementsAre(1, 3, 512, 0));
+  signature.buffers[0].strides[1] = KernelDim::Constant(2);
+  EXPECT_THAT(BindArguments(signature, args),
+              StatusIs(kInvalid,
+                       HasSubstr("(A: float32[n, 512] strides [s, 2] offset o) "
+                                 "of kernel mm: expected stride 2 at axis 1, "
+                                 "got 1 of the compact shape [3, 512]")));
+  signature.buffers[0].strides = {KernelDim::Constant(7),
+                                  KernelDim::Symbolic(2)};
+  const int64_t single[] = {1, 512};
+  const int64_t column[] = {512, 1};
+  const KernelArgument row[] = {Tensor(single), Scalar(1),
+                                Tensor(column, DType::Float(32), out)};
+  KILN_EXPECT_OK(BindArguments(signature, row));
 }
 
 TEST(SignatureTest, ChecksShapesAgainstAnExplicitSymbol) {
@@ -112,14 +246,30 @@ TEST(SignatureTest, RefusesSignaturesThatContradictThemselves) {
       {[](auto& s) { s.params.push_back({Kind::kBuffer, 0}); }, "A twice"},
       {[](auto& s) { s.params.push_back({Kind::kBuffer, 2}); }, "buffer 2"},
       {[](auto& s) { s.params.push_back({Kind::kScalar, -1}); }, "scalar -1"},
-      {[](auto& s) { s.buffers[0].shape[0].scalar = 9; }, "scalar 9"},
-      {[](auto& s) { s.buffers[0].shape[1].extent = -1; }, "negative extent"},
+      {[](auto& s) { s.buffers[0].shape[0] = KernelDim::Symbolic(9); },
+       "scalar 9"},
+      {[](auto& s) { s.buffers[0].alignment = 0; }, "the alignment 0"},
+      {[](auto& s) { s.buffers[0].alignment = 12; }, "the alignment 12"},
+      {[](auto& s) { s.buffers[0].alignment = 128; }, "the alignment 128"},
+      {[](auto& s) { s.buffers[0].shape[1] = KernelDim::Constant(-1); },
+       "negative extent"},
       {[](auto& s) { s.buffers[0].dtype = DType::Handle(); }, "handle"},
       {[](auto& s) { s.buffers[0].dtype = DType::Float(32).WithLanes(4); },
        "float32x4"},
       {[](auto& s) { s.scalars[1].dtype = DType::Float(32); },
        "not an integer"},
       {[](auto& s) { s.scalars.push_back({"lost"}); }, "neither a parameter"},
+      {[](auto& s) { s.buffers[0].strides.emplace_back(); }, "1 strides for 2"},
+      {[](auto& s) { s.buffers[0].offset = KernelDim::Constant(8); },
+       "the offset 8"},
+      {[](auto& s) {
+         const KernelDim half = KernelDim::Compound(KernelDim::Op::kFloorDiv,
+                                                    KernelDim::Symbolic(1),
+                                                    KernelDim::Constant(2));
+         s.buffers[0].shape[0] = s.buffers[1].shape[1] = half;
+       },
+       "scalar n of kernel mm is neither a parameter nor told by the shape of "
+       "a buffer (it stands in n // 2, n // 2)"},
   };
   for (const auto& test : cases) {
     KernelSignature signature = Mm();
@@ -135,7 +285,14 @@ TEST(SignatureTest, SurvivesSerialization) {
   EXPECT_EQ(back, Mm());
   KernelSignature large = Mm();
   large.name = std::string("odd \0 name", 10);
-  large.buffers[0].shape[1].extent = INT64_MAX;
+  large.buffers[0].shape[1] = KernelDim::Constant(INT64_MAX);
+  large.buffers[0].strides = {
+      KernelDim::Compound(KernelDim::Op::kMul, KernelDim::Symbolic(1),
+                          KernelDim::Constant(-2)),
+      KernelDim::Constant(1)};
+  large.buffers[0].offset = KernelDim::Symbolic(0);
+  large.buffers[0].alignment = 1;
+  large.noalias = true;
   EXPECT_EQ(*ParseKernelSignature(Serialize(large)), large);
 }
 

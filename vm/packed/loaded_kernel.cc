@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,77 +83,71 @@ absl::StatusOr<KernelArgument> Lower(const KernelSignature& signature,
   return arg;
 }
 
-// The aligned buffer of the signature that `value`, a tensor somewhere else,
-// stands for; null for all other arguments.
-const KernelBuffer* Misaligned(const KernelSignature& signature,
-                               size_t position, const PackedValue& value) {
-  const auto* array = std::get_if<NDArray>(&value);
-  if (!array || array->is_null() || position >= signature.params.size() ||
-      signature.params[position].kind != KernelParam::Kind::kBuffer) {
-    return nullptr;
+absl::StatusOr<std::vector<KernelArgument>> LowerAll(
+    const KernelSignature& signature, absl::Span<const PackedValue> args) {
+  std::vector<KernelArgument> lowered(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(lowered[i], Lower(signature, i, args[i]));
   }
-  const KernelBuffer& buffer =
-      signature.buffers[signature.params[position].index];
-  const auto address = reinterpret_cast<uintptr_t>(array->data());
-  return buffer.aligned && address % KILN_KERNEL_ALIGNMENT != 0 ? &buffer
-                                                                : nullptr;
+  return lowered;
 }
 
-bool NeedsCopies(const KernelSignature& signature,
-                 absl::Span<const PackedValue> args) {
+bool FitsParams(const KernelSignature& signature,
+                absl::Span<const KernelArgument> args) {
+  if (args.size() != signature.params.size()) return false;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (Misaligned(signature, i, args[i])) return true;
+    if (args[i].kind != signature.params[i].kind) return false;
+  }
+  return true;
+}
+
+// The buffer of the signature that argument `i` stands for; null for scalars.
+const KernelBuffer* BufferOf(const KernelSignature& signature, size_t i) {
+  const KernelParam& param = signature.params[i];
+  return param.kind == KernelParam::Kind::kBuffer
+             ? &signature.buffers[param.index]
+             : nullptr;
+}
+
+bool IsMisaligned(const KernelBuffer& buffer, const KernelArgument& arg) {
+  return reinterpret_cast<uintptr_t>(arg.data) % buffer.alignment != 0;
+}
+
+// Whether argument `i`, which is only read, lies where another is written.
+bool IsOverwritten(const KernelSignature& signature,
+                   absl::Span<const KernelArgument> args, size_t i) {
+  for (size_t j = 0; j < args.size(); ++j) {
+    const KernelBuffer* other = BufferOf(signature, j);
+    if (other && other->written && ShareMemory(args[i], args[j])) return true;
   }
   return false;
 }
 
-// Copies of tensors in memory of their own; a tensor that stands twice has one.
-class AlignedCopies {
- public:
-  absl::StatusOr<NDArray> Of(const NDArray& array, bool written) {
-    for (Copy& copy : copies_) {
-      if (copy.original.data() != array.data() ||
-          copy.original.bytes() != array.bytes()) {
-        continue;
-      }
-      copy.written = copy.written || written;
-      return NDArray::View(
-          copy.aligned.data(), {array.shape().begin(), array.shape().end()},
-          array.dtype(), std::make_shared<NDArray>(copy.aligned));
-    }
-    KILN_ASSIGN_OR_RETURN(
-        NDArray aligned,
-        NDArray::Empty({array.shape().begin(), array.shape().end()},
-                       array.dtype()));
-    std::memcpy(aligned.data(), array.data(), array.bytes());
-    copies_.push_back({array, aligned, written});
-    return aligned;
-  }
-
-  void WriteBack() const {
-    for (const Copy& copy : copies_) {
-      if (!copy.written) continue;
-      std::memcpy(copy.original.data(), copy.aligned.data(),
-                  copy.aligned.bytes());
+// Which arguments the kernel sees copies of: those that are only read and lie
+// where another is written, unless the function rules such calls out, and those
+// at addresses that it does not take.
+std::vector<size_t> NeedCopies(const KernelSignature& signature,
+                               absl::Span<const KernelArgument> args) {
+  std::vector<size_t> copied;
+  if (!FitsParams(signature, args)) return copied;  // Bind explains.
+  for (size_t i = 0; i < args.size(); ++i) {
+    const KernelBuffer* buffer = BufferOf(signature, i);
+    if (!buffer) continue;
+    if (IsMisaligned(*buffer, args[i]) ||
+        (!signature.noalias && !buffer->written &&
+         IsOverwritten(signature, args, i))) {
+      copied.push_back(i);
     }
   }
-
- private:
-  struct Copy {
-    NDArray original, aligned;
-    bool written = false;
-  };
-  std::vector<Copy> copies_;
-};
+  return copied;
+}
 
 }  // namespace
 
 absl::StatusOr<BoundArguments> BindPacked(const KernelSignature& signature,
                                           absl::Span<const PackedValue> args) {
-  std::vector<KernelArgument> lowered(args.size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    KILN_ASSIGN_OR_RETURN(lowered[i], Lower(signature, i, args[i]));
-  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<KernelArgument> lowered,
+                        LowerAll(signature, args));
   return BindArguments(signature, lowered);
 }
 
@@ -207,21 +200,32 @@ absl::Status LoadedKernel::RunBound(const KilnHost* host,
 
 absl::Status LoadedKernel::Call(const KilnHost* host,
                                 absl::Span<const PackedValue> args) const {
-  if (!NeedsCopies(signature_, args)) {
-    KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(args));
+  KILN_ASSIGN_OR_RETURN(const std::vector<KernelArgument> given,
+                        LowerAll(signature_, args));
+  const std::vector<size_t> copied = NeedCopies(signature_, given);
+  if (copied.empty()) {
+    KILN_ASSIGN_OR_RETURN(const BoundArguments bound,
+                          BindArguments(signature_, given));
     return RunBound(host, bound);
   }
-  AlignedCopies copies;
-  std::vector<PackedValue> aligned(args.begin(), args.end());
-  for (size_t i = 0; i < args.size(); ++i) {
-    const KernelBuffer* buffer = Misaligned(signature_, i, args[i]);
-    if (!buffer) continue;
-    KILN_ASSIGN_OR_RETURN(
-        aligned[i], copies.Of(std::get<NDArray>(args[i]), buffer->written));
+  std::vector<PackedValue> passed(args.begin(), args.end());
+  // With results where they end up, which is after all is read.
+  std::vector<KernelArgument> ends = given;
+  for (size_t i : copied) {
+    KILN_ASSIGN_OR_RETURN(NDArray copy, std::get<NDArray>(args[i]).Clone());
+    if (!signature_.noalias && !BufferOf(signature_, i)->written) {
+      ends[i].data = copy.data();
+    }
+    passed[i] = std::move(copy);
   }
-  KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(aligned));
+  KILN_RETURN_IF_ERROR(CheckApart(signature_, ends));
+  KILN_ASSIGN_OR_RETURN(const BoundArguments bound, Bind(passed));
   KILN_RETURN_IF_ERROR(RunBound(host, bound));
-  copies.WriteBack();
+  for (size_t i : copied) {
+    if (!BufferOf(signature_, i)->written) continue;
+    KILN_RETURN_IF_ERROR(
+        std::get<NDArray>(args[i]).CopyFrom(std::get<NDArray>(passed[i])));
+  }
   return absl::OkStatus();
 }
 

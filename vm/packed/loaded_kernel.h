@@ -32,15 +32,18 @@ class LoadedKernel {
   KilnKernel entry() const { return entry_; }
 
   // Checks `args`, one for each parameter of the signature, without a call. To
-  // time a kernel, bind once and call RunBound in the loop.
+  // time a kernel, bind once and call RunBound in the loop. Makes no copies:
+  // refuses unaligned tensors, and those that share memory with written ones.
   absl::StatusOr<BoundArguments> Bind(absl::Span<const PackedValue> args) const;
 
   // Runs the kernel; a status other than 0 becomes an error that names it.
   absl::Status RunBound(const KilnHost* host, const BoundArguments& args) const;
 
-  // Bind, then RunBound. Tensors may lie at any address: those that the kernel
-  // takes on a multiple of 64 only are copied there, and back if it writes
-  // them.
+  // Bind, then RunBound. Tensors may lie at any address: those whose alignment
+  // the kernel relies on and that lack it are copied, and copied back if it
+  // writes them. What is only read may lie where the kernel writes: it sees a
+  // copy, so that results are those of tensors that are apart. Refused is what
+  // is written twice, and any overlap if the function declares tir.noalias.
   absl::Status Call(const KilnHost* host,
                     absl::Span<const PackedValue> args) const;
 

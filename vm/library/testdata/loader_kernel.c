@@ -55,6 +55,17 @@ int32_t call_out(const KilnHost* host, void* const* data,
   return kiln_test_outside(7) + (kiln_test_missing != 0);
 }
 
+/* What two of the kernels say of themselves. */
+const int32_t count_up_version __asm__("count_up" KILN_KERNEL_ABI_SUFFIX) =
+    KILN_KERNEL_ABI_VERSION;
+const int32_t old_version __asm__("old_kernel" KILN_KERNEL_ABI_SUFFIX) = 1;
+
+int32_t old_kernel(const KilnHost* host, void* const* data,
+                   const int64_t* scalars) {
+  (void)host, (void)data, (void)scalars;
+  return 0;
+}
+
 /* A table of jumps, or of values, in read-only data. */
 int32_t choose(const KilnHost* host, void* const* data,
                const int64_t* scalars) {
