@@ -37,13 +37,13 @@ llvm::Attribute::AttrKind Extension(DType dtype) {
 }
 
 absl::Status CheckExtern(const CallNode& call, const std::string& name) {
-  const std::string where =
-      absl::StrCat("T.", std::string(GetIntrinsicInfo(call.op).name), " of \"",
-                   name, "\" ");
+  const std::string where = absl::StrCat(
+      "T.", std::string(GetIntrinsicInfo(call.op).name), " of \"", name, "\" ");
   if (!IsFreeName(name)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where, "names no function of C: letters, digits and _, and no kiln_ in "
-               "front"));
+        where,
+        "names no function of C: letters, digits and _, and no kiln_ in "
+        "front"));
   }
   if (!call.dtype.is_void() && !IsPassedInC(call.dtype)) {
     return absl::UnimplementedError(absl::StrCat(

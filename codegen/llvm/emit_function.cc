@@ -161,11 +161,12 @@ llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
   return body;
 }
 
-// What loaders compare with theirs (vm/library/kernel_abi.h).
+// What loaders compare with theirs (vm/library/kernel_abi.h). Weak, since a
+// program may link several kernels of one name under others (docs/tuning.md).
 void Emitter::EmitVersion(const std::string& symbol) {
   // Modules own their globals.
   new llvm::GlobalVariable(
-      *module_, b_.getInt32Ty(), true, llvm::GlobalValue::ExternalLinkage,
+      *module_, b_.getInt32Ty(), true, llvm::GlobalValue::WeakODRLinkage,
       b_.getInt32(KILN_KERNEL_ABI_VERSION), symbol + KILN_KERNEL_ABI_SUFFIX);
 }
 

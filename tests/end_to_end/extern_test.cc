@@ -31,9 +31,8 @@ using ::testing::HasSubstr;
 extern "C" {
 float Gain(float x, int32_t factor) { return x * factor + 0.5f; }
 int8_t Narrow(int8_t a, uint8_t b, int16_t c, uint16_t d) {
-  return static_cast<int8_t>(a == -1 && b == 255 && c == -2 && d == 65534
-                                 ? -100
-                                 : a + b + c + d);
+  return static_cast<int8_t>(
+      a == -1 && b == 255 && c == -2 && d == 65534 ? -100 : a + b + c + d);
 }
 double Wide(double x, int64_t a, uint64_t b, uint32_t c) {
   return x + static_cast<double>(a) + static_cast<double>(b) + c;
@@ -54,9 +53,9 @@ absl::StatusOr<LoadedKernel> Load(const std::string& text) {
   KILN_ASSIGN_OR_RETURN(const Function f, ParseFunction("extern", text));
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(f, HostTarget()));
   ObjectLoadOptions options;
-  options.symbols = {{"gain", Address(&Gain)},   {"narrow", Address(&Narrow)},
-                     {"wide", Address(&Wide)},   {"not_", Address(&Not)},
-                     {"note", Address(&Note)},   {"count", Address(&Count)}};
+  options.symbols = {{"gain", Address(&Gain)}, {"narrow", Address(&Narrow)},
+                     {"wide", Address(&Wide)}, {"not_", Address(&Not)},
+                     {"note", Address(&Note)}, {"count", Address(&Count)}};
   KILN_ASSIGN_OR_RETURN(const auto object,
                         LoadedObject::Load(kernel.object, options));
   KILN_ASSIGN_OR_RETURN(const KilnKernel entry, object->Kernel(kernel.symbol));
@@ -66,7 +65,8 @@ absl::StatusOr<LoadedKernel> Load(const std::string& text) {
 // One loop of 8 around a block that stores `value` into B.
 std::string MapText(const std::string& loop, const std::string& a,
                     const std::string& b, const std::string& value) {
-  return absl::StrReplaceAll(R"py(
+  return absl::StrReplaceAll(
+      R"py(
 @T.prim_func
 def f(A: T.Buffer((8,), "$a"), B: T.Buffer((8,), "$b")):
     for i in T.$loop(8):
@@ -74,10 +74,7 @@ def f(A: T.Buffer((8,), "$a"), B: T.Buffer((8,), "$b")):
             vi = T.axis.spatial(8, i)
             B[vi] = $value
 )py",
-                             {{"$loop", loop},
-                              {"$a", a},
-                              {"$b", b},
-                              {"$value", value}});
+      {{"$loop", loop}, {"$a", a}, {"$b", b}, {"$value", value}});
 }
 
 class ExternTest : public testing::Test {

@@ -1,9 +1,12 @@
 #include "kiln/tools/tuning/save.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/codegen/link/shared_object.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/tools/c_export/c_files.h"
@@ -46,6 +49,9 @@ absl::Status SaveBest(Module module, const Function& best,
     KILN_RETURN_IF_ERROR(dir.Write("prepare.o", measured->preparation->object));
   }
   KILN_RETURN_IF_ERROR(dir.Write("kernel.o", measured->object));
+  std::vector<std::string> objects = {dir.File("kernel.o")};
+  if (measured->preparation) objects.push_back(dir.File("prepare.o"));
+  KILN_RETURN_IF_ERROR(LinkSharedObject(objects, dir.File("kernel.so")));
   return SaveForC(source, *measured, target, dir);
 }
 

@@ -83,7 +83,8 @@ TEST_F(TuneFunctionTest, TheSameCallAgainResumesAndLeavesFiles) {
   KILN_ASSERT_OK_AND_ASSIGN(const TunedFunction tuned,
                             Tune(Product(), options_));
   EXPECT_EQ(tuned.trials(), 5);
-  for (const char* file : {"kernel.o", "kernel.h", "example.c", "best.py"}) {
+  for (const char* file :
+       {"kernel.o", "kernel.so", "kernel.h", "example.c", "best.py"}) {
     KILN_EXPECT_OK(ReadFile(tuned.folder() + "/" + file).status());
   }
   ExpectProduct(tuned);

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -387,13 +388,39 @@ absl::StatusOr<std::shared_ptr<const LoadedObject>> LoadedObject::Load(
   return ObjectLinker(object, options).Link();
 }
 
+absl::StatusOr<std::shared_ptr<const LoadedObject>> LoadedObject::Open(
+    const std::string& path) {
+  // Names without a folder are searched for in the system's.
+  const std::string file = path.find('/') == path.npos ? "./" + path : path;
+  if (access(file.c_str(), F_OK) != 0) {
+    return absl::NotFoundError("no shared object " + path);
+  }
+  std::shared_ptr<LoadedObject> loaded(new LoadedObject);
+  loaded->library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded->library_ != nullptr) return loaded;
+  const char* reason = dlerror();
+  return absl::InvalidArgumentError("cannot open the shared object " + path +
+                                    ": " +
+                                    (reason ? reason : "unknown reason"));
+}
+
 LoadedObject::~LoadedObject() {
   if (memory_ != nullptr) munmap(memory_, size_);
+  if (library_ != nullptr) dlclose(library_);
+}
+
+void* LoadedObject::Find(const std::string& name) const {
+  if (library_ != nullptr) return dlsym(library_, name.c_str());
+  const auto found = symbols_.find(name);
+  return found == symbols_.end() ? nullptr : found->second;
 }
 
 absl::StatusOr<void*> LoadedObject::Symbol(const std::string& name) const {
-  const auto found = symbols_.find(name);
-  if (found != symbols_.end()) return found->second;
+  if (void* found = Find(name)) return found;
+  if (library_ != nullptr) {
+    return absl::NotFoundError("the shared object has no symbol '" + name +
+                               "'");
+  }
   std::string message = "the object has no symbol '" + name + "'; it has";
   int listed = 0;
   for (const auto& [other, address] : symbols_) {
@@ -408,16 +435,18 @@ absl::StatusOr<void*> LoadedObject::Symbol(const std::string& name) const {
 
 absl::StatusOr<KilnKernel> LoadedObject::Kernel(const std::string& name) const {
   KILN_ASSIGN_OR_RETURN(void* symbol, Symbol(name));
-  const auto stated = symbols_.find(name + KILN_KERNEL_ABI_SUFFIX);
-  if (stated == symbols_.end()) return reinterpret_cast<KilnKernel>(symbol);
+  const std::string stated = name + KILN_KERNEL_ABI_SUFFIX;
+  const void* address = Find(stated);
+  if (address == nullptr) return reinterpret_cast<KilnKernel>(symbol);
   int32_t version = 0;
-  const auto offset = static_cast<const char*>(stated->second) -
-                      static_cast<const char*>(memory_);
-  if (static_cast<uint64_t>(offset) + sizeof(version) > size_) {
-    return absl::InvalidArgumentError("symbol '" + stated->first +
+  const auto offset =
+      static_cast<const char*>(address) - static_cast<const char*>(memory_);
+  if (memory_ != nullptr &&
+      static_cast<uint64_t>(offset) + sizeof(version) > size_) {
+    return absl::InvalidArgumentError("symbol '" + stated +
                                       "' lies at the end of the object");
   }
-  std::memcpy(&version, stated->second, sizeof(version));
+  std::memcpy(&version, address, sizeof(version));
   if (version == KILN_KERNEL_ABI_VERSION) {
     return reinterpret_cast<KilnKernel>(symbol);
   }

@@ -1,10 +1,11 @@
 // Loads a relocatable x86-64 ELF object into memory and links it there, with no
-// compiler or linker around.
+// compiler or linker around: what a search measures. What is shipped, and any
+// other processor's code, is a shared object that the system opens.
 //
-// Meant for what LLVM emits for kernels: position-independent code of the small
-// code model in .text*, constants in .rodata*, and .data* and .bss if need be.
-// Unwind tables and notes are left out. Memory is never writable and executable
-// at once.
+// Linking is meant for what LLVM emits for kernels: position-independent code
+// of the small code model in .text*, constants in .rodata*, and .data* and .bss
+// if need be. Unwind tables and notes are left out. Memory is never writable
+// and executable at once.
 #ifndef KILN_VM_LIBRARY_OBJECT_LOADER_H_
 #define KILN_VM_LIBRARY_OBJECT_LOADER_H_
 
@@ -35,6 +36,11 @@ class LoadedObject {
   // is another matter: it is native code, as trusted as the program.
   static absl::StatusOr<std::shared_ptr<const LoadedObject>> Load(
       std::string_view bytes, const ObjectLoadOptions& options = {});
+  // Opens a shared object of this machine's kind (codegen/link), whose
+  // undefined symbols the process provides. NOT_FOUND where there is no such
+  // file.
+  static absl::StatusOr<std::shared_ptr<const LoadedObject>> Open(
+      const std::string& path);
   ~LoadedObject();
   LoadedObject(const LoadedObject&) = delete;
   LoadedObject& operator=(const LoadedObject&) = delete;
@@ -47,13 +53,15 @@ class LoadedObject {
   // says nothing is taken as it is.
   absl::StatusOr<KilnKernel> Kernel(const std::string& name) const;
 
-  uint64_t bytes() const { return size_; }
+  uint64_t bytes() const { return size_; }  // In memory; 0 if it was opened.
 
  private:
   friend class ObjectLinker;
   LoadedObject() = default;
+  void* Find(const std::string& name) const;  // or null
 
-  void* memory_ = nullptr;
+  void* library_ = nullptr;  // what was opened
+  void* memory_ = nullptr;   // or what was linked
   uint64_t size_ = 0;
   std::map<std::string, void*> symbols_;
 };
