@@ -25,13 +25,12 @@ absl::Status LinkSharedObject(const std::vector<std::string>& objects,
   for (const std::string& object : objects) args.push_back(object.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);
-  const lld::Result result = lld::lldMain(args, stream, stream,
-                                          {{lld::Gnu, &lld::elf::link}});
+  const lld::Result result =
+      lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   is_broken = !result.canRunAgain;
   if (result.retCode == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("cannot link ", output, ": ",
-                   absl::StripSuffix(stream.str(), "\n")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "cannot link ", output, ": ", absl::StripSuffix(stream.str(), "\n")));
 }
 
 }  // namespace kiln

@@ -51,8 +51,7 @@ absl::StatusOr<KernelSignature> Compile(const std::string& name) {
 }
 
 TEST(SharedObjectTest, RunsFromTheFile) {
-  KILN_ASSERT_OK_AND_ASSIGN(const KernelSignature signature,
-                            Compile("run.o"));
+  KILN_ASSERT_OK_AND_ASSIGN(const KernelSignature signature, Compile("run.o"));
   KILN_ASSERT_OK(LinkSharedObject({Path("run.o")}, Path("run.so")));
   KILN_ASSERT_OK_AND_ASSIGN(const auto library,
                             LoadedObject::Open(Path("run.so")));
