@@ -55,7 +55,8 @@ bool SeparatesAlong(const BlockNode& block, const Var& var,
   };
   if (std::all_of(accesses.begin(), accesses.end(), is_plain)) return true;
   // A digit of `var` goes in no even steps: not worth the algebra below.
-  if (IsDigit(accesses[0]->region[d].min)) return false;
+  const Expr& first = accesses[0]->region[d].min;
+  if (IsDigit(first) || !first.MayUse(var->var_bits)) return false;
   Analyzer analyzer;
   std::optional<int64_t> step, low, high;
   for (const BufferRegion* access : accesses) {

@@ -511,9 +511,9 @@ absl::Status CheckLoopKinds(const Move& move, const Path& path) {
 // Values that cannot be combined in any order keep theirs.
 absl::Status CheckReductionOrder(const Move& move, const ScopeBlock& before,
                                  const Path& after) {
-  if (CombinesAtWill(before.block()) ||
-      (ReducesInOrder(*before.realize, before.loops) &&
-       ReducesInOrder(*after.realize(), LoopsAbove(after)))) {
+  if ((ReducesInOrder(*before.realize, before.loops) &&
+       ReducesInOrder(*after.realize(), LoopsAbove(after))) ||
+      CombinesAtWill(before.block())) {
     return absl::OkStatus();
   }
   return Refusal(move.primitive,
