@@ -1,6 +1,8 @@
-// What a machine can do, in numbers: the ceilings that estimates of running
-// times refer to. Filled in by measuring (vm/profile/machine_constants.h);
-// what is here by default is a common machine of the day.
+// What a machine is and can do, in numbers: what rules, lowering and estimates
+// of running times refer to. Registers are those that code is generated for
+// (codegen/target), caches as the system tells them (`ReadCaches`), rates
+// measured (vm/profile/machine_constants.h); what is here by default is a
+// common machine of the day.
 #ifndef KILN_BASE_MACHINE_H_
 #define KILN_BASE_MACHINE_H_
 
@@ -9,6 +11,27 @@
 #include <string>
 
 namespace kiln {
+
+// The vector registers that code is generated for.
+struct VectorRegisters {
+  int bytes = 0;  // of one
+  int count = 0;
+
+  // Elements of a type that fill one.
+  int Lanes(int64_t element_bytes) const {
+    return element_bytes < bytes ? static_cast<int>(bytes / element_bytes) : 1;
+  }
+  int Floats() const { return Lanes(4); }
+
+  friend bool operator==(const VectorRegisters&,
+                         const VectorRegisters&) = default;
+};
+
+// From the instruction sets' manuals.
+inline constexpr VectorRegisters kSseRegisters = {16, 16};
+inline constexpr VectorRegisters kAvxRegisters = {32, 16};
+inline constexpr VectorRegisters kAvx512Registers = {64, 32};
+inline constexpr VectorRegisters kNeonRegisters = {16, 32};
 
 // A place where data lies, from near to far.
 enum class MemoryLevelId : uint8_t { kL1, kL2, kL3, kMemory };
@@ -27,8 +50,7 @@ struct Machine {
   std::string cpu;  // as the system names it
   std::string isa;  // of the loops measured: "avx512f", "avx2+fma", "baseline"
   int cores = 1;
-  int vector_bytes = 32;
-  int vector_registers = 16;
+  VectorRegisters vectors = kAvxRegisters;
   int line_bytes = 64;
   int l1_ways = 8;
   // GFLOP/s of float32 multiply-adds (each counts 2): one core, all cores.
@@ -45,6 +67,15 @@ struct Machine {
     return levels[static_cast<int>(id)];
   }
 };
+
+// Sets name, sizes of caches, lines and ways to those of this machine's CPU,
+// where the system tells them.
+void ReadCaches(Machine* machine);
+
+// The machine as code for narrower registers sees it: the rates of arithmetic
+// and of the first cache go with the width of the registers, and arithmetic
+// takes twice as long where `fma` says that no instruction multiplies and adds.
+Machine WithVectors(Machine machine, const VectorRegisters& vectors, bool fma);
 
 }  // namespace kiln
 

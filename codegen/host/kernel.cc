@@ -20,8 +20,7 @@ absl::StatusOr<Function> LowerForTarget(const Function& f, const Target& target,
                                         Effort effort) {
   LowerOptions options;
   options.only_required = effort == Effort::kPlain;
-  options.unit.bytes = target.vector_bits / 8;
-  options.unit.registers = target.vector_bits == 512 ? 32 : 16;
+  options.machine = target.machine;
   return Lower(WithDimsAsParams(f), options);
 }
 

@@ -68,7 +68,7 @@ llvm::Function* Emitter::MakeFunction(const std::string& name,
                              name, module_);
   function->addFnAttr("target-cpu", target_.cpu);
   function->addFnAttr("target-features", target_.features);
-  const std::string width = absl::StrCat(target_.vector_bits);
+  const std::string width = absl::StrCat(8 * target_.machine.vectors.bytes);
   function->addFnAttr("prefer-vector-width", width);
   function->addFnAttr("min-legal-vector-width", width);
   // Reciprocals are divisions, which know about 0 and infinity.

@@ -49,7 +49,8 @@ llvm::Value* Emitter::Polynomial(llvm::Value* x,
 bool Emitter::HasScalef(llvm::Type* type) const {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return vector && vector->getNumElements() % kScalefLanes == 0 &&
-         target_.vector_bits == 512 && llvm::Triple(target_.triple).isX86();
+         target_.machine.vectors == kAvx512Registers &&
+         llvm::Triple(target_.triple).isX86();
 }
 
 // 2^n y, of types that have it.

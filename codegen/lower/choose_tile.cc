@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kiln/base/lowering_policy.h"
+
 namespace kiln::lower {
 namespace {
 
@@ -15,14 +17,9 @@ constexpr double kLatency = 5;  // a little more than that of one addition
 constexpr double kLoad = 0.6;
 constexpr double kLoopCycles = 8;     // around the innermost reductions
 constexpr double kAccumulator = 1.5;  // to load and to store it
-constexpr int64_t kL1Bytes = 32 << 10;
-constexpr int64_t kL2Bytes = 512 << 10;
 constexpr int64_t kPageBytes = 4 << 10;
-constexpr int64_t kPages = 32;      // as many as can be read side by side
-constexpr double kPageCycles = 8;   // to go on to one more
-constexpr int64_t kWays = 8;        // of the first cache
-constexpr int64_t kMaxVectors = 4;  // side by side
-constexpr int64_t kSpareRegisters = 2;
+constexpr int64_t kPages = 32;     // as many as can be read side by side
+constexpr double kPageCycles = 8;  // to go on to one more
 constexpr int64_t kLeastRows = 4, kMostRows = 14;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // A nest stays as it is unless the best tile needs less of its time than this.
@@ -39,8 +36,8 @@ bool HasGoodDivisor(int64_t extent) {
 
 class Chooser {
  public:
-  Chooser(const Nest& nest, const VectorUnit& unit)
-      : nest_(nest), unit_(unit) {}
+  Chooser(const Nest& nest, const Machine& machine)
+      : nest_(nest), machine_(machine) {}
   std::optional<RegisterTile> Run();
   double Estimate();
   int64_t ChainSize();
@@ -75,7 +72,7 @@ class Chooser {
   }
 
   const Nest& nest_;
-  const VectorUnit& unit_;
+  const Machine& machine_;
   std::vector<int> chain_;  // all loops with consecutive elements
   int64_t width_ = 1;       // elements of a vector register
   RegisterTile best_;
@@ -118,7 +115,7 @@ bool Chooser::FindChain() {
     if (load.load->buffer->dtype.is_bool()) return false;
     bytes = std::max(bytes, load.load->buffer->dtype.bytes());
   }
-  width_ = std::max<int64_t>(1, unit_.bytes / bytes);
+  width_ = machine_.vectors.Lanes(bytes);
   return true;
 }
 
@@ -154,7 +151,7 @@ int64_t Chooser::Copies(const NestAccess& load,
 // Bytes, in whole vectors, that `load` touches while the tile is in registers.
 int64_t Chooser::Footprint(const NestAccess& load,
                            const RegisterTile& tile) const {
-  int64_t count = Copies(load, tile), line = unit_.bytes;
+  int64_t count = Copies(load, tile), line = machine_.vectors.bytes;
   const size_t first = tile.order.size() - tile.inner_reductions;
   for (size_t i = first; i < tile.order.size(); ++i) {
     if (!load.uses[tile.order[i]]) continue;
@@ -175,7 +172,8 @@ double Chooser::FarCycles(const NestAccess& load,
     // Rows that compete for the same few places of the cache.
     for (size_t i = 0; i < tile.factors.size(); ++i) {
       const int64_t stride = load.strides[i] * bytes;
-      if (tile.factors[i] > kWays && stride != 0 && stride % kPageBytes == 0) {
+      if (tile.factors[i] > machine_.l1_ways && stride != 0 &&
+          stride % kPageBytes == 0) {
         return copies / 2;
       }
     }
@@ -188,7 +186,8 @@ double Chooser::FarCycles(const NestAccess& load,
       pages *= nest_.loops[loop].extent;
     }
   }
-  double cycles = Footprint(load, tile) > kL1Bytes / 2 ? copies / 2 : 0;
+  const int64_t l1_bytes = UsableBytes(machine_, MemoryLevelId::kL1);
+  double cycles = Footprint(load, tile) > l1_bytes ? copies / 2 : 0;
   if (pages > kPages) cycles += kPageCycles;
   return cycles;
 }
@@ -266,22 +265,20 @@ void Chooser::TryOrders(RegisterTile tile) {
     tile.inner_reductions = CountInner(tile.order);
     int64_t bytes = 0;
     for (const NestAccess& load : nest_.loads) bytes += Footprint(load, tile);
-    moved = bytes <= kL2Bytes;
+    moved = bytes <= UsableBytes(machine_, MemoryLevelId::kL2);
   }
 }
 
 // Factors for loop `at` and those around it.
 void Chooser::TryRows(RegisterTile tile, int at, bool has_rest) {
-  if (Registers(tile) + Vectors(tile) + kSpareRegisters > unit_.registers) {
-    return;
-  }
+  if (!TileFits(Registers(tile), Vectors(tile), machine_.vectors)) return;
   if (at < 0) return TryOrders(std::move(tile));
   const NestLoop& loop = nest_.loops[at];
   const bool is_fixed = !loop.is_spatial() || IsConsecutive(at);
   if (is_fixed || !nest_.is_update) {
     return TryRows(std::move(tile), at - 1, has_rest);
   }
-  const int64_t most = std::min(loop.extent, unit_.registers);
+  const int64_t most = std::min<int64_t>(loop.extent, machine_.vectors.count);
   const bool may_leave = !has_rest && !HasGoodDivisor(loop.extent);
   for (int64_t factor = 1; factor <= most; ++factor) {
     const bool leaves = loop.extent % factor != 0;
@@ -317,16 +314,17 @@ void Chooser::TryVector(int64_t lanes) {
 
 void Chooser::TryVectors() {
   // LLVM takes vectors of other lengths apart, lane by lane at worst.
-  for (int64_t vectors = kMaxVectors; vectors > 0; vectors /= 2) {
+  for (int64_t vectors = kMaxVectorsAtOnce; vectors > 0; vectors /= 2) {
     TryVector(vectors * width_);
   }
   int64_t all = 1;
   for (int loop : chain_) {
     all *= nest_.loops[loop].extent;
-    if (all > kMaxVectors * width_) break;
+    if (all > kMaxVectorsAtOnce * width_) break;
     if (all % width_ != 0) TryVector(all);
   }
-  for (int64_t lanes = width_ / 2; lanes >= 4; lanes /= 2) TryVector(lanes);
+  for (int64_t lanes = width_ / 2; lanes >= kMinLanes; lanes /= 2)
+    TryVector(lanes);
 }
 
 // How the nest would be compiled as it stands.
@@ -345,7 +343,7 @@ std::optional<RegisterTile> Chooser::Current() const {
   }
   tile.order = KeptLoops(tile);
   tile.inner_reductions = CountInner(tile.order);
-  if (Registers(tile) + Vectors(tile) > unit_.registers) {
+  if (Registers(tile) + Vectors(tile) > machine_.vectors.count) {
     tile.inner_reductions = 0;
   }
   return tile;
@@ -382,17 +380,17 @@ int64_t Chooser::ChainSize() {
 
 }  // namespace
 
-double EstimateCycles(const Nest& nest, const VectorUnit& unit) {
-  return Chooser(nest, unit).Estimate();
+double EstimateCycles(const Nest& nest, const Machine& machine) {
+  return Chooser(nest, machine).Estimate();
 }
 
 int64_t ConsecutiveElements(const Nest& nest) {
-  return Chooser(nest, VectorUnit()).ChainSize();
+  return Chooser(nest, Machine()).ChainSize();
 }
 
 std::optional<RegisterTile> ChooseTile(const Nest& nest,
-                                       const VectorUnit& unit) {
-  return Chooser(nest, unit).Run();
+                                       const Machine& machine) {
+  return Chooser(nest, machine).Run();
 }
 
 }  // namespace kiln::lower

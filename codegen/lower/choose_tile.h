@@ -5,15 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "kiln/base/machine.h"
 #include "kiln/codegen/lower/nest.h"
 
 namespace kiln::lower {
-
-// The vector registers of a CPU.
-struct VectorUnit {
-  int64_t bytes = 64;
-  int64_t registers = 32;
-};
 
 // Some iterations of each loop of a nest, innermost and unrolled.
 struct RegisterTile {
@@ -35,11 +30,11 @@ struct RegisterTile {
 // The tile that a simple model of loads, arithmetic and registers finds best;
 // nullopt where no tile suits or the nest does nearly as well as it stands.
 std::optional<RegisterTile> ChooseTile(const Nest& nest,
-                                       const VectorUnit& unit);
+                                       const Machine& machine);
 
 // Cycles for each element and step, with the better of that tile and the
 // nest as it stands; infinity where no vector suits.
-double EstimateCycles(const Nest& nest, const VectorUnit& unit);
+double EstimateCycles(const Nest& nest, const Machine& machine);
 
 // How many elements in a row the loops of the nest store, and load where what
 // they load varies with them.

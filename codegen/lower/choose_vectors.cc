@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/lane_independence.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
-
-constexpr int64_t kMinLanes = 4;
-constexpr int64_t kVectorBytes = 64;
-// A short loop becomes vectors of this many registers together.
-constexpr int64_t kMaxRegisters = 4;
 
 // Whether the body of a loop over `lane` has a good vector form.
 class Suitability {
@@ -106,7 +102,7 @@ struct Choice {
   double filling = 0;
 };
 
-Choice Rate(const ForNode& loop) {
+Choice Rate(const ForNode& loop, const VectorRegisters& vectors) {
   const int64_t* extent = AsInt(loop.extent);
   const bool is_plain =
       loop.for_kind == ForKind::kSerial || loop.for_kind == ForKind::kUnrolled;
@@ -117,18 +113,15 @@ Choice Rate(const ForNode& loop) {
   if (!suitability.Check(loop.body) || !lower::IterationsAreIndependent(loop)) {
     return {};
   }
-  const int64_t width = kVectorBytes / suitability.element_bytes();
-  const int64_t registers = *extent / width + (*extent % width != 0);
-  const double filling =
-      static_cast<double>(*extent) /
-      (static_cast<double>(registers) * static_cast<double>(width));
-  const bool is_short = registers <= kMaxRegisters && *extent % width == 0;
-  return {&loop, is_short ? *extent : std::min(*extent, width), filling};
+  const ChosenLanes chosen =
+      ChooseLanes(*extent, suitability.element_bytes(), vectors);
+  return {&loop, chosen.lanes, chosen.filling};
 }
 
 class Chooser {
  public:
-  explicit Chooser(Function* f) : f_(f) {}
+  Chooser(Function* f, const VectorRegisters& vectors)
+      : f_(f), vectors_(vectors) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -138,6 +131,7 @@ class Chooser {
   Stmt Apply(const Stmt& s, const Choice& choice);
 
   Function* f_;
+  const VectorRegisters& vectors_;
 };
 
 // The best loop of the perfect nest from `outermost` on; of equals the inner.
@@ -145,7 +139,7 @@ Choice Chooser::Best(const ForNode& outermost) const {
   Choice best;
   for (const ForNode* loop = &outermost; loop;
        loop = loop->body.As<ForNode>()) {
-    const Choice choice = Rate(*loop);
+    const Choice choice = Rate(*loop, vectors_);
     if (choice.loop && choice.filling >= best.filling) best = choice;
   }
   return best;
@@ -192,8 +186,8 @@ Stmt Chooser::Run(const Stmt& s) {
 
 }  // namespace
 
-absl::StatusOr<Function> ChooseVectors(Function f) {
-  Stmt body = Chooser(&f).Run(f.body);
+absl::StatusOr<Function> ChooseVectors(Function f, const Machine& machine) {
+  Stmt body = Chooser(&f, machine.vectors).Run(f.body);
   f.body = std::move(body);
   return f;
 }

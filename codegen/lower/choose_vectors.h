@@ -2,6 +2,7 @@
 #define KILN_CODEGEN_LOWER_CHOOSE_VECTORS_H_
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -17,9 +18,10 @@ namespace kiln {
 // A loop of a perfect nest offers itself when it is serial or unrolled, has a
 // constant extent of at least 4 and independent iterations, all stores run
 // along it with stride 1, all loads with stride 1 or 0, and no branch, bound or
-// external call depends on it. The one that fills vectors best is taken. The
-// order in which each element is accumulated stays as it is.
-absl::StatusOr<Function> ChooseVectors(Function f);
+// external call depends on it. The one that fills vectors best is taken, with
+// the lanes of `ChooseLanes` (base/lowering_policy.h). The order in which each
+// element is accumulated stays as it is.
+absl::StatusOr<Function> ChooseVectors(Function f, const Machine& machine);
 
 }  // namespace kiln
 

@@ -29,9 +29,10 @@ class ChooseVectorsTest : public testing::Test {
     Function f;
     f.next_id = 100;
     f.body = body;
-    result_ = ChooseVectors(f)->body;
+    result_ = ChooseVectors(f, machine_)->body;
     return Vectorized(result_);
   }
+  Machine machine_ = {.vectors = kAvx512Registers};
   Stmt result_;
   Var i_{"i"}, j_{"j"}, k_{"k"};
 };

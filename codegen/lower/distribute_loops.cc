@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "kiln/codegen/lower/choose_tile.h"
 #include "kiln/codegen/lower/lane_independence.h"
 #include "kiln/codegen/lower/nest.h"
 #include "kiln/ir/arith/index_normalizer.h"
@@ -100,8 +101,7 @@ std::optional<Candidate> AsCandidate(const Stmt& s) {
 
 class Distributor {
  public:
-  Distributor(Function* f, const lower::VectorUnit& unit)
-      : f_(f), unit_(unit) {}
+  Distributor(Function* f, const Machine& machine) : f_(f), machine_(machine) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -114,13 +114,13 @@ class Distributor {
   double CyclesOf(const Stmt& s) const;
 
   Function* f_;
-  const lower::VectorUnit& unit_;
+  const Machine& machine_;
 };
 
 double Distributor::CyclesOf(const Stmt& s) const {
   const std::optional<Nest> nest = lower::FindNest(s);
   if (!nest || !nest->is_update) return std::numeric_limits<double>::infinity();
-  return lower::EstimateCycles(*nest, unit_);
+  return lower::EstimateCycles(*nest, machine_);
 }
 
 // The update that costs most, and its cycles; null when there is none.
@@ -130,7 +130,7 @@ const Stmt* Distributor::FindUpdate(const Candidate& c, double* cycles) const {
   for (const Stmt& part : c.seq->stmts) {
     const std::optional<Nest> nest = lower::FindNest(part);
     if (!nest || !nest->is_update) continue;
-    const double own = lower::EstimateCycles(*nest, unit_);
+    const double own = lower::EstimateCycles(*nest, machine_);
     if (update && own <= *cycles) continue;
     update = &part;
     *cycles = own;
@@ -201,7 +201,7 @@ Stmt Distributor::AloneInLoop(const Candidate& c, const Stmt& part) const {
 Stmt Distributor::Distribute(const Candidate& c) {
   double before;
   const Stmt* update = FindUpdate(c, &before);
-  const double ideal = 0.5 / static_cast<double>(unit_.bytes);
+  const double ideal = 0.5 / static_cast<double>(machine_.vectors.bytes);
   if (!update || before < ideal * 4 / kWorthwhile) return nullptr;
   const std::optional<BufferMap> copies = Copies(c);
   if (!copies) return nullptr;
@@ -241,9 +241,8 @@ Stmt Distributor::Run(const Stmt& s) {
 
 }  // namespace
 
-absl::StatusOr<Function> DistributeLoops(Function f,
-                                         const lower::VectorUnit& unit) {
-  Stmt body = Distributor(&f, unit).Run(f.body);
+absl::StatusOr<Function> DistributeLoops(Function f, const Machine& machine) {
+  Stmt body = Distributor(&f, machine).Run(f.body);
   f.body = std::move(body);
   return f;
 }

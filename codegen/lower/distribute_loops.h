@@ -2,7 +2,7 @@
 #define KILN_CODEGEN_LOWER_DISTRIBUTE_LOOPS_H_
 
 #include "absl/status/statusor.h"
-#include "kiln/codegen/lower/choose_tile.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -20,8 +20,7 @@ inline constexpr int64_t kMaxExpandedBytes = 16 << 10;
 //
 // Iterations of the loop have to be independent. A buffer that is allocated
 // inside gets a copy for each iteration, side by side with its rows.
-absl::StatusOr<Function> DistributeLoops(Function f,
-                                         const lower::VectorUnit& unit);
+absl::StatusOr<Function> DistributeLoops(Function f, const Machine& machine);
 
 }  // namespace kiln
 

@@ -32,9 +32,9 @@ absl::StatusOr<Function> Plain(Function f, const LowerOptions&) {
   return pass(std::move(f));
 }
 
-template <absl::StatusOr<Function> (*pass)(Function, const lower::VectorUnit&)>
-absl::StatusOr<Function> WithUnit(Function f, const LowerOptions& options) {
-  return pass(std::move(f), options.unit);
+template <absl::StatusOr<Function> (*pass)(Function, const Machine&)>
+absl::StatusOr<Function> WithMachine(Function f, const LowerOptions& options) {
+  return pass(std::move(f), options.machine);
 }
 
 // The pipeline, from top to bottom.
@@ -50,7 +50,7 @@ constexpr LowerPass kPasses[] = {
     // While bodies are single.
     {"simplify_indices", Plain<SimplifyIndices>, kOptional},
     // To fill registers.
-    {"distribute_loops", WithUnit<DistributeLoops>, kOptional},
+    {"distribute_loops", WithMachine<DistributeLoops>, kOptional},
     // Additions of padding.
     {"skip_zeros", Plain<SkipZeros>, kOptional},
     {"hoist_conditions", Plain<HoistConditions>, kOptional},
@@ -61,8 +61,8 @@ constexpr LowerPass kPasses[] = {
     // Sums over inserted zeros.
     {"trim_phases", Plain<TrimPhases>, kOptional},
     // Where there are none.
-    {"tile_registers", WithUnit<TileRegisters>, kOptional},
-    {"choose_vectors", Plain<ChooseVectors>, kOptional},  // likewise
+    {"tile_registers", WithMachine<TileRegisters>, kOptional},
+    {"choose_vectors", WithMachine<ChooseVectors>, kOptional},  // likewise
     {"vectorize_loops", Plain<VectorizeLoops>},  // vectorized loops → vectors
     {"plan_storage", Plain<PlanStorage>},        // stack, workspaces, sharing
     {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded

@@ -8,14 +8,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kiln/codegen/lower/choose_tile.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
 
 struct LowerOptions {
-  // What to fill with vectors.
-  lower::VectorUnit unit;
+  // Whose registers to fill, and whose caches.
+  Machine machine = {.vectors = kAvx512Registers};
   // Leaves out the passes that only make programs faster: for a kernel that
   // others are compared with, so that few passes are trusted.
   bool only_required = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kiln/codegen/lower/choose_tile.h"
 #include "kiln/codegen/lower/nest.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
@@ -145,7 +146,7 @@ Stmt Builder::Run() {
 
 class Tiler {
  public:
-  Tiler(Function* f, const lower::VectorUnit& unit) : f_(f), unit_(unit) {}
+  Tiler(Function* f, const Machine& machine) : f_(f), machine_(machine) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -154,7 +155,7 @@ class Tiler {
   Stmt Part(const Stmt& s, const ForNode* loop, int64_t first, int64_t count);
 
   Function* f_;
-  const lower::VectorUnit& unit_;
+  const Machine& machine_;
 };
 
 // Iterations first, first + 1, ... of `loop`, which is in `s`.
@@ -185,7 +186,7 @@ Stmt Tiler::Cut(const Stmt& s, const NestLoop& loop, int64_t factor) {
 Stmt Tiler::Tile(const Stmt& s) {
   const std::optional<Nest> nest = lower::FindNest(s);
   if (!nest) return nullptr;
-  const std::optional<RegisterTile> tile = lower::ChooseTile(*nest, unit_);
+  const std::optional<RegisterTile> tile = lower::ChooseTile(*nest, machine_);
   if (!tile) return s;
   for (size_t i = 0; i < nest->loops.size(); ++i) {
     if (nest->loops[i].extent % tile->factors[i] != 0) {
@@ -204,9 +205,8 @@ Stmt Tiler::Run(const Stmt& s) {
 
 }  // namespace
 
-absl::StatusOr<Function> TileRegisters(Function f,
-                                       const lower::VectorUnit& unit) {
-  Stmt body = Tiler(&f, unit).Run(f.body);
+absl::StatusOr<Function> TileRegisters(Function f, const Machine& machine) {
+  Stmt body = Tiler(&f, machine).Run(f.body);
   f.body = std::move(body);
   return f;
 }

@@ -2,7 +2,7 @@
 #define KILN_CODEGEN_LOWER_TILE_REGISTERS_H_
 
 #include "absl/status/statusor.h"
-#include "kiln/codegen/lower/choose_tile.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -21,8 +21,7 @@ namespace kiln {
 // Loops over reductions keep their order, so each element is accumulated as
 // before. Where the tile does not divide a loop, what is left over becomes a
 // second nest. Nests without an update only get wider vectors.
-absl::StatusOr<Function> TileRegisters(Function f,
-                                       const lower::VectorUnit& unit);
+absl::StatusOr<Function> TileRegisters(Function f, const Machine& machine);
 
 }  // namespace kiln
 

@@ -116,10 +116,10 @@ Function RandomMatmul::Make() {
   return f;
 }
 
-absl::Status CheckOne(uint64_t seed, const lower::VectorUnit& unit) {
+absl::Status CheckOne(uint64_t seed, const VectorRegisters& vectors) {
   const Function f = RandomMatmul(seed).Make();
   LowerOptions options;
-  options.unit = unit;
+  options.machine.vectors = vectors;
   absl::StatusOr<Function> lowered = Lower(f, options);
   if (!lowered.ok()) return lowered.status();
   std::mt19937_64 random(seed);
@@ -149,10 +149,9 @@ TEST(TileRegistersTest, RandomMatmulsKeepTheirResultsToTheLastBit) {
   const int rounds = count ? atoi(count) : 60;
   for (int round = 0; round < rounds; ++round) {
     const uint64_t seed = first + round;
-    const lower::VectorUnit unit = seed % 3 == 0   ? lower::VectorUnit{32, 16}
-                                   : seed % 3 == 1 ? lower::VectorUnit{16, 16}
-                                                   : lower::VectorUnit{64, 32};
-    const absl::Status status = CheckOne(seed, unit);
+    const VectorRegisters vectors[] = {kAvxRegisters, kSseRegisters,
+                                       kAvx512Registers};
+    const absl::Status status = CheckOne(seed, vectors[seed % 3]);
     EXPECT_TRUE(status.ok()) << status << ", KILN_SEED=" << seed;
   }
 }

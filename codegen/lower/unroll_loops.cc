@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kiln/base/lowering_policy.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 

@@ -6,24 +6,16 @@
 
 namespace kiln {
 
-// A function is unrolled to at most this many statements; a loop that would
-// pass the limit stays a loop.
-inline constexpr int64_t kMaxUnrolledStatements = 4096;
-
-// Serial loops that come to no more stores and calls than this are unrolled
-// without being asked: an accumulator that loops index can stay in registers
-// only where its indices are constants.
-inline constexpr int64_t kImplicitSteps = 32;
-
 // Repeats the bodies of unrolled loops, and brings all index expressions into
 // the normal form of linear.h with the values of the iteration folded in.
 // Loops of one iteration go.
 //
 // Unrolled: loops of kind unrolled and constant extent; and serial loops of
 // constant extent that hold no loop that stays and whose stores and calls,
-// repeated, are at most kImplicitSteps, or at most what the annotation
-// `pragma_auto_unroll_max_step` on them or around them says. The value of
-// `pragma_unroll_explicit` makes no difference: nothing later unrolls.
+// repeated, are at most kImplicitSteps (base/lowering_policy.h), or at most
+// what the annotation `pragma_auto_unroll_max_step` on them or around them
+// says. The value of `pragma_unroll_explicit` makes no difference: nothing
+// later unrolls.
 absl::StatusOr<Function> UnrollLoops(Function f);
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 #include "kiln/codegen/lower/unroll_loops.h"
 
 #include "gtest/gtest.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/visit.h"
 

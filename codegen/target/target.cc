@@ -53,10 +53,22 @@ std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const Target& target) {
                                          target.features));
 }
 
-int VectorBits(const llvm::MCSubtargetInfo& subtarget) {
-  if (subtarget.checkFeatures("+avx512f")) return 512;
-  if (subtarget.checkFeatures("+avx")) return 256;
-  return 128;
+VectorRegisters VectorsOf(const Target& target,
+                          const llvm::MCSubtargetInfo& subtarget) {
+  if (!llvm::Triple(target.triple).isX86()) return kNeonRegisters;
+  if (subtarget.checkFeatures("+avx512f")) return kAvx512Registers;
+  return subtarget.checkFeatures("+avx") ? kAvxRegisters : kSseRegisters;
+}
+
+// This machine where the target is of its architecture.
+Machine MachineFor(const llvm::Triple& triple) {
+  static const auto* host = [] {
+    auto* machine = new Machine;
+    ReadCaches(machine);
+    return machine;
+  }();
+  const llvm::Triple here(llvm::sys::getDefaultTargetTriple());
+  return triple.getArch() == here.getArch() ? *host : Machine();
 }
 
 // Elsewhere than on x86 every CPU has it.
@@ -73,7 +85,9 @@ bool HasBf16(const Target& target, const llvm::MCSubtargetInfo& subtarget) {
 void Describe(Target* target) {
   const auto subtarget = Subtarget(*target);
   if (!subtarget) return;
-  target->vector_bits = VectorBits(*subtarget);
+  target->machine = MachineFor(llvm::Triple(target->triple));
+  target->machine.cores = target->num_cores;
+  target->machine.vectors = VectorsOf(*target, *subtarget);
   target->fma = HasFma(*target, *subtarget);
   target->bf16 = HasBf16(*target, *subtarget);
 }

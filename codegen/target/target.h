@@ -2,23 +2,34 @@
 #ifndef KILN_CODEGEN_TARGET_TARGET_H_
 #define KILN_CODEGEN_TARGET_TARGET_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 
 namespace kiln {
 
-// A CPU reached through LLVM.
+// How code for a target is made.
+enum class TargetKind : uint8_t {
+  kLlvmCpu,  // a CPU reached through LLVM
+};
+
 struct Target {
-  std::string triple;     // "x86_64-pc-linux-gnu"
-  std::string cpu;        // "znver4"
-  std::string features;   // "+avx2,+fma,...": LLVM's list; empty: the CPU's own
-  int num_cores = 1;      // threads that a parallel loop may use
-  int vector_bits = 128;  // widest vector registers: 128, 256 or 512
-  bool fma = false;       // whether a * b + c can be rounded once
-  bool bf16 = false;      // whether an instruction rounds to bfloat16
+  TargetKind kind = TargetKind::kLlvmCpu;
+  std::string triple;    // "x86_64-pc-linux-gnu"
+  std::string cpu;       // "znver4"
+  std::string features;  // "+avx2,+fma,...": LLVM's list; empty: the CPU's own
+  int num_cores = 1;     // threads that a parallel loop may use
+  // The vector registers are the target's, also where this machine has wider
+  // ones. Caches are this machine's, and a common machine's where code for the
+  // target cannot run on this machine's architecture. Rates are not measured
+  // here.
+  Machine machine = {.vectors = kSseRegisters};
+  bool fma = false;   // whether a * b + c can be rounded once
+  bool bf16 = false;  // whether an instruction rounds to bfloat16
 
   // "llvm -mcpu=znver4 -num-cores=2".
   std::string ToString() const;

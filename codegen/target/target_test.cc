@@ -13,7 +13,7 @@ TEST(TargetTest, TheHostIsTheDefault) {
   KILN_ASSERT_OK_AND_ASSIGN(Target target, ParseTarget("llvm"));
   EXPECT_EQ(target.ToString(), HostTarget().ToString());
   EXPECT_EQ(target.Fingerprint(), HostTarget().Fingerprint());
-  EXPECT_GE(target.vector_bits, 128);
+  EXPECT_GE(target.machine.vectors.bytes, 16);
 }
 
 TEST(TargetTest, ReadsCpuAndCoresWithOneOrTwoDashes) {
@@ -21,9 +21,28 @@ TEST(TargetTest, ReadsCpuAndCoresWithOneOrTwoDashes) {
       Target target, ParseTarget("llvm -mcpu=skylake-avx512 --num-cores=3"));
   EXPECT_EQ(target.cpu, "skylake-avx512");
   EXPECT_EQ(target.num_cores, 3);
-  EXPECT_EQ(target.vector_bits, 512);
+  EXPECT_EQ(target.machine.vectors, kAvx512Registers);
   KILN_ASSERT_OK_AND_ASSIGN(Target old, ParseTarget("llvm -mcpu=x86-64"));
-  EXPECT_EQ(old.vector_bits, 128);
+  EXPECT_EQ(old.machine.vectors, kSseRegisters);
+}
+
+TEST(TargetTest, RegistersAreThoseOfTheInstructionSet) {
+  const auto registers = [](const std::string& options) {
+    return ParseTarget("llvm " + options)->machine.vectors;
+  };
+  EXPECT_EQ(registers("-mcpu=haswell"), kAvxRegisters);
+  EXPECT_EQ(registers("-mcpu=x86-64-v2"), kSseRegisters);
+  EXPECT_EQ(registers("-mcpu=znver4"), kAvx512Registers);
+  EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"), kAvxRegisters);
+}
+
+TEST(TargetTest, CachesAreThoseOfThisMachine) {
+  Machine here;
+  ReadCaches(&here);
+  KILN_ASSERT_OK_AND_ASSIGN(Target target, ParseTarget("llvm -mcpu=haswell"));
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
+    EXPECT_EQ(target.machine.levels[i].bytes, here.levels[i].bytes) << i;
+  }
 }
 
 TEST(TargetTest, RefusesWhatItDoesNotKnow) {

@@ -75,7 +75,7 @@ class StoreEstimator {
 
   // Without the launches of its parallel loop, which another store may count.
   StoreEstimate Run() {
-    slot_ = 2.0 * machine_.vector_bytes / 4 / (machine_.gflops * 1e9);
+    slot_ = 2.0 * machine_.vectors.bytes / 4 / (machine_.gflops * 1e9);
     SetRounds();
     FindRegisters();
     out_.busy_threads = nest_.busy_threads;
@@ -183,8 +183,8 @@ void StoreEstimator::FindRegisters() {
     out_.registers +=
         access.in_registers ? TileCount(access) : LiveRegisters(access);
   }
-  const double held = std::max(out_.registers, machine_.vector_registers * 1.0);
-  spilled_ = held - machine_.vector_registers +
+  const double held = std::max(out_.registers, machine_.vectors.count * 1.0);
+  spilled_ = held - machine_.vectors.count +
              std::max(0.0, out_.registers + LoadedAhead() - held);
 }
 
@@ -217,8 +217,8 @@ void StoreEstimator::CountTile() {
     instructions += count;
   }
   const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
-  const double load = machine_.vector_bytes / (l1.read_gbs * 1e9);
-  const double store = machine_.vector_bytes / (l1.write_gbs * 1e9);
+  const double load = machine_.vectors.bytes / (l1.read_gbs * 1e9);
+  const double store = machine_.vectors.bytes / (l1.write_gbs * 1e9);
   const double once = std::min(load, slot_);  // a number for all lanes
   double near = 0;
   for (const NestAccess& access : nest_.accesses) {
@@ -292,10 +292,10 @@ std::string WhyHopeless(const TimeEstimate& estimate,
   for (size_t i = 0; i < estimate.stores.size(); ++i) {
     const StoreEstimate& store = estimate.stores[i];
     if (store.seconds < 0.5 * estimate.seconds) continue;
-    if (store.registers > kMaxRegisterUse * machine.vector_registers) {
+    if (store.registers > kMaxRegisterUse * machine.vectors.count) {
       return absl::StrFormat(
           "the register tile of store %d asks for %.0f vector registers of %d",
-          i + 1, store.registers, machine.vector_registers);
+          i + 1, store.registers, machine.vectors.count);
     }
     if (instructions[i] > kMaxInstructions) {
       return absl::StrFormat(

@@ -22,8 +22,7 @@ using ::testing::HasSubstr;
 Machine TestMachine() {
   Machine m;
   m.cores = 2;
-  m.vector_bytes = 64;
-  m.vector_registers = 32;
+  m.vectors = kAvx512Registers;
   m.gflops = 100;
   m.all_gflops = 200;
   m.levels = {{{32 << 10, 300, 150, 600, 300},

@@ -4,18 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "kiln/base/lowering_policy.h"
+
 namespace kiln {
 namespace {
 
-// Of loops that code generation unrolls without being asked, and at all.
-constexpr double kImplicitSteps = 32;
-constexpr double kMaxSteps = 4096;
 constexpr int64_t kPageBytes = 4096;
 constexpr int kL2Ways = 16;
-// Loops are made vectors of at least this many lanes, and at most this many
-// registers, where the program says nothing.
-constexpr double kMinLanes = 4;
-constexpr double kChosenRegisters = 4;
 
 class NestMaker {
  public:
@@ -46,6 +41,7 @@ class NestMaker {
   void AddAccess(const AccessSummary& access);
   void FindLanes();
   bool CanBeLanes(int position) const;
+  int64_t LaneBytes(int position) const;
   void SetLanes(int position, double lanes);
   void FindTile();
   void SetFootprints(NestAccess* access) const;
@@ -122,8 +118,8 @@ bool NestMaker::CanBeLanes(int position) const {
 void NestMaker::SetLanes(int position, double lanes) {
   const double bytes = nest_.accesses[0].buffer->element_bytes;
   nest_.lane_loop = position;
-  nest_.vectors = std::ceil(lanes * bytes / machine_.vector_bytes);
-  nest_.lane_use = lanes * bytes / (nest_.vectors * machine_.vector_bytes);
+  nest_.vectors = std::ceil(lanes * bytes / machine_.vectors.bytes);
+  nest_.lane_use = lanes * bytes / (nest_.vectors * machine_.vectors.bytes);
 }
 
 void NestMaker::FindLanes() {
@@ -132,14 +128,31 @@ void NestMaker::FindLanes() {
       return SetLanes(i, nest_.extents[i]);
     }
   }
+  ChosenLanes best;
+  int position = -1;
   for (int i = nest_.depth() - 1; i >= 0; --i) {
     if (!CanBeLanes(i)) continue;
-    const double bytes = nest_.accesses[0].buffer->element_bytes;
-    const double most = kChosenRegisters * machine_.vector_bytes / bytes;
-    const double lanes = std::min(nest_.extents[i], most);
-    nest_.lane_repeats = std::ceil(nest_.extents[i] / lanes);
-    return SetLanes(i, nest_.extents[i] / nest_.lane_repeats);
+    const ChosenLanes chosen =
+        ChooseLanes(loop(i).extent, LaneBytes(i), machine_.vectors);
+    if (chosen.filling <= best.filling) continue;
+    best = chosen;
+    position = i;
   }
+  if (position < 0) return;
+  const double lanes = static_cast<double>(best.lanes);
+  nest_.lane_repeats = std::ceil(nest_.extents[position] / lanes);
+  SetLanes(position, nest_.extents[position] / nest_.lane_repeats);
+}
+
+// Of the widest elements that lie in a row along the loop.
+int64_t NestMaker::LaneBytes(int position) const {
+  double bytes = 1;
+  for (const NestAccess& access : nest_.accesses) {
+    if (access.strides[position] != 0) {
+      bytes = std::max(bytes, access.buffer->element_bytes * 1.0);
+    }
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 void NestMaker::FindTile() {
@@ -149,8 +162,8 @@ void NestMaker::FindTile() {
         i == nest_.lane_loop ? nest_.lane_repeats : nest_.extents[i];
     const double limit =
         loop(i).kind == ForKind::kUnrolled || i == nest_.lane_loop
-            ? kMaxSteps
-            : std::max(kImplicitSteps,
+            ? static_cast<double>(kMaxUnrolledStatements)
+            : std::max(static_cast<double>(kImplicitSteps),
                        static_cast<double>(loop(i).unroll_steps));
     const bool stays =
         loop(i).kind == ForKind::kParallel || nest_.tile_steps * steps > limit;

@@ -16,8 +16,7 @@ constexpr int kL2 = 1;  // what it serves because the first level is too small
 // The first level has 8 ways of 4 KiB.
 Machine TestMachine() {
   Machine m;
-  m.vector_bytes = 64;
-  m.vector_registers = 32;
+  m.vectors = kAvx512Registers;
   m.l1_ways = 8;
   m.gflops = m.all_gflops = 100;
   m.levels = {{{32 << 10, 300, 150, 300, 150},

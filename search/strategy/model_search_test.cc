@@ -35,8 +35,7 @@ std::vector<double> MadeUpSeconds(const std::vector<Candidate>& candidates) {
 // The programs of three batches, in order.
 std::vector<std::string> Proposed(int threads, uint64_t seed) {
   TraceSpace space(*MakeWorkload("gmm:128,96,64"), 0);
-  AddRuleSchedules(CpuRules(), {.registers = {.registers = 32, .lanes = 16}},
-                   &space);
+  AddRuleSchedules(CpuRules(), {.registers = kAvx512Registers}, &space);
   ThreadPool pool(ThreadPool::Options{.num_threads = threads});
   BoostedModel model;
   ModelScorer scorer(&model, "gmm", Machine(), 2, &pool);

@@ -79,12 +79,11 @@ absl::StatusOr<DefaultSchedule> BestEstimated(
 }
 
 absl::StatusOr<DefaultSchedule> ScheduleByDefault(
-    const Module& module, int function, const RegisterFile& registers,
-    const Machine& machine, int threads, ThreadPool* pool,
-    const DefaultScheduleOptions& options) {
+    const Module& module, int function, const Machine& machine, int threads,
+    ThreadPool* pool, const DefaultScheduleOptions& options) {
   TraceSpace space(module, function);
-  AddRuleSchedules(CpuRules(), {.registers = registers, .function = function},
-                   &space);
+  AddRuleSchedules(
+      CpuRules(), {.registers = machine.vectors, .function = function}, &space);
   if (space.size() == 0) {
     return Unchanged(module.functions[function], machine, threads);
   }

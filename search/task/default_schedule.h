@@ -9,7 +9,6 @@
 #include "kiln/base/machine.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/tensor/module.h"
-#include "kiln/search/space/rule/register_tiles.h"
 #include "kiln/search/space/space.h"
 
 namespace kiln {
@@ -34,12 +33,11 @@ absl::StatusOr<DefaultSchedule> BestEstimated(
     const DefaultScheduleOptions& options = {});
 
 // The same for the schedules that rules make of the function `function` of
-// the module, for tiles in `registers`. A function that no rule changes stays
-// as it is.
+// the module, for tiles in the machine's registers. A function that no rule
+// changes stays as it is.
 absl::StatusOr<DefaultSchedule> ScheduleByDefault(
-    const Module& module, int function, const RegisterFile& registers,
-    const Machine& machine, int threads, ThreadPool* pool,
-    const DefaultScheduleOptions& options = {});
+    const Module& module, int function, const Machine& machine, int threads,
+    ThreadPool* pool, const DefaultScheduleOptions& options = {});
 
 }  // namespace kiln
 

@@ -30,8 +30,8 @@ ThreadPool& Pool() {
 absl::StatusOr<DefaultSchedule> Default(
     const Module& module, const DefaultScheduleOptions& options = {},
     ThreadPool* pool = &Pool()) {
-  return ScheduleByDefault(module, 0, RegisterFile{}, Machine{}, 2, pool,
-                           options);
+  return ScheduleByDefault(module, 0, Machine{.vectors = kAvx512Registers}, 2,
+                           pool, options);
 }
 
 class DefaultScheduleTest : public testing::TestWithParam<const char*> {};

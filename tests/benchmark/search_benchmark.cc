@@ -32,8 +32,7 @@ std::unique_ptr<TraceSpace> MakeSpace(const std::string& workload) {
   auto module = MakeWorkload(workload);
   KILN_CHECK(module.ok()) << module.status().ToString();
   auto space = std::make_unique<TraceSpace>(*module, 0);
-  AddRuleSchedules(CpuRules(), {.registers = {.registers = 32, .lanes = 16}},
-                   space.get());
+  AddRuleSchedules(CpuRules(), {.registers = kAvx512Registers}, space.get());
   return space;
 }
 

@@ -227,8 +227,8 @@ absl::Status CheckDefault(const Case& c, uint64_t seed, LoopOrder order) {
   module.functions.push_back(*c.start.functions[0]);
   KILN_ASSIGN_OR_RETURN(
       const DefaultSchedule schedule,
-      ScheduleByDefault(module, 0, RegisterFile{}, Machine{}, /*threads=*/2,
-                        pool, {.draws = 4, .seed = seed}));
+      ScheduleByDefault(module, 0, Machine{.vectors = kAvx512Registers},
+                        /*threads=*/2, pool, {.draws = 4, .seed = seed}));
   const std::string what =
       absl::StrCat("default schedule", schedule.trace.empty() ? "" : " of\n",
                    schedule.trace);

@@ -51,10 +51,9 @@ absl::StatusOr<Victim> MakeVictim(const std::string& workload, Runner& runner,
   DefaultScheduleOptions draws;
   draws.draws = 64;
   draws.seed = options.seed;
-  KILN_ASSIGN_OR_RETURN(
-      const DefaultSchedule schedule,
-      ScheduleByDefault(module, 0, RegistersOf(victim.target), Machine(),
-                        options.num_threads, &pool, draws));
+  KILN_ASSIGN_OR_RETURN(const DefaultSchedule schedule,
+                        ScheduleByDefault(module, 0, victim.target.machine,
+                                          options.num_threads, &pool, draws));
   KILN_ASSIGN_OR_RETURN(victim.lowered,
                         LowerForTarget(schedule.scheduled, victim.target));
   LlvmBuilder builder(victim.target);

@@ -45,7 +45,7 @@ struct RuleVariant {
 // neighbours, the one with the fastest trial first. Trials whose schedule is
 // none of the rules' (a schedule from a file) have the rule "", and come last.
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const RegisterFile& registers);
+                                      const VectorRegisters& registers);
 
 }  // namespace kiln::report
 

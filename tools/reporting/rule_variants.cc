@@ -125,7 +125,7 @@ void Add(const TuningRecord& record, double best_tenth, RuleVariant* variant) {
 }  // namespace
 
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const RegisterFile& registers) {
+                                      const VectorRegisters& registers) {
   const std::vector<Design> designs =
       MakeDesigns(task.module, CpuRules(),
                   {.registers = registers, .function = task.function});

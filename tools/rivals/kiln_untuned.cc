@@ -23,8 +23,7 @@ class DefaultContender : public Contender {
     KILN_ASSIGN_OR_RETURN(const Module module, MakeWorkload(op.spec()));
     KILN_ASSIGN_OR_RETURN(
         const DefaultSchedule best,
-        ScheduleByDefault(module, 0, RegistersOf(TargetWith(op.threads)),
-                          machine_, op.threads, pool_.get()));
+        ScheduleByDefault(module, 0, machine_, op.threads, pool_.get()));
     return CallOf(best.scheduled, op.args, op.threads, pool_);
   }
 

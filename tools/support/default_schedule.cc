@@ -10,11 +10,9 @@
 
 namespace kiln {
 
-RegisterFile RegistersOf(const Target& target) {
-  RegisterFile file;
-  file.lanes = target.vector_bits / 32;
-  file.registers = target.vector_bits == 512 ? 32 : 16;
-  return file;
+Machine MeasuredMachine(const Target& target) {
+  return WithVectors(LoadOrMeasureMachine(DefaultMachinePath()),
+                     target.machine.vectors, target.fma);
 }
 
 absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
@@ -28,10 +26,9 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
         absl::StrCat("the module has no function \"", function, "\""));
   }
   ThreadPool pool;
-  const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
-  return ScheduleByDefault(
-      module, static_cast<int>(found - module.functions.begin()),
-      RegistersOf(target), machine, target.num_cores, &pool);
+  return ScheduleByDefault(module,
+                           static_cast<int>(found - module.functions.begin()),
+                           MeasuredMachine(target), target.num_cores, &pool);
 }
 
 absl::StatusOr<bool> WantsDefaultSchedule(const std::string& schedule,

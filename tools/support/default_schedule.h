@@ -5,19 +5,19 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
-#include "kiln/search/space/rule/register_tiles.h"
 #include "kiln/search/task/default_schedule.h"
 
 namespace kiln {
 
-// The registers of a target, for tiles of float32.
-RegisterFile RegistersOf(const Target& target);
+// The stored constants of this machine (measured and stored where there are
+// none) as code for the target sees them.
+Machine MeasuredMachine(const Target& target);
 
-// The default schedule of the function called `function`, estimated with the
-// stored constants of this machine (measured and stored where there are none)
-// and the target's number of cores.
+// The default schedule of the function called `function`, estimated for
+// MeasuredMachine and the target's number of cores.
 absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
                                                    const std::string& function,
                                                    const Target& target);

@@ -12,14 +12,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DefaultScheduleForTest, TilesForTheRegistersOfTheTarget) {
-  Target target;
-  target.vector_bits = 512;
-  EXPECT_EQ(RegistersOf(target).lanes, 16);
-  EXPECT_EQ(RegistersOf(target).registers, 32);
-  target.vector_bits = 256;
-  EXPECT_EQ(RegistersOf(target).lanes, 8);
-  EXPECT_EQ(RegistersOf(target).registers, 16);
+TEST(MeasuredMachineTest, HasTheRegistersOfTheTarget) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Target sse, ParseTarget("llvm -mcpu=x86-64"));
+  EXPECT_EQ(MeasuredMachine(sse).vectors, kSseRegisters);
 }
 
 TEST(DefaultScheduleForTest, NamesTheFunctionThatThereIsNot) {

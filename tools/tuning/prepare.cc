@@ -41,7 +41,7 @@ absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
     KILN_RETURN_IF_ERROR(AddScript(*job.space, space));
   }
   if (!job.space || job.use_rules) {
-    const RuleContext context{RegistersOf(target), function, stop};
+    const RuleContext context{target.machine.vectors, function, stop};
     AddRuleSchedules(CpuRules(), context, space);
   }
   if (stop && stop()) {

@@ -27,6 +27,7 @@
 #include "kiln/search/task/scheduler.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/support/arguments.h"
+#include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
@@ -82,7 +83,7 @@ absl::StatusOr<Bench> MakeBench(const TuneAllRequest& request,
   }
   KILN_ASSIGN_OR_RETURN(bench.flight, FlightLog::Open(flight_log));
   bench.builder = std::make_unique<LlvmBuilder>(request.target);
-  bench.machine = LoadOrMeasureMachine(DefaultMachinePath());
+  bench.machine = MeasuredMachine(request.target);
   bench.peak_gflops = PeakGflops(bench.machine, request.target.num_cores);
   bench.pool = std::make_unique<ThreadPool>();
   return bench;

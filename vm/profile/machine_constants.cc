@@ -1,14 +1,12 @@
 #include "kiln/vm/profile/machine_constants.h"
 
 #include <google/protobuf/util/json_util.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -30,25 +28,9 @@ constexpr std::chrono::milliseconds kNap{10};
 constexpr const char* kLevelNames[kNumMemoryLevels] = {"L1", "L2", "L3",
                                                        "memory"};
 
-std::string CpuName() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
-
-int SystemValue(int name, int fallback) {
-  const long value = sysconf(name);
-  return value > 0 ? static_cast<int>(value) : fallback;
-}
-
-void SetVectors(Machine* machine) {
-  const bool wide = machine->isa == "avx512f";
-  machine->vector_bytes = wide ? 64 : machine->isa == "baseline" ? 16 : 32;
-  machine->vector_registers = wide ? 32 : 16;
+VectorRegisters VectorsOf(std::string_view isa) {
+  if (isa == "avx512f") return kAvx512Registers;
+  return isa == "baseline" ? kSseRegisters : kAvxRegisters;
 }
 
 // The bytes that each of `threads` threads goes through so that they lie in
@@ -106,8 +88,8 @@ bool HaveSameCaches(const Machine& a, const Machine& b) {
 bool IsRate(double value) { return std::isfinite(value) && value > 0; }
 
 absl::Status Check(const Machine& machine) {
-  bool good = machine.cores > 0 && machine.vector_bytes > 0 &&
-              machine.vector_registers > 0 && machine.line_bytes > 0 &&
+  bool good = machine.cores > 0 && machine.vectors.bytes > 0 &&
+              machine.vectors.count > 0 && machine.line_bytes > 0 &&
               machine.l1_ways > 0 && IsRate(machine.gflops) &&
               IsRate(machine.all_gflops);
   for (int i = 0; i < kNumMemoryLevels; ++i) {
@@ -127,8 +109,8 @@ Machine FromProto(const machine::Constants& proto) {
   m.cpu = proto.cpu();
   m.isa = proto.isa();
   m.cores = proto.cores();
-  m.vector_bytes = proto.vector_bytes();
-  m.vector_registers = proto.vector_registers();
+  m.vectors.bytes = proto.vector_bytes();
+  m.vectors.count = proto.vector_registers();
   m.line_bytes = proto.line_bytes();
   m.l1_ways = proto.l1_ways();
   m.gflops = proto.gflops();
@@ -156,16 +138,10 @@ void Warn(const absl::Status& why, const char* effect) {
 
 Machine DescribeMachine() {
   Machine machine;
-  machine.cpu = CpuName();
+  ReadCaches(&machine);
   machine.isa = std::string(BestPeakKernels().isa);
   machine.cores = ThreadPool::NumAvailableCpus();
-  SetVectors(&machine);
-  const CacheSizes sizes = GetCacheSizes();
-  machine.levels[0].bytes = sizes.l1;
-  machine.levels[1].bytes = sizes.l2;
-  machine.levels[2].bytes = sizes.l3;
-  machine.line_bytes = SystemValue(_SC_LEVEL1_DCACHE_LINESIZE, 64);
-  machine.l1_ways = SystemValue(_SC_LEVEL1_DCACHE_ASSOC, 8);
+  machine.vectors = VectorsOf(machine.isa);
   return machine;
 }
 
@@ -193,8 +169,8 @@ std::string MachineToJson(const Machine& machine) {
   proto.set_cpu(machine.cpu);
   proto.set_isa(machine.isa);
   proto.set_cores(machine.cores);
-  proto.set_vector_bytes(machine.vector_bytes);
-  proto.set_vector_registers(machine.vector_registers);
+  proto.set_vector_bytes(machine.vectors.bytes);
+  proto.set_vector_registers(machine.vectors.count);
   proto.set_line_bytes(machine.line_bytes);
   proto.set_l1_ways(machine.l1_ways);
   proto.set_gflops(machine.gflops);
@@ -290,8 +266,9 @@ Machine LoadOrMeasureMachine(const std::string& path) {
 
 double PeakGflops(const Machine& machine, int threads) {
   ThreadPool pool(ThreadPool::OneForEachCpu(threads));
-  const double now = MeasurePeakGflops(pool, threads, DType::Float(32),
-                                       {.runs = 20, .run_us = 3000});
+  const double now = MeasurePeakGflops(
+      pool, threads, DType::Float(32),
+      {.runs = 20, .run_us = 3000, .vector_bytes = machine.vectors.bytes});
   if (threads == machine.cores) return std::max(now, machine.all_gflops);
   return threads == 1 ? std::max(now, machine.gflops) : now;
 }
@@ -299,7 +276,7 @@ double PeakGflops(const Machine& machine, int threads) {
 std::string MachineTable(const Machine& m) {
   std::string text =
       absl::StrFormat("%s, %d cores, %s (%d registers of %d bytes)\n", m.cpu,
-                      m.cores, m.isa, m.vector_registers, m.vector_bytes);
+                      m.cores, m.isa, m.vectors.count, m.vectors.bytes);
   absl::StrAppendFormat(&text, "%-22s | %10s | %10s\n", "float32 GFLOP/s",
                         "one core", "all cores");
   absl::StrAppendFormat(&text, "%-22s | %10.1f | %10.1f\n", "multiply-adds",

@@ -22,7 +22,7 @@ TEST(MachineConstantsTest, DescribesThisMachine) {
   const Machine machine = DescribeMachine();
   EXPECT_FALSE(machine.cpu.empty());
   EXPECT_GE(machine.cores, 1);
-  EXPECT_GE(machine.vector_bytes, 16);
+  EXPECT_GE(machine.vectors.bytes, 16);
   EXPECT_GT(machine.level(MemoryLevelId::kL1).bytes, 0);
   EXPECT_GT(machine.level(MemoryLevelId::kL2).bytes,
             machine.level(MemoryLevelId::kL1).bytes);

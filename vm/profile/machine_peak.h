@@ -3,8 +3,6 @@
 #define KILN_VM_PROFILE_MACHINE_PEAK_H_
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "kiln/base/thread_pool.h"
 #include "kiln/ir/type/dtype.h"
@@ -15,6 +13,9 @@ struct PeakOptions {
   // Each figure is the best of this many runs of about this long.
   int runs = 5;
   double run_us = 2000;
+  // Arithmetic in registers of this many bytes, or the widest below that this
+  // CPU has multiply-adds for.
+  int vector_bytes = 64;
 };
 
 // GFLOP/s (a multiply-add counts as two) that `threads` threads of the pool
@@ -34,34 +35,6 @@ struct Bandwidth {
 Bandwidth MeasureBandwidth(ThreadPool& pool, int threads,
                            int64_t bytes_per_thread,
                            const PeakOptions& options = {});
-
-// Bytes of data cache as the system tells, per core for L1 and L2; a common
-// size where it does not tell.
-struct CacheSizes {
-  int64_t l1 = 32 << 10;
-  int64_t l2 = 1 << 20;
-  int64_t l3 = 16 << 20;
-};
-CacheSizes GetCacheSizes();
-
-// Everything together. Element i of a list is measured with i + 1 threads, up
-// to those of the pool.
-struct MachinePeak {
-  std::string isa;  // Of the loops: "avx512f", "avx2+fma" or "baseline".
-  CacheSizes caches;
-  std::vector<double> f32_gflops;
-  std::vector<double> f64_gflops;
-  // Half of the cache for L1 and L2; twice the last cache (64 MiB to 1 GiB)
-  // over all threads for memory.
-  std::vector<Bandwidth> l1;
-  std::vector<Bandwidth> l2;
-  std::vector<Bandwidth> memory;
-};
-MachinePeak MeasureMachinePeak(ThreadPool& pool,
-                               const PeakOptions& options = {});
-
-// A few lines to read.
-std::string ToString(const MachinePeak& peak);
 
 }  // namespace kiln
 

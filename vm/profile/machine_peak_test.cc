@@ -46,20 +46,12 @@ TEST(MachinePeakTest, MeasuresForEveryNumberOfThreads) {
   }
 }
 
-TEST(MachinePeakTest, PrintsAllFigures) {
-  MachinePeak peak;
-  peak.isa = "avx2+fma";
-  peak.f32_gflops = {100, 199.96};
-  peak.l1 = {{1, 2}};
-  EXPECT_THAT(ToString(peak), ::testing::HasSubstr("avx2+fma"));
-  EXPECT_THAT(ToString(peak), ::testing::HasSubstr("GFLOP/s 100.0 200.0\n"));
-  EXPECT_THAT(ToString(peak), ::testing::HasSubstr("L1 read/write GB/s 1.0/2"));
-}
-
-TEST(MachinePeakTest, CacheSizesAreSensible) {
-  const CacheSizes sizes = GetCacheSizes();
-  EXPECT_GE(sizes.l1, 4 << 10);
-  EXPECT_GE(sizes.l2, sizes.l1);
+TEST(MachinePeakTest, NarrowerRegistersHaveLoopsOfTheirOwn) {
+  EXPECT_EQ(BestPeakKernels(16).isa, "baseline");
+  EXPECT_NE(BestPeakKernels(32).isa, "avx512f");
+  EXPECT_EQ(BestPeakKernels(16).f32_flop_per_iteration * 4,
+            BestPeakKernels(16).f64_flop_per_iteration * 8);
+  EXPECT_NEAR(BestPeakKernels(16).fma_f64(5000), 12, 1e-6);
 }
 
 }  // namespace

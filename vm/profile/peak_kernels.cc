@@ -97,12 +97,15 @@ KILN_VERSION(Baseline, "sse2", 16)
 
 }  // namespace
 
-const PeakKernels& BestPeakKernels() {
+const PeakKernels& BestPeakKernels(int most_vector_bytes) {
   static constexpr PeakKernels kAvx512 = MakeKernelsAvx512("avx512f");
   static constexpr PeakKernels kAvx2 = MakeKernelsAvx2("avx2+fma");
   static constexpr PeakKernels kBaseline = MakeKernelsBaseline("baseline");
-  if (__builtin_cpu_supports("avx512f")) return kAvx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+  if (most_vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {
+    return kAvx512;
+  }
+  if (most_vector_bytes >= 32 && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma")) {
     return kAvx2;
   }
   return kBaseline;

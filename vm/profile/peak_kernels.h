@@ -21,8 +21,9 @@ struct PeakKernels {
   void (*write)(void* data, int64_t bytes);
 };
 
-// The widest version that this CPU can run.
-const PeakKernels& BestPeakKernels();
+// The widest version that this CPU can run, for registers of at most so many
+// bytes.
+const PeakKernels& BestPeakKernels(int most_vector_bytes = 64);
 
 }  // namespace kiln
 

@@ -75,7 +75,7 @@ class Dots {
         sums_, sch_.GetBlock(info_.name, FunctionOf(sch_, context_).name));
     KILN_RETURN_IF_ERROR(LayOut());
     KILN_RETURN_IF_ERROR(MakeCopy());
-    KILN_RETURN_IF_ERROR(Factor(last_, context_.registers.lanes));
+    KILN_RETURN_IF_ERROR(Factor(last_, context_.registers.Floats()));
     KILN_RETURN_IF_ERROR(FactorLanes());
     KILN_ASSIGN_OR_RETURN(const Rv tile, TileCopy());
     KILN_RETURN_IF_ERROR(sch_.ComputeAt(sums_, tile, true));
@@ -153,7 +153,7 @@ class Dots {
   }
 
   absl::Status FactorLanes() {
-    if (context_.registers.lanes <= kFold) return absl::OkStatus();
+    if (context_.registers.Floats() <= kFold) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
     return Factor(static_cast<int>(loops.size()) - 1, kFold);
   }
@@ -163,7 +163,7 @@ class Dots {
     const int64_t columns = info_.axes[column_].extent;
     std::vector<int64_t> rows;
     for (const int64_t r : {2, 4, 8, 16}) {
-      const bool fits = r * columns + columns < context_.registers.registers;
+      const bool fits = r * columns + columns < context_.registers.count;
       if (fits && r <= info_.axes[row_].extent) rows.push_back(r);
     }
     if (rows.empty()) return absl::FailedPreconditionError("too wide a tile");
@@ -258,7 +258,7 @@ bool SuitsDots(const BlockInfo& info, int lanes) {
 std::vector<Schedule> NarrowDots(const Schedule& sch, const std::string& block,
                                  const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
-  if (!info || !SuitsDots(*info, context.registers.lanes)) return {};
+  if (!info || !SuitsDots(*info, context.registers.Floats())) return {};
   if (RowAxis(*info) < 0) return {};
   absl::StatusOr<Schedule> made = Dots(sch, *info, context).Run();
   if (!made.ok()) return {};

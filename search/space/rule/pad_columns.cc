@@ -32,7 +32,7 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
   Schedule padded = sch;
   const absl::StatusOr<Rv> rv = padded.GetBlock(block, f.name);
   if (!rv.ok() || !padded.Apply("pad_einsum", {*rv, padding}).ok()) return {};
-  if (SuitsDots(*info, context.registers.lanes)) return {padded, sch};
+  if (SuitsDots(*info, context.registers.Floats())) return {padded, sch};
   return {padded};
 }
 

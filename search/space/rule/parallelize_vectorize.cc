@@ -71,7 +71,7 @@ std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
   absl::StatusOr<Schedule> spread =
       TransposedAxis(*info) >= 0
           ? Transpose(sch, *info, f.name)
-          : Spread(sch, *info, f.name, context.registers.lanes);
+          : Spread(sch, *info, f.name, context.registers.Floats());
   if (!spread.ok()) return {};
   return {*std::move(spread)};
 }

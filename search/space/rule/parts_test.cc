@@ -122,7 +122,7 @@ TEST(PartsTest, TiledProductsMeanTheSameJoinedNearOrNot) {
   const Module module = *MakeWorkload("gmm:64,64,256:normwise");
   const Schedule halved = Halved();
   const std::vector<Schedule> made =
-      RegisterTiling(halved, "Z", RuleContext{RegisterFile{32, 16}});
+      RegisterTiling(halved, "Z", RuleContext{kAvx512Registers});
   EXPECT_GE(made.size(), 2u);
   int joined = 0;
   for (const Function& f : ExpectSameMeaning(module, made, 1)) {

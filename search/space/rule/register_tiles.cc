@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "kiln/base/lowering_policy.h"
+
 namespace kiln {
 namespace {
 
@@ -32,31 +34,31 @@ double QualityOfShared(const RegisterTile& tile) {
 }
 
 // Of all taps together.
-double QualityOfLanewise(const TileSpace& space, const RegisterFile& file,
+double QualityOfLanewise(const TileSpace& space, const VectorRegisters& file,
                          const RegisterTile& tile) {
   const double sums = tile.outer_rows * tile.rows * tile.vectors;
   const double taps = space.taps;
   const double around = std::sqrt(taps) - 1;
   const double inputs =
       tile.vectors * (tile.outer_rows + around) * (tile.rows + around);
-  const bool taps_stay = sums + tile.vectors * taps + 1 <= file.registers;
+  const bool taps_stay = sums + tile.vectors * taps + 1 <= file.count;
   return PerStep(sums * taps, inputs + (taps_stay ? 0 : sums * taps), 8 * taps);
 }
 
-double Quality(const TileSpace& space, const RegisterFile& file,
+double Quality(const TileSpace& space, const VectorRegisters& file,
                const RegisterTile& tile) {
   const double quality = space.taps > 0 ? QualityOfLanewise(space, file, tile)
                                         : QualityOfShared(tile);
   return quality * Use(space.outer, tile.outer_rows) *
          Use(space.rows, tile.rows) *
-         Use(space.columns, tile.vectors * file.lanes);
+         Use(space.columns, tile.vectors * file.Floats());
 }
 
 // The most rows of a tile that leaves registers for operands: one for a
 // broadcast and one for each vector, or two that change.
-int MostRows(const TileSpace& space, const RegisterFile& file, int vectors) {
-  const int operands = space.taps > 0 ? 2 : 1 + vectors;
-  return (file.registers - operands) / vectors;
+int MostRows(const TileSpace& space, const VectorRegisters& file, int vectors) {
+  const int64_t operands = space.taps > 0 ? 2 : OperandRegisters(vectors);
+  return static_cast<int>((file.count - operands) / vectors);
 }
 
 // The most rows of rows: of some rows only where they share operands.
@@ -67,10 +69,10 @@ int64_t MostOuter(const TileSpace& space, int most_rows, int rows) {
 }
 
 std::vector<RegisterTile> AllTiles(const TileSpace& space,
-                                   const RegisterFile& file) {
+                                   const VectorRegisters& file) {
   std::vector<RegisterTile> tiles;
   const int most_vectors =
-      std::min<int64_t>(6, CeilDiv(space.columns, file.lanes));
+      std::min<int64_t>(6, CeilDiv(space.columns, file.Floats()));
   for (int vectors = 1; vectors <= most_vectors; ++vectors) {
     const int most = MostRows(space, file, vectors);
     for (int rows = 1; rows <= std::min<int64_t>(most, space.rows); ++rows) {
@@ -121,7 +123,7 @@ constexpr double kPanelRows = 4.0 / 3;
 constexpr double kWidthWorth = 0.88;
 
 std::vector<RegisterTile> PanelTiles(const TileSpace& space,
-                                     const RegisterFile& file) {
+                                     const VectorRegisters& file) {
   std::vector<RegisterTile> tiles = AllTiles(space, file);
   for (RegisterTile& tile : tiles) {
     const double rows = tile.outer_rows * tile.rows;
@@ -134,7 +136,7 @@ std::vector<RegisterTile> PanelTiles(const TileSpace& space,
 }  // namespace
 
 std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
-                                              const RegisterFile& file,
+                                              const VectorRegisters& file,
                                               int count) {
   std::vector<RegisterTile> tiles = AllTiles(space, file);
   SortByWeight(&tiles);
@@ -143,7 +145,8 @@ std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
   return Best(std::move(tiles), count, /*power=*/1);
 }
 
-std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file) {
+std::vector<int> PanelWidths(const TileSpace& space,
+                             const VectorRegisters& file) {
   std::vector<int> widths;
   const std::vector<RegisterTile> tiles = PanelTiles(space, file);
   for (const RegisterTile& tile : tiles) {
@@ -160,7 +163,7 @@ std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file) {
 }
 
 std::vector<RegisterTile> ChoosePanelTiles(const TileSpace& space,
-                                           const RegisterFile& file,
+                                           const VectorRegisters& file,
                                            int vectors, int count) {
   std::vector<RegisterTile> tiles = PanelTiles(space, file);
   const auto other = [&](const RegisterTile& tile) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kiln/base/machine.h"
+
 namespace kiln {
 
 struct RegisterTile {
@@ -14,11 +16,6 @@ struct RegisterTile {
   int rows;
   int vectors;
   double weight;  // of all together: 1
-};
-
-struct RegisterFile {
-  int registers = 32;
-  int lanes = 16;  // float32 elements of one
 };
 
 // An output: `outer` times `rows` by `columns` elements.
@@ -39,16 +36,17 @@ struct TileSpace {
 // and there are some tiles of each width, since it depends on the steps between
 // rows in memory how many lines of one the nearest cache can hold.
 std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
-                                              const RegisterFile& file,
+                                              const VectorRegisters& file,
                                               int count);
 
 // The same over an operand that lies ready in panels as wide as the tile. These
 // come from the second cache, so that each of their vectors had better be used
 // for many rows. `PanelWidths` are the widths worth trying, in vectors, the
 // best first; `ChoosePanelTiles` the tiles of one width.
-std::vector<int> PanelWidths(const TileSpace& space, const RegisterFile& file);
+std::vector<int> PanelWidths(const TileSpace& space,
+                             const VectorRegisters& file);
 std::vector<RegisterTile> ChoosePanelTiles(const TileSpace& space,
-                                           const RegisterFile& file,
+                                           const VectorRegisters& file,
                                            int vectors, int count);
 
 }  // namespace kiln

@@ -14,7 +14,7 @@ TEST(RegisterTilesTest, TilesLeaveRegistersForOperands) {
     for (int64_t columns : {3, 16, 50, 512}) {
       double total = 0;
       for (const RegisterTile& t :
-           ChooseRegisterTiles({1, rows, columns}, {}, 8)) {
+           ChooseRegisterTiles({1, rows, columns}, kAvx512Registers, 8)) {
         EXPECT_LE(t.rows * t.vectors + t.vectors + 1, 32);
         EXPECT_LE(t.rows, rows);
         EXPECT_GT(t.weight, 0);
@@ -26,9 +26,11 @@ TEST(RegisterTilesTest, TilesLeaveRegistersForOperands) {
 }
 
 TEST(RegisterTilesTest, RowsThatDivideTheOutputComeFirst) {
-  const RegisterTile best = ChooseRegisterTiles({1, 49, 512}, {}, 1).at(0);
+  const RegisterTile best =
+      ChooseRegisterTiles({1, 49, 512}, kAvx512Registers, 1).at(0);
   EXPECT_EQ(best.rows, 7);
-  const RegisterTile narrow = ChooseRegisterTiles({1, 14, 32}, {}, 1).at(0);
+  const RegisterTile narrow =
+      ChooseRegisterTiles({1, 14, 32}, kAvx512Registers, 1).at(0);
   EXPECT_EQ(narrow.rows, 14);
   EXPECT_EQ(narrow.vectors, 2);
 }
@@ -37,7 +39,7 @@ TEST(RegisterTilesTest, RowsThatDivideTheOutputComeFirst) {
 // read theirs anew, and there are some of each width.
 TEST(RegisterTilesTest, LanesWithOperandsOfTheirOwnHaveTilesOfAllWidths) {
   const std::vector<RegisterTile> tiles =
-      ChooseRegisterTiles({14, 14, 64, /*taps=*/9}, {}, 8);
+      ChooseRegisterTiles({14, 14, 64, /*taps=*/9}, kAvx512Registers, 8);
   ASSERT_EQ(tiles.size(), 8u);
   EXPECT_EQ(tiles[0].vectors, 1);
   EXPECT_EQ(tiles[0].outer_rows, 2);
@@ -51,16 +53,18 @@ TEST(RegisterTilesTest, LanesWithOperandsOfTheirOwnHaveTilesOfAllWidths) {
 }
 
 TEST(RegisterTilesTest, LinesOfASmallImageShareATile) {
-  const RegisterTile best = ChooseRegisterTiles({8, 4, 32}, {}, 1).at(0);
+  const RegisterTile best =
+      ChooseRegisterTiles({8, 4, 32}, kAvx512Registers, 1).at(0);
   EXPECT_EQ(best.rows, 4);
   EXPECT_GE(best.outer_rows, 2);
-  for (const RegisterTile& t : ChooseRegisterTiles({8, 20, 512}, {}, 20)) {
+  for (const RegisterTile& t :
+       ChooseRegisterTiles({8, 20, 512}, kAvx512Registers, 20)) {
     EXPECT_TRUE(t.outer_rows == 1 || t.rows == 20);
   }
 }
 
 TEST(RegisterTilesTest, FewRegistersGiveSmallTiles) {
-  const RegisterFile avx2{.registers = 16, .lanes = 8};
+  const VectorRegisters avx2 = kAvxRegisters;
   const RegisterTile best = ChooseRegisterTiles({1, 600, 640}, avx2, 1).at(0);
   EXPECT_LE(best.rows * best.vectors, 14);
   EXPECT_GE(best.rows * best.vectors, 10);
@@ -68,13 +72,13 @@ TEST(RegisterTilesTest, FewRegistersGiveSmallTiles) {
 
 TEST(PanelTilesTest, WidthsDifferAndTilesOfOneAreAlike) {
   const TileSpace space{1, 128, 768};
-  const std::vector<int> widths = PanelWidths(space, RegisterFile{});
+  const std::vector<int> widths = PanelWidths(space, kAvx512Registers);
   ASSERT_GE(widths.size(), 2u);
   for (int vectors : widths) {
     EXPECT_GT(vectors, 1);
     double total = 0;
     for (const RegisterTile& t :
-         ChoosePanelTiles(space, RegisterFile{}, vectors, 3)) {
+         ChoosePanelTiles(space, kAvx512Registers, vectors, 3)) {
       EXPECT_EQ(t.vectors, vectors);
       EXPECT_LE(t.rows * t.vectors + t.vectors + 1, 32);
       EXPECT_GE(t.rows, 4) << "a vector of a panel is used for few rows";
@@ -85,7 +89,7 @@ TEST(PanelTilesTest, WidthsDifferAndTilesOfOneAreAlike) {
 }
 
 TEST(PanelTilesTest, NarrowOutputsHaveOneVector) {
-  EXPECT_EQ(PanelWidths({1, 49, 16}, RegisterFile{}), std::vector<int>{1});
+  EXPECT_EQ(PanelWidths({1, 49, 16}, kAvx512Registers), std::vector<int>{1});
 }
 
 }  // namespace

@@ -101,13 +101,14 @@ class Tiling {
   }
 
   int64_t LaneCount() const {
-    return LanesFor(info_.axes[axes_.column].extent, context_.registers.lanes);
+    return LanesFor(info_.axes[axes_.column].extent,
+                    context_.registers.Floats());
   }
 
   // Those to choose from.
   std::vector<RegisterTile> Tiles() const {
     const TileSpace space = TileSpaceOf(info_, axes_);
-    const RegisterFile file = FileFor(space, context_.registers);
+    const VectorRegisters file = FileFor(space, context_.registers);
     return choice_.vectors == 0
                ? ChooseRegisterTiles(space, file, kTiles)
                : ChoosePanelTiles(space, file, choice_.vectors, kPanelTiles);

@@ -161,7 +161,7 @@ class RowFusion {
   }
 
   absl::StatusOr<Rv> SampleWidth() {
-    const int64_t lanes = context_.registers.lanes;
+    const int64_t lanes = context_.registers.Floats();
     return sch_.SampleCategorical({lanes, 2 * lanes, 4 * lanes},
                                   {0.3, 0.4, 0.3});
   }
@@ -171,7 +171,7 @@ class RowFusion {
     if (!info || info->axes.size() == chain_.rows) return absl::OkStatus();
     const int64_t columns = info->axes.back().extent;
     if (!ReducesRows(*info, chain_.rows)) {
-      if (columns < context_.registers.lanes) return absl::OkStatus();
+      if (columns < context_.registers.Floats()) return absl::OkStatus();
       return VectorizeLastIter(&sch_, context_.function, block, kLoopsAround,
                                width_);
     }
@@ -179,7 +179,7 @@ class RowFusion {
         const VectorReduction sum,
         VectorReduction::Make(&sch_, context_.function, block,
                               static_cast<int>(chain_.rows), kLoopsAround,
-                              columns, context_.registers.lanes));
+                              columns, context_.registers.Floats()));
     return sum.Vectorize(&sch_);
   }
 

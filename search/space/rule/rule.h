@@ -15,7 +15,7 @@ namespace kiln {
 
 // What rules know of the target and the task.
 struct RuleContext {
-  RegisterFile registers;
+  VectorRegisters registers = kAvx512Registers;
   int function = 0;  // the one to schedule, in the module
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;

@@ -75,7 +75,7 @@ absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info,
   KILN_ASSIGN_OR_RETURN(
       const VectorReduction vectors,
       VectorReduction::Make(&sch, context.function, sums[0], dims + 1, 1, row,
-                            context.registers.lanes));
+                            context.registers.Floats()));
   KILN_RETURN_IF_ERROR(vectors.Vectorize(&sch));
   return sch;
 }

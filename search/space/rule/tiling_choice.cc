@@ -158,7 +158,7 @@ bool IsLargeMatrix(const BlockInfo& info, const ReadInfo& shared) {
 }
 
 // Widths of panels that are worth trying, the best first.
-std::vector<int> WidthsFor(const TileSpace& space, const RegisterFile& file,
+std::vector<int> WidthsFor(const TileSpace& space, const VectorRegisters& file,
                            bool large_matrix) {
   std::vector<int> widths = PanelWidths(space, file);
   const auto narrow = [](int vectors) { return vectors < kLeastLargeWidth; };
@@ -205,8 +205,10 @@ TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes) {
           IsLanewise(info, axes) ? info.ReduceSize() : 0};
 }
 
-RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
-  file.lanes = static_cast<int>(LanesFor(space.columns, file.lanes));
+VectorRegisters FileFor(const TileSpace& space, VectorRegisters file) {
+  constexpr int kFloatBytes = 4;
+  file.bytes =
+      kFloatBytes * static_cast<int>(LanesFor(space.columns, file.Floats()));
   return file;
 }
 
@@ -216,7 +218,7 @@ RegisterFile FileFor(const TileSpace& space, RegisterFile file) {
 // them.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
-                                        const RegisterFile& registers) {
+                                        const VectorRegisters& registers) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   if (IsLanewise(info, axes)) {
@@ -225,11 +227,11 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   const bool large = SharedIsLarge(info, *shared);
   const bool large_matrix = IsLargeMatrix(info, *shared);
   const TileSpace space = TileSpaceOf(info, axes);
-  const RegisterFile file = FileFor(space, registers);
+  const VectorRegisters file = FileFor(space, registers);
   const std::vector<int> widths = WidthsFor(space, file, large_matrix);
   if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
   const double uses = Uses(info, *shared);
-  const bool near = MayPackNear(info, *shared, widths, file.lanes);
+  const bool near = MayPackNear(info, *shared, widths, file.Floats());
   std::vector<TilingChoice> choices;
   if (!near || !large_matrix) choices.push_back({std::nullopt, large});
   if (!large || uses >= kWorthPacking) {
@@ -238,7 +240,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
     }
   }
   if (near) {
-    absl::c_move(ChoicesNear(widths, *shared, info, file.lanes),
+    absl::c_move(ChoicesNear(widths, *shared, info, file.Floats()),
                  std::back_inserter(choices));
   }
   if (large && uses < (large_matrix ? kWorthStreaming : kWorthPackingNear)) {

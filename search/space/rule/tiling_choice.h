@@ -38,7 +38,7 @@ struct TilingChoice {
 // The ways worth trying, what needs no packing first.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
-                                        const RegisterFile& registers);
+                                        const VectorRegisters& registers);
 
 // Whether every step along `axis` moves operands alike, as steps from phase to
 // phase of a transposed convolution do not.
@@ -47,7 +47,7 @@ bool MovesEvenly(const BlockInfo& info, int axis);
 // The lanes of a vector for so many columns: `lanes`, or fewer.
 int64_t LanesFor(int64_t columns, int lanes);
 TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes);
-RegisterFile FileFor(const TileSpace& space, RegisterFile file);
+VectorRegisters FileFor(const TileSpace& space, VectorRegisters file);
 
 }  // namespace kiln
 

@@ -19,7 +19,7 @@ std::string Kinds(const std::string& workload, bool layout_free = false,
   const auto info = DescribeBlock(module.functions[0], block);
   const auto axes = ChooseTileAxes(*info);
   std::string kinds;
-  for (const TilingChoice& c : TilingChoices(*info, *axes, RegisterFile{})) {
+  for (const TilingChoice& c : TilingChoices(*info, *axes, kAvx512Registers)) {
     kinds += c.near ? (c.streamed ? 't' : 'n')
                     : (c.streamed ? 's'
                        : c.packed ? 'p'

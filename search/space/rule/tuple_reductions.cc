@@ -70,7 +70,7 @@ absl::Status SpreadRows(Schedule* sch, Rv block, size_t rows, int64_t extent,
       const VectorReduction vectors,
       VectorReduction::Make(sch, context.function, block,
                             static_cast<int>(rows), kLoopsAround, extent,
-                            context.registers.lanes));
+                            context.registers.Floats()));
   return vectors.Vectorize(sch);
 }
 

@@ -1,0 +1,65 @@
+// What code generation does to loops unasked, for those that do it (codegen)
+// and those that predict it (search): each limit stands here and nowhere else.
+#ifndef KILN_BASE_LOWERING_POLICY_H_
+#define KILN_BASE_LOWERING_POLICY_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kiln/base/machine.h"
+
+namespace kiln {
+
+// A function is unrolled to at most this many statements; a loop that would
+// pass the limit stays a loop.
+inline constexpr int64_t kMaxUnrolledStatements = 4096;
+
+// Serial loops that come to no more stores and calls than this are unrolled
+// without being asked: an accumulator that loops index can stay in registers
+// only where its indices are constants.
+inline constexpr int64_t kImplicitSteps = 32;
+
+// Shorter loops do not become vectors unasked.
+inline constexpr int64_t kMinLanes = 4;
+// As many vectors side by side are one operation, at most.
+inline constexpr int64_t kMaxVectorsAtOnce = 4;
+
+// How a loop of `extent` iterations over elements of so many bytes becomes
+// vectors: a short one that fills registers as one operation, another one a
+// register at a time, with a shorter vector for the remaining iterations.
+struct ChosenLanes {
+  int64_t lanes = 0;   // of one operation; 0: the loop is too short
+  double filling = 0;  // useful share of the lanes of all registers
+};
+inline ChosenLanes ChooseLanes(int64_t extent, int64_t element_bytes,
+                               const VectorRegisters& vectors) {
+  if (extent < kMinLanes) return {};
+  const int64_t width = vectors.Lanes(element_bytes);
+  const int64_t registers = extent / width + (extent % width != 0);
+  const double filling =
+      static_cast<double>(extent) /
+      (static_cast<double>(registers) * static_cast<double>(width));
+  const bool is_short = registers <= kMaxVectorsAtOnce && extent % width == 0;
+  return {is_short ? extent : std::min(extent, width), filling};
+}
+
+// Registers for what is computed in a tile of accumulators `vectors` wide, next
+// to the accumulators: a vector of each column, and one for an element of all
+// lanes.
+inline int64_t OperandRegisters(int64_t vectors) { return vectors + 1; }
+
+// Whether accumulators, in rows of so many vectors, stay in registers.
+inline bool TileFits(int64_t accumulators, int64_t vectors,
+                     const VectorRegisters& registers) {
+  return accumulators + OperandRegisters(vectors) <= registers.count;
+}
+
+// What is used again soon may take this share of a cache; the rest is for what
+// passes through.
+inline int64_t UsableBytes(const Machine& machine, MemoryLevelId cache) {
+  return machine.level(cache).bytes / 2;
+}
+
+}  // namespace kiln
+
+#endif  // KILN_BASE_LOWERING_POLICY_H_
