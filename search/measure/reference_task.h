@@ -24,7 +24,7 @@ struct ReferenceOptions {
   double max_interpreted_flop = 3e6;
   // Programs of more operations than this run in an order that caches like:
   // see InCacheOrder.
-  double max_plain_flop = 3e8;
+  double max_plain_flop = 3e7;
   // Programs of at most this many are compiled without the passes that only
   // make them faster. Larger ones, too, where the interpreter cannot confirm
   // elements of their outputs.

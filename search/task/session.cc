@@ -194,7 +194,9 @@ absl::Status Session::LogBatch(const SearchBatch& batch) {
 
 absl::Status Session::Prepare() {
   if (prepared_) return absl::OkStatus();
+  const double start = parts_.Seconds();
   const absl::Status status = parts_.measurer->Prepare(task_);
+  state_.check_seconds += parts_.Seconds() - start;
   prepared_ = status.ok();
   if (prepared_ || absl::IsCancelled(status)) return absl::OkStatus();
   state_.gave_up = std::string(status.message());

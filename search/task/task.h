@@ -44,7 +44,7 @@ struct TuneState : TaskWork {
   // The code of the best as it was measured; null where an earlier run did.
   std::shared_ptr<const BuildResult> best_kernel;
   double seconds = 0;        // since the start of the run
-  double check_seconds = 0;  // of these, spent on comparing outputs
+  double check_seconds = 0;  // of these, on trusted outputs and comparing
   bool exhausted = false;    // the space has no more programs
   bool interrupted = false;
   bool finished = false;  // nothing is left to do for it
