@@ -211,6 +211,8 @@ void Context::LinearizeDivision(const Expr& e, int64_t scale, Linear* out) {
   }
   const Linear divisor = LinearOf(division->b);
   const bool constant = divisor.ok && divisor.is_constant();
+  // Never evaluated, as in a loop of no iterations: 0 as good as any value.
+  if (constant && divisor.constant == 0 && !IsZero(division->b)) return;
   if (!constant || divisor.constant == 0 || truncates) {
     if (!truncates) return DivideSymbolic(*division, scale, out);
     const Expr simple = SimplifyOperands(e);

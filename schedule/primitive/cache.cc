@@ -338,6 +338,15 @@ absl::StatusOr<Plan> PlanWrite(const Staging& staging, const Scope& scope,
   return Plan{std::move(place), std::move(copy)};
 }
 
+absl::Status CheckBoxStays(const Staging& staging, const Scope& scope,
+                           const CacheCopy& copy) {
+  const auto is_written = [&](const Buffer& buffer) {
+    return !scope.Writers(buffer).empty();
+  };
+  Reason reason = WhyBoxMoves(copy.box, is_written);
+  return reason ? Refusal(staging.primitive, *reason) : absl::OkStatus();
+}
+
 // The blocks that will read the cache find there what they found in the tensor.
 absl::Status CheckCovered(const Staging& staging, const Scope& scope,
                           const std::vector<BlockId>& readers) {
@@ -386,6 +395,7 @@ absl::StatusOr<CacheResult> CacheRead(const Function& f, BlockId block,
   }
   KILN_ASSIGN_OR_RETURN(const Plan plan,
                         PlanRead(staging, scope, writer, readers, memory));
+  KILN_RETURN_IF_ERROR(CheckBoxStays(staging, scope, plan.copy));
   Function result = f;
   BlockId copy_id;
   const auto around = [&] { return BindLoops(scope, writer); };
@@ -417,6 +427,7 @@ absl::StatusOr<CacheResult> CacheWrite(const Function& f, BlockId block,
       Without(Ids(scope, scope.Readers(staging.buffer), writer), consumers);
   KILN_ASSIGN_OR_RETURN(const Plan plan,
                         PlanWrite(staging, scope, writer, readers, memory));
+  KILN_RETURN_IF_ERROR(CheckBoxStays(staging, scope, plan.copy));
   Function result = f;
   BlockId copy_id;
   const auto around = [&] { return BindLoops(scope, writer); };

@@ -180,7 +180,33 @@ Expr CopyPredicate(const CacheCopy& copy, const std::vector<Expr>& values,
   return predicate;
 }
 
+// What `e` loads is appended to `regions`: R[0] for A's index R[0] + v0.
+void AddLoadedRegions(const Expr& e, std::vector<BufferRegion>* regions) {
+  if (!e->has_loads) return;
+  Visit(e, [&](const Expr& part) {
+    const auto* load = part.As<LoadNode>();
+    if (load) regions->push_back({load->buffer, PointRegion(load->indices)});
+    return part->has_loads;
+  });
+}
+
 }  // namespace
+
+Reason WhyBoxMoves(const std::vector<Range>& box,
+                   FunctionRef<bool(const Buffer&)> is_written) {
+  std::vector<BufferRegion> loaded;
+  for (const Range& range : box) {
+    AddLoadedRegions(range.min, &loaded);
+    AddLoadedRegions(range.extent, &loaded);
+  }
+  for (const BufferRegion& region : loaded) {
+    if (!is_written(region.buffer)) continue;
+    return absl::StrCat("the box to copy depends on what `",
+                        region.buffer->name,
+                        "` holds, which is written meanwhile");
+  }
+  return std::nullopt;
+}
 
 Buffer MakeCacheBuffer(const Buffer& buffer, const std::string& scope,
                        std::vector<Expr> shape) {
@@ -238,6 +264,9 @@ Stmt MakeCopy(const Buffer& tensor, const CacheCopy& copy, bool into_cache,
   Expr predicate = CopyPredicate(copy, values, loops, block, around);
   block.id = *copy_id = f->NewId();
   block.name = copy.cache->name;
+  for (const Expr& index : tensor_indices) {
+    AddLoadedRegions(index, &block.reads);
+  }
   block.reads.push_back({from, PointRegion(from_indices)});
   block.writes.push_back({to, PointRegion(to_indices)});
   block.body =

@@ -10,6 +10,7 @@
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/schedule/analysis/cut.h"
+#include "kiln/schedule/analysis/property.h"
 
 namespace kiln {
 
@@ -29,6 +30,12 @@ struct CacheCopy {
 // A single index does where the block cannot but use it.
 bool IsWithinTensor(const BlockNode& scope, const Buffer& tensor,
                     const std::vector<Range>& box);
+
+// Why the box lies elsewhere when the copy runs than when the cache is used: a
+// bound of it loads from a buffer that is written in between, as `is_written`
+// says.
+Reason WhyBoxMoves(const std::vector<Range>& box,
+                   FunctionRef<bool(const Buffer&)> is_written);
 
 // Like `buffer`, in other memory.
 Buffer MakeCacheBuffer(const Buffer& buffer, const std::string& scope,

@@ -122,6 +122,12 @@ absl::StatusOr<std::vector<Range>> BoxOf(const Path& path,
     }
     box.push_back(range);
   }
+  const auto is_written = [&](const Buffer& buffer) {
+    return WritesBuffer(*realize.block, buffer);
+  };
+  if (Reason reason = WhyBoxMoves(box, is_written)) {
+    return Refusal(kName, *reason);
+  }
   return box;
 }
 

@@ -5,6 +5,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
@@ -240,6 +241,25 @@ def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
                              "T.thread_binding(8, thread=\"blockIdx.x\")");
   EXPECT_THAT(Fuse(bound, LoopsOf(bound, "B")),
               StatusIs(kRefused, HasSubstr("bound to a thread axis")));
+}
+
+TEST(Fuse, LoopsOfNoIterationsDivideByNothing) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((1, 2), "float32")):
+    for i in range(1):
+        for j in range(i % 2):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, vj] = T.float32(1)
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const SplitResult split,
+                            Split(f, LoopsOf(f, "B")[1], {2, std::nullopt}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const FuseResult fused,
+      Fuse(split.function, split.loops, {.preserve_unit_iters = false}));
+  const std::string text = PrintFunction(fused.function);
+  EXPECT_TRUE(ParseFunction("fused", text).ok()) << text;
 }
 
 }  // namespace
