@@ -300,8 +300,10 @@ class RampCode : public ExprCode {
   RampCode(ExprPtr base, ExprPtr stride, DType dtype)
       : base_(std::move(base)), stride_(std::move(stride)), dtype_(dtype) {}
   int64_t Int(Frame& frame, int lane) const override {
-    const int64_t step = stride_->Int(frame, 0);
-    return WrapInt(dtype_, base_->Int(frame, 0) + lane * step);
+    // As unsigned numbers: those wrap around.
+    const auto step = static_cast<uint64_t>(stride_->Int(frame, 0));
+    const auto base = static_cast<uint64_t>(base_->Int(frame, 0));
+    return WrapInt(dtype_, static_cast<int64_t>(base + lane * step));
   }
   double Real(Frame& frame, int lane) const override {
     return RoundReal(dtype_,

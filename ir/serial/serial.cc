@@ -1,10 +1,10 @@
 #include "kiln/ir/serial/serial.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
@@ -64,11 +64,11 @@ absl::StatusOr<Function> ReadFunction(const proto::Function& message) {
 // Text is written with the names as they stand, and has to be read back.
 absl::Status CheckName(std::string_view what, const std::string& name) {
   const auto fits = [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c >= 0x80;
+    return absl::ascii_isalnum(c) || c == '_';
   };
   const bool is_identifier =
       !name.empty() && std::all_of(name.begin(), name.end(), fits) &&
-      !std::isdigit(static_cast<unsigned char>(name[0])) &&
+      !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
       !python::IsKeyword(name);
   if (is_identifier) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

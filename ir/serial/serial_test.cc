@@ -142,6 +142,7 @@ TEST(SerialTest, EachFaultIsNamed) {
       {[](proto::Module& m) { m.set_schema_version(0); }, "schema version 0"},
       {[](proto::Module& m) { m.set_name("two words"); }, "\"two words\""},
       {[](proto::Module& m) { m.set_name(""); }, "no identifier"},
+      {[](proto::Module& m) { m.set_name("m\xc3\xa9n"); }, "no identifier"},
       {[](proto::Module& m) { m.mutable_functions(0)->set_name("a-b"); },
        "\"a-b\", which is no identifier"},
       {[](proto::Module& m) { m.mutable_functions(0)->set_name("7th"); },

@@ -182,7 +182,7 @@ void Collector::Walk(const Expr& e) {
         Touch(writes_, owner->second, FullRegion(owner->second).region);
       }
     } else if (const auto* let = part.As<LetNode>()) {
-      lets_[let->var.get()] = let->value;
+      lets_[let->var.get()] = Substitute(let->value, lets_);
     }
     return true;
   });

@@ -145,6 +145,19 @@ for i, k in T.grid(16, 16):
   EXPECT_EQ(Extents(FirstBlock(f)->reads), "B[1,1]");
 }
 
+TEST(ReaderTest, RegionsSeeThroughLetsInsideOfLets) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("f.py", R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            x, y = T.int32(), T.int32()
+            B[vi] = T.Let(T.Let(A[y], where={y: x + 1}), where={x: vi * 2})
+)"));
+  EXPECT_EQ(PrintExpr(FirstBlock(f)->reads[0].region[0].min), "vi * 2 + 1");
+}
+
 TEST(ReaderTest, NestedBlocksCountByTheRegionsTheyState) {
   KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", Wrap(R"(
 for i in range(4):
