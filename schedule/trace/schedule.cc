@@ -16,6 +16,14 @@ ArgList ToArgs(const std::vector<Rv>& rvs) {
   return ArgList(rvs.begin(), rvs.end());
 }
 
+Arg ToArg(const IndexMap& map) {
+  return Arg(std::make_shared<const IndexMapArg>(IndexMapArg{map, {}}));
+}
+
+ArgList BufferRef(Schedule::Side side, int64_t index) {
+  return {side == Schedule::Side::kWrite ? "write" : "read", index};
+}
+
 absl::Status FillDefaults(const InstructionKind& kind, std::vector<Arg>* args) {
   for (size_t i = args->size(); i < kind.params.size(); ++i) {
     const ParamInfo& param = kind.params[i];
@@ -196,6 +204,9 @@ absl::Status Schedule::Bind(Rv loop, std::string thread_axis) {
 absl::StatusOr<Rv> Schedule::DecomposeReduction(Rv block, Rv loop) {
   return One("decompose_reduction", {block, loop});
 }
+absl::StatusOr<Rv> Schedule::Rfactor(Rv loop, int64_t factor_axis) {
+  return One("rfactor", {loop, factor_axis});
+}
 
 absl::StatusOr<Rv> Schedule::CacheRead(Rv block, int64_t index,
                                        std::string scope,
@@ -228,10 +239,21 @@ absl::Status Schedule::ReverseComputeInline(Rv block) {
 
 absl::Status Schedule::TransformLayout(Rv block, Side side, int64_t index,
                                        const IndexMap& map, Arg pad_value) {
-  const char* name = side == Side::kWrite ? "write" : "read";
-  auto index_map = std::make_shared<const IndexMapArg>(IndexMapArg{map, {}});
-  return None("transform_layout", {block, ArgList{name, index},
-                                   std::move(index_map), std::move(pad_value)});
+  return None("transform_layout", {block, BufferRef(side, index), ToArg(map),
+                                   std::move(pad_value)});
+}
+absl::Status Schedule::TransformBlockLayout(Rv block, const IndexMap& map) {
+  return None("transform_block_layout", {block, ToArg(map)});
+}
+absl::StatusOr<Rv> Schedule::Reindex(Rv block, Side side, int64_t index) {
+  return One("reindex", {block, BufferRef(side, index)});
+}
+absl::Status Schedule::PadEinsum(Rv block,
+                                 const std::vector<int64_t>& padding) {
+  return None("pad_einsum", {block, ArgList(padding.begin(), padding.end())});
+}
+absl::Status Schedule::Strassen(Rv block, const std::vector<int64_t>& axes) {
+  return None("strassen", {block, ArgList(axes.begin(), axes.end())});
 }
 absl::Status Schedule::SetScope(Rv block, int64_t buffer_index,
                                 std::string scope) {

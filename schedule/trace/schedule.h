@@ -74,6 +74,7 @@ class Schedule {
   absl::Status Unroll(Rv loop);
   absl::Status Bind(Rv loop, std::string thread_axis);
   absl::StatusOr<Rv> DecomposeReduction(Rv block, Rv loop);
+  absl::StatusOr<Rv> Rfactor(Rv loop, int64_t factor_axis);
   // For all readers where no consumer is named.
   absl::StatusOr<Rv> CacheRead(Rv block, int64_t index, std::string scope,
                                const std::vector<Rv>& consumers = {});
@@ -90,6 +91,10 @@ class Schedule {
   enum class Side : uint8_t { kRead, kWrite };
   absl::Status TransformLayout(Rv block, Side side, int64_t index,
                                const IndexMap& map, Arg pad_value = {});
+  absl::Status TransformBlockLayout(Rv block, const IndexMap& map);
+  absl::StatusOr<Rv> Reindex(Rv block, Side side, int64_t index);
+  absl::Status PadEinsum(Rv block, const std::vector<int64_t>& padding);
+  absl::Status Strassen(Rv block, const std::vector<int64_t>& axes);
   absl::Status SetScope(Rv block, int64_t buffer_index, std::string scope);
   absl::Status Annotate(Rv block_or_loop, std::string key, Arg value);
   absl::Status Unannotate(Rv block_or_loop, std::string key);

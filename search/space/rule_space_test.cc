@@ -18,7 +18,9 @@
 namespace kiln {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TraceSpace SpaceOf(const Module& module) {
   TraceSpace space(module, 0);
@@ -88,6 +90,41 @@ def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
     EXPECT_THAT(trace, HasSubstr("set_scope"));
     KILN_EXPECT_OK(CheckCloseResults(module.functions[0], c.scheduled, 3));
   }
+}
+
+// The consumer reads the product's columns as rows, so that no tile of it can
+// wait in registers for one of the consumer's.
+TEST(RuleSpaceTest, StepsThatAreRefusedToRulesAreTold) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("mm_rows.py", R"(
+@T.prim_func
+def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
+         D: T.Buffer((64,), "float32")):
+    C = T.alloc_buffer((64, 64), "float32")
+    for i, j, k in T.grid(64, 64, 32):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+    for j, i in T.grid(64, 64):
+        with T.block("D"):
+            vj, vi = T.axis.remap("SR", [j, i])
+            with T.init():
+                D[vj] = T.float32(0)
+            D[vj] = D[vj] + C[vi, vj] * C[63 - vi, vj]
+)"));
+  RuleLog log;
+  RuleContext context;
+  context.log = &log;
+  EXPECT_FALSE(ApplyRules(module, CpuRules(), context).empty());
+  std::vector<std::string> lines;
+  for (const RuleRefusal& refusal : log.refusals()) {
+    EXPECT_FALSE(refusal.reason.empty());
+    lines.push_back(ToLine(refusal));
+  }
+  EXPECT_THAT(lines,
+              Contains(StartsWith(
+                  "register-tiling of C, the consumer done on the tile")));
 }
 
 TEST(RuleSpaceTest, RulesAskBeforeEachBlockWhetherToStop) {

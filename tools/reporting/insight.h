@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kiln/base/machine.h"
-#include "kiln/search/space/rule/register_tiles.h"
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/tools/reporting/task_data.h"
 
 namespace kiln::report {
@@ -44,8 +44,10 @@ struct RuleVariant {
 // Variants of each rule and block, in the order of rules; those of a kind are
 // neighbours, the one with the fastest trial first. Trials whose schedule is
 // none of the rules' (a schedule from a file) have the rule "", and come last.
+// `refused` gets what the rules tried in vain.
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const VectorRegisters& registers);
+                                      const VectorRegisters& registers,
+                                      RuleLog* refused);
 
 }  // namespace kiln::report
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "kiln/base/check.h"
 #include "kiln/search/cost/quality.h"
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/tools/reporting/compare_runs.h"
 #include "kiln/tools/reporting/html.h"
 #include "kiln/tools/reporting/insight.h"
@@ -122,6 +123,13 @@ std::string RejectionText(const TaskData& task) {
                       " more did not apply.");
 }
 
+std::string RulesHtml(const TaskData& task, const PageOptions& options) {
+  RuleLog refused;
+  const std::vector<RuleVariant> variants =
+      RuleVariants(task, options.registers, &refused);
+  return RulesPanel(variants) + RefusalList(refused.refusals());
+}
+
 std::string TaskSection(const TaskData& task, size_t index,
                         const PageOptions& options) {
   const std::vector<PeerTime> peers = PeersOf(task, options.peers);
@@ -147,7 +155,7 @@ std::string TaskSection(const TaskData& task, size_t index,
         "The ways in which a rule dealt with a block, and the times of all "
         "programs in which it did so: a line for each, a bold one for the "
         "median. The best tenth are the fastest of all trials."},
-       {"rules", RulesPanel(RuleVariants(task, options.registers))},
+       {"rules", RulesHtml(task, options)},
        {"schedule", SchedulePanel(task)}});
 }
 

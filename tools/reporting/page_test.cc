@@ -21,6 +21,7 @@
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
+#include "kiln/tools/reporting/panels.h"
 #include "kiln/tools/reporting/task_data.h"
 
 namespace kiln::report {
@@ -145,6 +146,15 @@ int Count(const std::string& html, const std::string& what) {
     ++count;
   }
   return count;
+}
+
+TEST(RefusalListTest, NamesTheStepsThatWereRefusedToRules) {
+  EXPECT_EQ(RefusalList({}), "");
+  const std::string html = RefusalList(
+      {{"register-tiling", "Z", "", "split: 3 < 4\n  for i", false, 2}});
+  EXPECT_THAT(html,
+              HasSubstr("title=\"split: 3 &lt; 4\n  for i\">"
+                        "register-tiling of Z, 2 times: split: 3 &lt; 4<"));
 }
 
 TEST_F(WorkDirTest, APageHasAllPartsInOrder) {

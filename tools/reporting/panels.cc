@@ -266,6 +266,17 @@ std::string RulesPanel(const std::vector<RuleVariant>& variants) {
       ")</th></tr></thead><tbody>\n", rows, "</tbody></table>\n");
 }
 
+std::string RefusalList(const std::vector<RuleRefusal>& refusals) {
+  if (refusals.empty()) return "";
+  std::string items;
+  for (const RuleRefusal& refusal : refusals) {
+    absl::StrAppend(&items, "<li title=\"", Escape(refusal.reason), "\">",
+                    Escape(ToLine(refusal)), "</li>\n");
+  }
+  return Details("Steps that were refused to rules",
+                 absl::StrCat("<ul>\n", items, "</ul>"), false);
+}
+
 std::string SchedulePanel(const TaskData& task) {
   const TuningRecord* best = task.best();
   if (!best) return Nothing("No trial has succeeded so far.");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kiln/base/machine.h"
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/tools/reporting/insight.h"
 #include "kiln/tools/reporting/task_data.h"
 
@@ -22,6 +23,8 @@ std::string RooflinePanel(const TaskData& task, const Machine& machine,
 std::string PredictionPanel(const std::vector<Prediction>& predictions);
 std::string RejectionPanel(const std::vector<Rejection>& rejections);
 std::string RulesPanel(const std::vector<RuleVariant>& variants);
+// What the rules tried in vain; empty where that is nothing.
+std::string RefusalList(const std::vector<RuleRefusal>& refusals);
 // The trace, the program that it makes and how that differs from the one as
 // written.
 std::string SchedulePanel(const TaskData& task);

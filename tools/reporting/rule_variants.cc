@@ -125,10 +125,11 @@ void Add(const TuningRecord& record, double best_tenth, RuleVariant* variant) {
 }  // namespace
 
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const VectorRegisters& registers) {
-  const std::vector<Design> designs =
-      MakeDesigns(task.module, CpuRules(),
-                  {.registers = registers, .function = task.function});
+                                      const VectorRegisters& registers,
+                                      RuleLog* refused) {
+  const std::vector<Design> designs = MakeDesigns(
+      task.module, CpuRules(),
+      {.registers = registers, .function = task.function, .log = refused});
   TraceSpace space(task.module, task.function);
   for (const Design& design : designs) space.Add(design.schedule.trace());
   const Variants variants(designs);

@@ -36,12 +36,15 @@ Workload MakeWorkload(const Module& module, const std::string& function) {
 }
 
 absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
-                       const std::function<bool()>& stop, TraceSpace* space) {
+                       const std::function<bool()>& stop,
+                       PreparedTask* prepared) {
+  TraceSpace* space = prepared->space.get();
   if (job.space) {
     KILN_RETURN_IF_ERROR(AddScript(*job.space, space));
   }
   if (!job.space || job.use_rules) {
-    const RuleContext context{target.machine.vectors, function, stop};
+    const RuleContext context{target.machine.vectors, function, stop,
+                              &prepared->rule_log};
     AddRuleSchedules(CpuRules(), context, space);
   }
   if (stop && stop()) {
@@ -71,7 +74,7 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   prepared->space = std::make_unique<TraceSpace>(job.module, function);
   prepared->space->DrawUntil(guide.stop);
   KILN_RETURN_IF_ERROR(
-      FillSpace(job, target, function, guide.stop, prepared->space.get()));
+      FillSpace(job, target, function, guide.stop, prepared.get()));
   TuneTask& task = prepared->task;
   task.name = job.name;
   task.workload = MakeWorkload(job.module, job.function);

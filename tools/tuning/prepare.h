@@ -8,6 +8,7 @@
 #include "kiln/base/machine.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/search/task/task.h"
 #include "kiln/tools/tuning/guide.h"
@@ -21,6 +22,7 @@ struct PreparedTask {
   TuneTask task;        // without data
   std::string grounds;  // of the data, once it was made
   Guide guide;
+  RuleLog rule_log;  // what the rules tried in vain
 
   const Function& function() const;
 };

@@ -157,6 +157,7 @@ class Progress {
     if (started_.insert(state.id).second) {
       view_->Start(tasks_[state.id]->task, request_.target.ToString(),
                    dir.database(), state);
+      TellRefusals(state, dir);
     }
     if (!record) return;
     view_->Trial(state, *record);
@@ -175,6 +176,17 @@ class Progress {
   const absl::Status& log_status() const { return log_status_; }
 
  private:
+  // Schedules that are not there, since a step was refused to a rule.
+  void TellRefusals(const TuneState& state, const WorkDir& dir) {
+    const std::vector<RuleRefusal>& refusals =
+        tasks_[state.id]->rule_log.refusals();
+    view_->Refused(state, refusals);
+    for (const RuleRefusal& refusal : refusals) {
+      if (!log_status_.ok()) return;
+      log_status_ = dir.Log(absl::StrCat("refused: ", ToLine(refusal)));
+    }
+  }
+
   const PreparedTasks& tasks_;
   const std::vector<WorkDir>& dirs_;
   const TuneAllRequest& request_;

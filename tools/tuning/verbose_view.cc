@@ -36,6 +36,14 @@ class Verbose : public TuneView {
     std::fflush(stdout);
   }
 
+  void Refused(const TuneState&,
+               const std::vector<RuleRefusal>& refusals) override {
+    for (const RuleRefusal& refusal : refusals) {
+      std::printf("Refused: %s\n", ToLine(refusal).c_str());
+    }
+    std::fflush(stdout);
+  }
+
   void Picked(const std::vector<TuneState>& states, int task) override {
     started_ = states[task].seconds;
     if (states.size() < 2) return;

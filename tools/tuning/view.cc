@@ -146,6 +146,23 @@ class Json : public TuneView {
     Print(event);
   }
 
+  void Refused(const TuneState& state,
+               const std::vector<RuleRefusal>& refusals) override {
+    for (const RuleRefusal& refusal : refusals) {
+      tune::RefusalEvent event;
+      event.set_event("refusal");
+      event.set_id(state.id);
+      event.set_task(state.task);
+      event.set_rule(refusal.rule);
+      event.set_block(refusal.block);
+      event.set_attempt(refusal.attempt);
+      event.set_reason(refusal.reason);
+      event.set_goes_on(refusal.goes_on);
+      event.set_times(refusal.times);
+      Print(event);
+    }
+  }
+
   void Picked(const std::vector<TuneState>& states, int task) override {
     tune::PickEvent event;
     event.set_event("pick");

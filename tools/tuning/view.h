@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/search/task/task.h"
 #include "kiln/tools/tuning/progress.h"
 
@@ -19,6 +20,8 @@ class TuneView {
   // Once for each task, before its first trial.
   virtual void Start(const TuneTask& task, const std::string& target,
                      const std::string& database, const TuneState& state) = 0;
+  // After Start, where rules made the task's space.
+  virtual void Refused(const TuneState&, const std::vector<RuleRefusal>&) {}
   // A task gets the next batch; the states are of all tasks.
   virtual void Picked(const std::vector<TuneState>&, int /*task*/) {}
   // So many programs were found for a batch; notes are the strategy's.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kiln/search/database/record.h"
+#include "kiln/search/space/rule/rule_log.h"
 #include "kiln/search/task/task.h"
 
 namespace kiln {
@@ -67,6 +68,29 @@ TEST(ResultTableTest, LongNamesLoseTheirMiddle) {
   const std::string name = "first" + std::string(60, 'x') + "last";
   const std::string table = ResultTable({State(0, name, 1, 10)});
   EXPECT_THAT(table, HasSubstr("  0 firstxxxxxx...xxxxxxlast "));
+}
+
+TEST(RefusalTest, IsToldToThoseWhoWantToKnowAll) {
+  const std::vector<RuleRefusal> refusals = {
+      {"register-tiling", "Z", "panels of 3 vectors", "split: no\n  for i",
+       /*goes_on=*/false, /*times=*/2}};
+  const TuneState state = State(1, "gmm", 1, 10);
+  testing::internal::CaptureStdout();
+  VerboseView()->Refused(state, refusals);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "Refused: register-tiling of Z, panels of 3 vectors, 2 times: "
+            "split: no\n");
+  testing::internal::CaptureStdout();
+  JsonView()->Refused(state, refusals);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            R"({"event":"refusal","id":1,"task":"gmm",)"
+            R"("rule":"register-tiling","block":"Z",)"
+            R"("attempt":"panels of 3 vectors","reason":"split: no\n  for i",)"
+            R"("goes_on":false,"times":2})"
+            "\n");
+  testing::internal::CaptureStdout();
+  TextView(false)->Refused(state, refusals);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
 }  // namespace

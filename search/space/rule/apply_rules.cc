@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
@@ -15,6 +16,7 @@ std::vector<Design> Apply(const ScheduleRule& rule, const std::string& block,
                           const RuleContext& context, Design design) {
   std::vector<Design> made;
   const size_t first = design.schedule.trace().instructions.size();
+  if (context.log) context.log->Enter(rule.name, block);
   for (Schedule& schedule : rule.apply(design.schedule, block, context)) {
     Design one{std::move(schedule), design.uses};
     const size_t last = one.schedule.trace().instructions.size();
@@ -54,20 +56,21 @@ std::vector<Design> ApplyToAll(const ScheduleRule& rule,
 
 }  // namespace
 
+std::vector<Schedule> OnlyWay(absl::StatusOr<Schedule> made,
+                              const RuleContext& context) {
+  if (made.ok()) return {*std::move(made)};
+  context.GaveUp("", made.status());
+  return {};
+}
+
 const std::vector<ScheduleRule>& CpuRules() {
-  static const auto* rules = new std::vector<ScheduleRule>{
-      {"auto-inline", AutoInline},
-      {"fast-products", FastProducts},
-      {"pad-columns", PadColumns},
-      {"split-phases", SplitPhases},
-      {"narrow-dots", NarrowDots},
-      {"row-reductions", RowReductions},
-      {"split-reduction", SplitReduction},
-      {"tuple-reductions", TupleReductions},
-      {"register-tiling", RegisterTiling},
-      {"near-transposes", NearTransposes},
-      {"parallelize-vectorize", ParallelizeVectorize},
-  };
+  static const auto* rules = [] {
+    auto* all = new std::vector<ScheduleRule>();
+    absl::c_copy_if(
+        kScheduleRules, std::back_inserter(*all),
+        [](const ScheduleRule& r) { return r.target == RuleTarget::kCpu; });
+    return all;
+  }();
   return *rules;
 }
 

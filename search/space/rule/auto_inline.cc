@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/status/statusor.h"
+#include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
@@ -70,6 +72,13 @@ bool IsCheapOrUsedOnce(const Function& f, const BlockInfo& info) {
          }) == 1;
 }
 
+absl::StatusOr<Schedule> Inline(Schedule sch, const std::string& block,
+                                const std::string& function) {
+  KILN_ASSIGN_OR_RETURN(const Rv rv, sch.GetBlock(block, function));
+  KILN_RETURN_IF_ERROR(sch.ComputeInline(rv));
+  return sch;
+}
+
 }  // namespace
 
 std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
@@ -79,12 +88,10 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (info->consumers.empty() || info->is_expensive) return {};
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
   if (Reorders(*info) && IsReduced(sch, *info, context)) return {};
-  Schedule inlined = sch;
-  const absl::StatusOr<Rv> rv =
-      inlined.GetBlock(block, FunctionOf(sch, context).name);
-  if (!rv.ok() || !inlined.ComputeInline(*rv).ok()) return {};
-  if (info->has_condition) return {inlined, sch};
-  return {inlined};
+  std::vector<Schedule> made =
+      OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);
+  if (!made.empty() && info->has_condition) made.push_back(sch);
+  return made;
 }
 
 }  // namespace kiln

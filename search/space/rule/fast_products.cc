@@ -10,7 +10,7 @@
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
@@ -68,8 +68,7 @@ absl::StatusOr<Schedule> HalveOnce(Schedule sch, const std::string& block,
                                    const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const Rv rv,
                         sch.GetBlock(block, FunctionOf(sch, context).name));
-  const ArgList positions = {axes.row, axes.column, axes.sum};
-  KILN_RETURN_IF_ERROR(sch.Apply("strassen", {rv, positions}).status());
+  KILN_RETURN_IF_ERROR(sch.Strassen(rv, {axes.row, axes.column, axes.sum}));
   KILN_RETURN_IF_ERROR(MarkConstantSums(&sch, rv, context));
   return sch;
 }
@@ -87,7 +86,11 @@ std::vector<Schedule> FastProducts(const Schedule& sch,
     if (!axes) break;
     absl::StatusOr<Schedule> halved =
         HalveOnce(made.back(), block, *axes, context);
-    if (!halved.ok()) break;
+    if (!halved.ok()) {
+      context.GaveUp(level == 0 ? "halved once" : "halved twice",
+                     halved.status());
+      break;
+    }
     made.push_back(*std::move(halved));
   }
   return made.size() > 1 ? made : std::vector<Schedule>();

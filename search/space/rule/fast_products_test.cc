@@ -4,7 +4,7 @@
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/transform/split_preparation.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

@@ -20,7 +20,7 @@
 #include "kiln/schedule/primitive/index_map.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 #include "kiln/search/space/trace_space.h"
 

@@ -17,7 +17,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
@@ -132,11 +132,9 @@ class Dots {
     if (info_.consumers.size() != 1) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
                           sch_.GetConsumers(copy_));
-    Schedule trial = sch_;
-    if (consumers.size() == 1 &&
-        trial.ReverseComputeInline(consumers[0]).ok()) {
-      sch_ = std::move(trial);
-    }
+    if (consumers.size() != 1) return absl::OkStatus();
+    context_.WentOn("the consumer in place of a copy",
+                    sch_.ReverseComputeInline(consumers[0]));
     return absl::OkStatus();
   }
 
@@ -146,9 +144,9 @@ class Dots {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                           sch_.Split(loops[at], {Arg(), width}));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> made,
-                          sch_.Apply("rfactor", {parts[1], info_.write_dims}));
-    partial_.push_back(made[0]);
+    KILN_ASSIGN_OR_RETURN(const Rv made,
+                          sch_.Rfactor(parts[1], info_.write_dims));
+    partial_.push_back(made);
     return absl::OkStatus();
   }
 
@@ -224,9 +222,9 @@ class Dots {
       for (const Rv loop : reduce) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     }
     // Where conditions stand in the way, sums start in their loops.
-    const auto start = sch_.DecomposeReduction(block, reduce[0]);
-    return absl::IsFailedPrecondition(start.status()) ? absl::OkStatus()
-                                                      : start.status();
+    context_.WentOn("a start of sums before their loops",
+                    sch_.DecomposeReduction(block, reduce[0]).status());
+    return absl::OkStatus();
   }
 
   Schedule sch_;
@@ -260,9 +258,7 @@ std::vector<Schedule> NarrowDots(const Schedule& sch, const std::string& block,
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !SuitsDots(*info, context.registers.Floats())) return {};
   if (RowAxis(*info) < 0) return {};
-  absl::StatusOr<Schedule> made = Dots(sch, *info, context).Run();
-  if (!made.ok()) return {};
-  return {*std::move(made)};
+  return OnlyWay(Dots(sch, *info, context).Run(), context);
 }
 
 }  // namespace kiln

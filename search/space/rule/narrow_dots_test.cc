@@ -3,7 +3,7 @@
 
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
@@ -28,11 +28,9 @@ TEST(NarrowDotsTest, VectorsRunAlongChannelsThatAreSummedUp) {
 
 TEST(NarrowDotsTest, TransposedConvolutionsToFewChannelsAreDotsByPhases) {
   const Module module = *MakeWorkload("t2d:4,5,16,3,4,2,1");
-  static const auto* rules =
-      new std::vector<ScheduleRule>{{"pad-columns", PadColumns},
-                                    {"split-phases", SplitPhases},
-                                    {"narrow-dots", NarrowDots}};
-  const auto made = ApplyRules(module, *rules, RuleContext());
+  const std::vector<ScheduleRule> rules =
+      RulesNamed({"pad-columns", "split-phases", "narrow-dots"});
+  const auto made = ApplyRules(module, rules, RuleContext());
   ASSERT_EQ(made.size(), 2u) << "with a padded output, and with dots";
   EXPECT_THAT(ToText(made[1].trace()), HasSubstr("sch.rfactor"));
   ExpectSameMeaning(module, {made[1]});

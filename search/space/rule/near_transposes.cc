@@ -10,7 +10,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/transposes.h"
 
 namespace kiln {
@@ -79,8 +79,9 @@ std::vector<Schedule> NearTransposes(const Schedule& sch,
     return {};
   }
   absl::StatusOr<Schedule> near = MoveNear(sch, *info, context);
-  if (!near.ok()) return {};
-  return {*std::move(near), sch};
+  std::vector<Schedule> made = OnlyWay(std::move(near), context);
+  if (!made.empty()) made.push_back(sch);
+  return made;
 }
 
 }  // namespace kiln

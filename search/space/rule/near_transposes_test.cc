@@ -3,7 +3,7 @@
 
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
@@ -12,12 +12,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<ScheduleRule>& Rules() {
-  static const auto* rules =
-      new std::vector<ScheduleRule>{{"auto-inline", AutoInline},
-                                    {"register-tiling", RegisterTiling},
-                                    {"near-transposes", NearTransposes}};
-  return *rules;
+std::vector<ScheduleRule> Rules() {
+  const std::vector<ScheduleRule> rules =
+      RulesNamed({"auto-inline", "register-tiling", "near-transposes"});
+  return rules;
 }
 
 TEST(NearTransposesTest, OperandsOfHeadsMayBeTransposedHeadByHead) {

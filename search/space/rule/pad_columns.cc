@@ -6,12 +6,21 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/narrow_dots.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
 
 constexpr int64_t kLeastVector = 4;  // lanes
+
+absl::StatusOr<Schedule> Pad(Schedule sch, const BlockInfo& info, int column,
+                             const std::string& function) {
+  std::vector<int64_t> padding(info.axes.size(), 1);
+  padding[column] = kLeastVector;
+  KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
+  KILN_RETURN_IF_ERROR(sch.PadEinsum(block, padding));
+  return sch;
+}
 
 }  // namespace
 
@@ -24,16 +33,12 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
   if (column < 0 || info->CountReduce() == 0) return {};
   const int64_t extent = info->axes[column].extent;
   if (extent < 2 || extent >= kLeastVector) return {};
-  ArgList padding;
-  for (size_t i = 0; i < info->axes.size(); ++i) {
-    padding.push_back(static_cast<int>(i) == column ? Arg(kLeastVector)
-                                                    : Arg(1));
+  std::vector<Schedule> made =
+      OnlyWay(Pad(sch, *info, column, f.name), context);
+  if (!made.empty() && SuitsDots(*info, context.registers.Floats())) {
+    made.push_back(sch);
   }
-  Schedule padded = sch;
-  const absl::StatusOr<Rv> rv = padded.GetBlock(block, f.name);
-  if (!rv.ok() || !padded.Apply("pad_einsum", {*rv, padding}).ok()) return {};
-  if (SuitsDots(*info, context.registers.Floats())) return {padded, sch};
-  return {padded};
+  return made;
 }
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/ir/te/workloads.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/transposes.h"
 
 namespace kiln {
@@ -68,12 +68,10 @@ std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
   auto info = DescribeBlock(f, block);
   if (!info) info = DescribeTupleBlock(f, block);
   if (!info || info->SpatialSize() * info->ReduceSize() < kLeastWork) return {};
-  absl::StatusOr<Schedule> spread =
-      TransposedAxis(*info) >= 0
-          ? Transpose(sch, *info, f.name)
-          : Spread(sch, *info, f.name, context.registers.Floats());
-  if (!spread.ok()) return {};
-  return {*std::move(spread)};
+  return OnlyWay(TransposedAxis(*info) >= 0
+                     ? Transpose(sch, *info, f.name)
+                     : Spread(sch, *info, f.name, context.registers.Floats()),
+                 context);
 }
 
 }  // namespace kiln

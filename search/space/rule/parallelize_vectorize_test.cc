@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

@@ -14,12 +14,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/parts.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {
@@ -291,16 +292,24 @@ class Tiling {
   std::optional<Rv> FuseConsumer(Rv loop) {
     if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
     Schedule trial = sch_;
-    const absl::StatusOr<std::vector<Rv>> consumers =
-        trial.GetConsumers(block_);
-    if (!consumers.ok() || consumers->size() != 1) return std::nullopt;
-    const Rv consumer = consumers->front();
-    if (!trial.ReverseComputeAt(consumer, loop, true).ok() ||
-        !trial.SetScope(block_, 0, "local").ok()) {
+    const absl::StatusOr<Rv> consumer = MoveConsumer(&trial, loop);
+    if (!consumer.ok()) {
+      context_.WentOn("the consumer done on the tile", consumer.status());
       return std::nullopt;
     }
     sch_ = std::move(trial);
-    return consumer;
+    return *consumer;
+  }
+
+  absl::StatusOr<Rv> MoveConsumer(Schedule* sch, Rv loop) const {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
+                          sch->GetConsumers(block_));
+    if (consumers.size() != 1) {
+      return absl::FailedPreconditionError("not one consumer");
+    }
+    KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(consumers[0], loop, true));
+    KILN_RETURN_IF_ERROR(sch->SetScope(block_, 0, "local"));
+    return consumers[0];
   }
 
   absl::Status VectorizeInner(Rv loop, bool unroll) {
@@ -376,6 +385,20 @@ class Tiling {
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 
+// "panels of 3 vectors, packed near".
+std::string NameOf(const TilingChoice& choice, bool joined) {
+  std::string name =
+      !choice.packed ? "an operand as it lies"
+      : choice.vectors == 0
+          ? "a packed operand"
+          : absl::StrCat("panels of ", choice.vectors, " vectors");
+  if (choice.near) absl::StrAppend(&name, ", packed near");
+  if (choice.streamed) absl::StrAppend(&name, ", streamed");
+  if (choice.columns_first) absl::StrAppend(&name, ", columns first");
+  if (joined) absl::StrAppend(&name, ", parts joined");
+  return name;
+}
+
 }  // namespace
 
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
@@ -393,7 +416,11 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
       if (!joined && joining && choice.streamed) continue;  // were the same
       absl::StatusOr<Schedule> tiled =
           Tiling(sch, *info, *axes, choice, joined, context).Run();
-      if (tiled.ok()) made.push_back(*std::move(tiled));
+      if (tiled.ok()) {
+        made.push_back(*std::move(tiled));
+      } else {
+        context.GaveUp(NameOf(choice, joined.has_value()), tiled.status());
+      }
       if (!joining) break;
     }
   }

@@ -5,7 +5,7 @@
 
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

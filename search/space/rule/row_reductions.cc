@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
@@ -177,9 +177,8 @@ class RowFusion {
     }
     KILN_ASSIGN_OR_RETURN(
         const VectorReduction sum,
-        VectorReduction::Make(&sch_, context_.function, block,
-                              static_cast<int>(chain_.rows), kLoopsAround,
-                              columns, context_.registers.Floats()));
+        VectorReduction::Make(&sch_, block, static_cast<int>(chain_.rows),
+                              kLoopsAround, columns, context_));
     return sum.Vectorize(&sch_);
   }
 
@@ -198,9 +197,7 @@ std::vector<Schedule> RowReductions(const Schedule& sch,
                                     const RuleContext& context) {
   const std::optional<Chain> chain = FindChain(FunctionOf(sch, context), block);
   if (!chain) return {};
-  absl::StatusOr<Schedule> fused = RowFusion(sch, *chain, context).Run();
-  if (!fused.ok()) return {};
-  return {*std::move(fused)};
+  return OnlyWay(RowFusion(sch, *chain, context).Run(), context);
 }
 
 }  // namespace kiln

@@ -18,7 +18,7 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/feature/approximate_index.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
@@ -96,18 +96,17 @@ IndexMap PhaseMap(const BlockNode& block, const Phases& phases) {
   return map;
 }
 
-absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const IndexMap& map) {
-  auto arg = std::make_shared<const IndexMapArg>(IndexMapArg{map, {}});
-  KILN_RETURN_IF_ERROR(
-      sch.Apply("transform_block_layout", {block, arg}).status());
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> copies,
-                        sch.Apply("reindex", {block, ArgList{"write", 0}}));
+absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const IndexMap& map,
+                               const RuleContext& context) {
+  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, map));
+  KILN_ASSIGN_OR_RETURN(const Rv copy,
+                        sch.Reindex(block, Schedule::Side::kWrite, 0));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                        sch.GetConsumers(copies[0]));
+                        sch.GetConsumers(copy));
   // What follows is done as outputs go to their places, if it can be.
   if (consumers.size() == 1) {
-    const absl::Status inlined = sch.ReverseComputeInline(consumers[0]);
-    if (!inlined.ok() && !absl::IsFailedPrecondition(inlined)) return inlined;
+    context.WentOn("the consumer in place of a copy",
+                   sch.ReverseComputeInline(consumers[0]));
   }
   return sch;
 }
@@ -121,15 +120,16 @@ std::vector<Schedule> SplitPhases(const Schedule& sch, const std::string& block,
   if (!info || !info->has_init || !info->has_condition) return {};
   Schedule next = sch;
   const absl::StatusOr<Rv> rv = next.GetBlock(block, f.name);
-  if (!rv.ok()) return {};
+  if (!rv.ok()) {
+    context.GaveUp("", rv.status());
+    return {};
+  }
   const std::optional<Path> path = FindBlock(f, next.Value(*rv));
   const BlockNode& node = *path->realize()->block;
   const Phases phases = FindPhases(node, *info);
   if (phases.empty()) return {};
-  absl::StatusOr<Schedule> split =
-      Split(std::move(next), *rv, PhaseMap(node, phases));
-  if (!split.ok()) return {};
-  return {*std::move(split)};
+  return OnlyWay(Split(std::move(next), *rv, PhaseMap(node, phases), context),
+                 context);
 }
 
 }  // namespace kiln

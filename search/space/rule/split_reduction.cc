@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
@@ -67,15 +67,13 @@ absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info,
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> split,
                         sch.Split(reduce[0], {parts, Arg()}));
   const int dims = static_cast<int>(spatial.size());
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> sums,
-                        sch.Apply("rfactor", {split[0], dims}));
-  KILN_ASSIGN_OR_RETURN(const Rv part, SpreadCopies(&sch, sums[0]));
-  KILN_RETURN_IF_ERROR(sch.ComputeAt(sums[0], part, true));
+  KILN_ASSIGN_OR_RETURN(const Rv sums, sch.Rfactor(split[0], dims));
+  KILN_ASSIGN_OR_RETURN(const Rv part, SpreadCopies(&sch, sums));
+  KILN_RETURN_IF_ERROR(sch.ComputeAt(sums, part, true));
   const int64_t row = reduce.size() > 1 ? Extent(info, true) : kLeastPart;
   KILN_ASSIGN_OR_RETURN(
       const VectorReduction vectors,
-      VectorReduction::Make(&sch, context.function, sums[0], dims + 1, 1, row,
-                            context.registers.Floats()));
+      VectorReduction::Make(&sch, sums, dims + 1, 1, row, context));
   KILN_RETURN_IF_ERROR(vectors.Vectorize(&sch));
   return sch;
 }
@@ -89,9 +87,7 @@ std::vector<Schedule> SplitReduction(const Schedule& sch,
   if (!info || !info->ReducesContiguously()) return {};
   if (info->SpatialSize() > kMostResults) return {};
   if (info->ReduceSize() < 2 * kLeastPart) return {};
-  absl::StatusOr<Schedule> made = Split(sch, *info, context);
-  if (!made.ok()) return {};
-  return {*std::move(made)};
+  return OnlyWay(Split(sch, *info, context), context);
 }
 
 }  // namespace kiln

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <random>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -56,7 +58,17 @@ Module ParseProgram(const std::string& text) {
   return module.ok() ? *module : Module();
 }
 
-std::vector<Schedule> ApplyRule(RuleFunction rule, const Module& module,
+std::vector<ScheduleRule> RulesNamed(const std::vector<std::string>& names) {
+  std::vector<ScheduleRule> rules;
+  absl::c_copy_if(CpuRules(), std::back_inserter(rules),
+                  [&](const ScheduleRule& rule) {
+                    return absl::c_linear_search(names, rule.name);
+                  });
+  EXPECT_EQ(rules.size(), names.size());
+  return rules;
+}
+
+std::vector<Schedule> ApplyRule(RuleFunction* rule, const Module& module,
                                 const std::string& block) {
   return rule(Schedule(module), block, RuleContext{});
 }

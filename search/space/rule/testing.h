@@ -15,8 +15,11 @@ namespace kiln {
 // The module of a text with the one function `main`.
 Module ParseProgram(const std::string& text);
 
+// The rules of CpuRules() that have these names, in its order.
+std::vector<ScheduleRule> RulesNamed(const std::vector<std::string>& names);
+
 // What a rule makes of `main`, asked for `block`.
-std::vector<Schedule> ApplyRule(RuleFunction rule, const Module& module,
+std::vector<Schedule> ApplyRule(RuleFunction* rule, const Module& module,
                                 const std::string& block);
 
 // Interprets both on the same random numbers and compares every parameter, up

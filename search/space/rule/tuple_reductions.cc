@@ -16,7 +16,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
@@ -68,9 +68,8 @@ absl::Status SpreadRows(Schedule* sch, Rv block, size_t rows, int64_t extent,
   }
   KILN_ASSIGN_OR_RETURN(
       const VectorReduction vectors,
-      VectorReduction::Make(sch, context.function, block,
-                            static_cast<int>(rows), kLoopsAround, extent,
-                            context.registers.Floats()));
+      VectorReduction::Make(sch, block, static_cast<int>(rows), kLoopsAround,
+                            extent, context));
   return vectors.Vectorize(sch);
 }
 
@@ -88,11 +87,7 @@ absl::StatusOr<Rv> SplitLongRows(Schedule* sch, const Loops& loops,
           counts, std::vector<double>(counts.size(), 1.0 / counts.size())));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> split,
                         sch->Split(loops.reduce[0], {count, Arg()}));
-  KILN_ASSIGN_OR_RETURN(
-      const std::vector<Rv> made,
-      sch->Apply("rfactor",
-                 {split[0], static_cast<int64_t>(loops.rows.size())}));
-  return made[0];
+  return sch->Rfactor(split[0], static_cast<int64_t>(loops.rows.size()));
 }
 
 absl::StatusOr<Schedule> Reduce(Schedule sch, const BlockInfo& info,
@@ -123,9 +118,7 @@ std::vector<Schedule> TupleReductions(const Schedule& sch,
                                       const RuleContext& context) {
   const auto info = DescribeTupleBlock(FunctionOf(sch, context), block);
   if (!info || !info->ReducesContiguously()) return {};
-  absl::StatusOr<Schedule> made = Reduce(sch, *info, context);
-  if (!made.ok()) return {};
-  return {*std::move(made)};
+  return OnlyWay(Reduce(sch, *info, context), context);
 }
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
-#include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {

@@ -46,15 +46,14 @@ absl::Status VectorizeLastIter(Schedule* sch, int function, Rv block,
   return sch->Vectorize(parts[1]);
 }
 
-absl::StatusOr<VectorReduction> VectorReduction::Make(Schedule* sch,
-                                                      int function, Rv block,
-                                                      int dims, size_t skip,
-                                                      int64_t extent,
-                                                      int lanes) {
+absl::StatusOr<VectorReduction> VectorReduction::Make(
+    Schedule* sch, Rv block, int dims, size_t skip, int64_t extent,
+    const RuleContext& context) {
+  int64_t lanes = context.registers.Floats();
   while (lanes > extent) lanes /= 2;
   if (lanes < 2) return Refuse("too short for vectors");
   VectorReduction chain;
-  chain.function_ = function;
+  chain.context_ = &context;
   chain.dims_ = dims;
   chain.skip_ = skip;
   chain.last_ = block;
@@ -80,9 +79,8 @@ absl::Status VectorReduction::Factor(Schedule* sch, const Arg& width) {
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch->GetLoops(last_));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                         sch->Split(loops.back(), {Arg(), width}));
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> made,
-                        sch->Apply("rfactor", {parts[1], dims_}));
-  partial_.push_back(made[0]);
+  KILN_ASSIGN_OR_RETURN(const Rv made, sch->Rfactor(parts[1], dims_));
+  partial_.push_back(made);
   return absl::OkStatus();
 }
 
@@ -91,7 +89,7 @@ absl::Status VectorReduction::Vectorize(Schedule* sch) const {
   blocks.push_back(last_);
   for (const Rv block : blocks) {
     KILN_ASSIGN_OR_RETURN(const std::vector<IterLoop> iters,
-                          LoopsOfIters(sch, function_, block, skip_));
+                          LoopsOfIters(sch, context_->function, block, skip_));
     const bool is_last = block == last_;
     std::vector<Rv> order, reduce;
     for (size_t i = is_last ? 0 : 1; i < iters.size(); ++i) {
@@ -108,10 +106,8 @@ absl::Status VectorReduction::Vectorize(Schedule* sch) const {
     if (reduce.empty()) return Refuse("nothing is left to sum up");
     // Where the last step has some of the lanes only, sums start in their
     // loops.
-    const auto start = sch->DecomposeReduction(block, reduce[0]);
-    if (!start.ok() && !absl::IsFailedPrecondition(start.status())) {
-      return start.status();
-    }
+    context_->WentOn("a start of sums before their loops",
+                     sch->DecomposeReduction(block, reduce[0]).status());
   }
   return absl::OkStatus();
 }

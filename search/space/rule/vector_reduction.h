@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kiln/schedule/trace/schedule.h"
+#include "kiln/search/space/rule/rule_context.h"
 
 namespace kiln {
 
@@ -41,17 +42,17 @@ class VectorReduction {
   // Of the reduction `block` to a tensor of `dims` dimensions, whose innermost
   // loop, of the extent `extent` or more, is its only one that reduces. There
   // are other blocks in its `skip` outermost loops. How many vectors there are
-  // is sampled.
-  static absl::StatusOr<VectorReduction> Make(Schedule* sch, int function,
-                                              Rv block, int dims, size_t skip,
-                                              int64_t extent, int lanes);
+  // is sampled. The context outlives the chain.
+  static absl::StatusOr<VectorReduction> Make(Schedule* sch, Rv block, int dims,
+                                              size_t skip, int64_t extent,
+                                              const RuleContext& context);
 
   absl::Status Vectorize(Schedule* sch) const;
 
  private:
   absl::Status Factor(Schedule* sch, const Arg& width);
 
-  int function_ = 0;
+  const RuleContext* context_ = nullptr;
   int dims_ = 0;
   size_t skip_ = 0;
   Rv last_;

@@ -1,0 +1,40 @@
+// What schedule rules are given besides a schedule.
+#ifndef KILN_SEARCH_SPACE_RULE_RULE_CONTEXT_H_
+#define KILN_SEARCH_SPACE_RULE_RULE_CONTEXT_H_
+
+#include <functional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "kiln/base/machine.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/search/space/rule/rule_log.h"
+
+namespace kiln {
+
+// What rules know of the target and the task.
+struct RuleContext {
+  VectorRegisters registers = kAvx512Registers;
+  int function = 0;  // the one to schedule, in the module
+  // Asked before each block; where it says so, designs stay as they are.
+  std::function<bool()> stop = nullptr;
+  RuleLog* log = nullptr;  // gets what steps refuse; null: nobody asks
+
+  // Tells that a step was refused and what for; nothing where `why` is OK.
+  // After the first, the schedule is given up; after the second it goes on
+  // without the step.
+  void GaveUp(std::string_view attempt, const absl::Status& why) const {
+    if (log) log->GaveUp(attempt, why);
+  }
+  void WentOn(std::string_view attempt, const absl::Status& why) const {
+    if (log) log->WentOn(attempt, why);
+  }
+};
+
+inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {
+  return *sch.state().functions[c.function];
+}
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_RULE_CONTEXT_H_

@@ -1,0 +1,57 @@
+// The schedule rules. A rule is a file of its own and, here, what it is for and
+// its row.
+#ifndef KILN_SEARCH_SPACE_RULE_RULES_H_
+#define KILN_SEARCH_SPACE_RULE_RULES_H_
+
+#include "kiln/search/space/rule/rule.h"
+
+namespace kiln {
+
+// Elementwise blocks go into their consumers. Padding, which costs something at
+// each use, may also stay; transposes of what is summed up do.
+RuleFunction AutoInline;
+// Large products of matrices by fewer operations, where errors may be normwise.
+RuleFunction FastProducts;
+// Sums over outputs with too few contiguous elements for a vector get more.
+RuleFunction PadColumns;
+// Sums of elements that stand apart by zeros, as transposed convolutions have
+// them: outputs and taps by their remainders, so that zeros cost nothing.
+RuleFunction SplitPhases;
+// Sums of products for outputs too narrow for vectors: vectors run along what
+// is summed up.
+RuleFunction NarrowDots;
+// Rows that are summed up, and what is computed for them before and after:
+// everything for a row at once, the sums in vectors, rows in parallel.
+RuleFunction RowReductions;
+// Long reductions to few results: parts of them in parallel, in vectors.
+RuleFunction SplitReduction;
+// Reductions to several values at once, such as the index and the value of the
+// largest element: rows or parts of them in parallel, in vectors.
+RuleFunction TupleReductions;
+// Reductions over an output with a contiguous axis: a register tile inside
+// cache blocks, an operand packed or not, the consumer done on the tile.
+RuleFunction RegisterTiling;
+// Operands that are transposed for each of many products may be so just before
+// each.
+RuleFunction NearTransposes;
+// What is left at the root: spatial loops in parallel, the last in vectors.
+RuleFunction ParallelizeVectorize;
+
+// In the order in which they are asked.
+inline constexpr ScheduleRule kScheduleRules[] = {
+    {"auto-inline", RuleTarget::kCpu, AutoInline},
+    {"fast-products", RuleTarget::kCpu, FastProducts},
+    {"pad-columns", RuleTarget::kCpu, PadColumns},
+    {"split-phases", RuleTarget::kCpu, SplitPhases},
+    {"narrow-dots", RuleTarget::kCpu, NarrowDots},
+    {"row-reductions", RuleTarget::kCpu, RowReductions},
+    {"split-reduction", RuleTarget::kCpu, SplitReduction},
+    {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
+    {"register-tiling", RuleTarget::kCpu, RegisterTiling},
+    {"near-transposes", RuleTarget::kCpu, NearTransposes},
+    {"parallelize-vectorize", RuleTarget::kCpu, ParallelizeVectorize},
+};
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_SPACE_RULE_RULES_H_
