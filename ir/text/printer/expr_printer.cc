@@ -1,3 +1,17 @@
+// The reader types a plain number by the place where it stands, so the printer
+// writes a type only where the place does not give it. Parentheses stand where
+// the operator around binds tighter, or as tight on the right-hand side:
+//
+//   X[i] + 1                   the 1 is int32, as X[i] is
+//   T.int64(2) + T.int64(3)    both typed: two plain numbers would be folded
+//   A[i] = T.float32(1)        a float always shows its type
+//   a - (b - c)                for a - b - c is (a - b) - c
+//   (a < b) == c               comparisons do not chain here
+//
+// `typed_by_place` tells the operands of an expression that a plain number will
+// be read as one of their type. An index is int64 here whatever the text says,
+// so that int64 constants are plain, and the cast of an integer to int64 is not
+// written where it makes an index.
 #include "kiln/ir/text/printer/expr_printer.h"
 
 #include <utility>
