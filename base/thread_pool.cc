@@ -4,8 +4,15 @@
 // sees the flag and wakes it, or it sees the epoch. The last worker to finish
 // wakes the caller in the same way.
 //
-// A thread takes ranges from the front of its part, half of what is left each
-// time; one that has finished takes half of another's rest from the back.
+// A thread takes ranges from the front of its part, each half of what the part
+// still holds; one that has finished takes half of another's part from the
+// back, never its first range. A part is one word with both ends, so that one
+// compare-and-swap takes a range and no iteration can be taken twice:
+//
+//   8 iterations, 2 threads: parts [0, 4) and [4, 8)
+//     thread 0 takes [0, 2), [2, 3), [3, 4)
+//     thread 1 takes [4, 6) and is held up; its part is [6, 8)
+//     thread 0 takes [7, 8) from the back; [6, 7) is for whoever comes first
 #include "kiln/base/thread_pool.h"
 
 #include <linux/futex.h>

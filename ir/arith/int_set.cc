@@ -1,6 +1,15 @@
-// Interval arithmetic with symbolic ends. An expression is taken apart into
-// its normal form; each atom that depends on a running variable becomes a set,
-// and the sets add up.
+// Interval arithmetic with symbolic ends. An expression is taken apart into its
+// normal form; each atom that depends on a running variable becomes a set, and
+// the sets add up. A set holds all values and may hold more.
+//
+//   v*64 + i*8 + j, i and j in 0..7  v*64 .. v*64 + 63
+//   i*8 + j where i*8 + j < 120      0 .. 119: the slack 119 - i*8 - j of the
+//     i in 0..15, j in 0..7          condition, added to the sum, cancels both
+//
+// Most sums run over multiples of different loop variables between constants;
+// of these the ends are added as numbers (PlainSum), with no expression in
+// between. A sum in which a variable stands twice is simplified first, since (i
+// + j) - i is not as wide as its parts suggest.
 #include "kiln/ir/arith/int_set.h"
 
 #include <algorithm>

@@ -1,6 +1,15 @@
 // The statements of the root block are sorted into those whose blocks are all
 // marked and the others; a buffer then is constant, prepared (written by the
 // former, read by the latter), of one side, or a reason to refuse.
+//
+//   block "pack", marked: panels = w transposed    block "add": y = x + panels
+//     w         a parameter of main_prepare only
+//     panels    prepared: a parameter of both, in main at the place of w
+//     x, y      parameters of main only
+//     main_prepare(w, panels)  main(x, panels, y)
+//
+// Running prepare and then main is running the function: the marked statements
+// read nothing that others write, so that they may all come first.
 #include "kiln/ir/transform/split_preparation.h"
 
 #include <algorithm>
