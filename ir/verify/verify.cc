@@ -9,8 +9,8 @@
 //       vi = T.axis.spatial(8, i)
 //       B[i] = A[vi]
 //
-//   main / for i / block "B": the loop variable i of a loop around the block is
-//   used inside; ...
+//   main / block "root" / for i / block "B": the loop variable i of a loop
+//   around the block is used inside; ...
 //
 // The loops around a block with iterators are hidden from it, since a block
 // that knows only its iterators can be moved to other loops. Loops bound to
