@@ -119,8 +119,8 @@ struct Range {
   bool empty() const { return begin >= end; }
 };
 
-// What is left of a thread's part of a loop, in units. Its own thread takes the
-// first range, whoever helps.
+// The units of a thread's part of a loop that nobody has taken yet. The thread
+// itself takes the first range, whoever helps.
 class alignas(kCacheLine) Part {
  public:
   int32_t status = 0;     // of the last range that its thread ran
@@ -151,7 +151,7 @@ class alignas(kCacheLine) Part {
   }
 
  private:
-  // Cuts what is left at `cut_at` and takes the part in front or behind.
+  // Cuts the units left at `cut_at` and takes those in front or behind.
   template <typename CutAt>
   Range Take(CutAt cut_at, bool front) {
     uint64_t seen = left_.load();
@@ -289,7 +289,7 @@ class ThreadPool::Impl {
     }
   }
 
-  // Takes over a share of another part. False where all is under way.
+  // Takes over a share of another part. False where all ranges are taken.
   bool Help(int part) {
     for (int i = 1; i < num_parts_; ++i) {
       const Range range = parts_[(part + i) % num_parts_].TakeBack();

@@ -268,7 +268,7 @@ ConstBound Context::BoundByConstraint(const Linear& linear,
   return bound;
 }
 
-// Of x // n and x % n: what is below a symbolic divisor.
+// Uses that x // n and x % n do not exceed the limits of a symbolic divisor.
 ConstBound Context::BoundByDigits(const Linear& linear, int eliminations) {
   ConstBound bound;
   for (const Term& term : linear.terms) {

@@ -142,7 +142,7 @@ class Evaluator {
     return {Int(0, e.dtype), last};
   }
 
-  // What constant bounds say, with every running variable in its range.
+  // The constant bounds of `e`, with every running variable in its range.
   IntSet Constant(const BinaryNode& e) {
     Analyzer local;
     for (const auto& [var, range] : domains_) {
@@ -226,7 +226,7 @@ bool IsSimple(const Linear& sum, Analyzer* analyzer) {
                                 });
 }
 
-// The normal form of a sum of terms that stand still.
+// The normal form of a sum of terms that do not vary.
 std::optional<Linear> Simplified(Linear sum, Analyzer* analyzer) {
   if (IsSimple(sum, analyzer)) return sum;
   const Expr e = ToExpr(&sum, DType::Index());
@@ -241,8 +241,8 @@ Expr Plus(const Expr& sum, int64_t number) {
   return number > 0 ? Add(sum, Int(number)) : sum;
 }
 
-// The same for a sum of terms, the first of them positive: what ToExpr makes
-// for either end begins with the terms, which are made once.
+// `sum` plus `low` and plus `high`, for a sum of terms of which the first is
+// positive: both ends begin with the terms, which are made once.
 std::optional<IntSet> BetweenPositive(Linear* sum, int64_t low, int64_t high) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   if (low == least || high == least) return std::nullopt;
@@ -269,13 +269,13 @@ std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
 }
 
 // A sum of multiples of digits of different variables that run between
-// constants, whose ends are added up as numbers, and of what stands still.
+// constants, whose ends are added up as numbers, and of terms that do not vary.
 class PlainSum {
  public:
   explicit PlainSum(const Domains& domains) : domains_(domains) {}
 
-  // Adds scale * e; false where that is no such sum. A variable that comes
-  // twice takes a simplifier first.
+  // Adds scale * e; false where `e` is another kind of sum, or a variable comes
+  // twice, which a simplifier has to see first.
   bool Add(const Expr& e, int64_t scale) {
     if (!e.MayUse(domains_.var_bits())) {
       Decompose(e, scale, &rest_);
@@ -334,7 +334,7 @@ std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains,
   return std::move(sum).Set(analyzer);
 }
 
-// The normal form first: (i + j) - i has to lose i.
+// Tries `e` as it stands, then simplified: (i + j) - i has to lose i.
 IntSet EvalWith(const Expr& e, const Domains& domains, Analyzer* analyzer) {
   if (!e.dtype().is_int() || !e.dtype().is_scalar()) return {};
   if (auto set = EvalPlainSum(e, domains, analyzer)) return *std::move(set);
@@ -413,7 +413,7 @@ Expr SlackOf(const Expr& conjunct) {
   return nullptr;
 }
 
-// What a conjunct of a predicate leaves above 0.
+// The sum that a conjunct of a predicate keeps at 0 or above.
 struct Slack {
   DType dtype;
   Linear sum;
