@@ -6,7 +6,7 @@
 //
 //   WriteFileAtomically("db/a.json", ...) in process 4711
 //     open    db/a.json.4711-0.tmp    O_EXCL: no other writer has it
-//     write, fchmod, fsync            as readable as the file it replaces
+//     write, fchmod, fsync            with the permissions of the old file
 //     rename  to db/a.json
 //     fsync   db
 //

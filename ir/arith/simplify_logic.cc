@@ -10,8 +10,9 @@
 // The second step is left out where an operand may fault, as a load and a
 // division by an unknown number do: an earlier operand may be its guard, even
 // if a later one implies it. The branches of if_then_else are simplified under
-// their condition, if_then_else(i < 8, T.min(i, 8), 0) to if_then_else(i < 8,
-// i, 0); those of select are not, for both are evaluated.
+// their condition; those of select are not, for both are evaluated:
+//
+//   if_then_else(i < 8, T.min(i, 8), 0)    if_then_else(i < 8, i, 0)
 #include <utility>
 
 #include "kiln/ir/arith/context.h"

@@ -7,8 +7,8 @@
 //   T.popcount(x), int8, x = -1   BitCall: the low 8 bits of x, 8 of them set
 //
 // A function of one float is added as a row of FindUnary, of two floats as a
-// row of FindBinary, any other as a class and a branch of CompileCall. What has
-// no branch is refused when the code is made, so that a run never meets it.
+// row of FindBinary, any other as a class and a branch of CompileCall. A call
+// without a branch is refused when the code is made, so that no run meets it.
 #include <bit>
 #include <cmath>
 #include <limits>

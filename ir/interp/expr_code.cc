@@ -12,8 +12,9 @@
 // lane.
 //
 // A failure goes to the frame, evaluation continues with 0, and the next
-// statement does not run. Only index arithmetic (int64, no load in it) fails by
-// overflow or a division by 0; data wraps, and has x // 0 = 0 and x % 0 = x.
+// statement does not run. Overflow and a division by 0 are failures of index
+// arithmetic alone (int64, no load in it); data wraps, and has x // 0 = 0 and
+// x % 0 = x.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"

@@ -1,10 +1,10 @@
 // A function becomes a tree of code objects whose variables and buffers are
 // slots of a frame; a run fills the slots of the parameters and runs the tree.
 //
-// What the shapes of the arguments say about symbolic dimensions is put in an
-// order in which each pattern has at most one unknown. Patterns that are one
-// variable come first; those with one unknown follow, as often as one is found,
-// and all others are checks.
+// The patterns of the signature that tell symbolic dimensions are put in an
+// order in which each has at most one unknown. Patterns that are one variable
+// come first; those with one unknown follow, as often as one is found, and all
+// others are checks.
 //
 //   A: (n + m,), B: (2*n - k,), C: (k,)      called with 11, 5 and 1 elements
 //     C tells k = 1;  B tells n = (5 + 1) / 2 = 3;  A tells m = 11 - 3 = 8

@@ -3,8 +3,8 @@
 // number.
 //
 // A pattern such as an extent n * 2 + m is solved for its one unknown: LineIn
-// writes the pattern as factor * n + rest, and Match gives n the value (value -
-// rest) / factor, or fails where that leaves a remainder.
+// writes the pattern as factor * n + rest, and Match subtracts the rest from
+// the value and divides by the factor, or fails where that leaves a remainder.
 //
 //   n * 2 + m, m = 3     factor 2, rest m:  11 gives n = 4, 10 is refused
 //   n // 2               no line: nothing tells n

@@ -6,8 +6,8 @@
 //   function_count: 2, functions: [gemm]     "does not hold as many functions"
 //   node_count: 40, nodes: 17 of them        "holds 17 nodes of 40"
 //
-// A function that was read is verified like one from text, since whoever holds
-// a Function relies on it. The names of the module and of its functions have to
+// A function is verified before it is handed out, since whoever holds it relies
+// on its form. The names of the module and of its functions have to
 // be identifiers, since text is written with them as they stand.
 #include "kiln/ir/serial/serial.h"
 

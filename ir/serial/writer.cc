@@ -1,6 +1,6 @@
 // A node is written behind all nodes that it refers to, and once, however often
-// it is shared: refs_ maps the address of a node to its position. For A[i] =
-// A[i] * 2.0 with A of 8 elements:
+// it is shared: refs_ maps the address of a node to its position. The store
+// A[i] = A[i] * 2.0, with A of 8 elements, becomes
 //
 //   1: IntImm 8           2: Buffer A, shape [1]
 //   3: Var i              4: Load 2 [3]

@@ -13,8 +13,7 @@
 //
 // The last line is the reason to look at statements behind a function at all: a
 // line of its body with too little indentation would otherwise be lost in
-// silence. Inside of a module class, whose lines all have a meaning or none,
-// what means nothing is refused.
+// silence. A line of a module class that has no meaning is refused as well.
 #include "kiln/ir/text/reader/reader.h"
 
 #include <algorithm>
