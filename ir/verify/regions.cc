@@ -388,8 +388,8 @@ void RegionWalk::CheckNamed(const Buffer& buffer, AddressUse use) {
                     "touches"));
 }
 
-// The accesses of code behind an address cannot be seen: where the block itself
-// states more than the block around it, that counts as touched.
+// Code behind an address counts as touching all that the block states of the
+// buffer: refuses where the block around does not hold that.
 void RegionWalk::CheckUnheld(const Buffer& buffer, AddressUse use) {
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     const bool other = direction == Direction::kRead
