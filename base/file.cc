@@ -1,3 +1,21 @@
+// Whoever opens a path must never find half a file, neither while it is being
+// written nor after a kill or a power failure. A rename replaces a name in one
+// step, but only within one file system; hence the temporary file lies beside
+// its target. Its bytes reach the disk before the rename does, so that the name
+// never leads to contents that are lost, and the folder is synced last:
+//
+//   WriteFileAtomically("db/a.json", ...) in process 4711
+//     open    db/a.json.4711-0.tmp    O_EXCL: no other writer has it
+//     write, fchmod, fsync            with the permissions of the old file
+//     rename  to db/a.json
+//     fsync   db
+//
+// Of two writers at once, the last to rename wins, with its whole file. A kill
+// before the rename leaves the old file, and the temporary one beside it, which
+// nobody removes. Where the path is a link, the link is replaced.
+//
+// When a file is read, its size is only a hint: reading goes on to the end, so
+// that pipes and files that grow are read as well.
 #include "kiln/base/file.h"
 
 #include <fcntl.h>

@@ -4,8 +4,15 @@
 // sees the flag and wakes it, or it sees the epoch. The last worker to finish
 // wakes the caller in the same way.
 //
-// A thread takes ranges from the front of its part, half of what is left each
-// time; one that has finished takes half of another's rest from the back.
+// A thread takes ranges from the front of its part, each half of what the part
+// still holds; one that has finished takes half of another's part from the
+// back, never its first range. A part is one word with both ends, so that one
+// compare-and-swap takes a range and no iteration can be taken twice:
+//
+//   8 iterations, 2 threads: parts [0, 4) and [4, 8)
+//     thread 0 takes [0, 2), [2, 3), [3, 4)
+//     thread 1 takes [4, 6) and is held up; its part is [6, 8)
+//     thread 0 takes [7, 8) from the back; [6, 7) is for whoever comes first
 #include "kiln/base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -112,8 +119,8 @@ struct Range {
   bool empty() const { return begin >= end; }
 };
 
-// What is left of a thread's part of a loop, in units. Its own thread takes the
-// first range, whoever helps.
+// The units of a thread's part of a loop that nobody has taken yet. The thread
+// itself takes the first range, whoever helps.
 class alignas(kCacheLine) Part {
  public:
   int32_t status = 0;     // of the last range that its thread ran
@@ -144,7 +151,7 @@ class alignas(kCacheLine) Part {
   }
 
  private:
-  // Cuts what is left at `cut_at` and takes the part in front or behind.
+  // Cuts the units left at `cut_at` and takes those in front or behind.
   template <typename CutAt>
   Range Take(CutAt cut_at, bool front) {
     uint64_t seen = left_.load();
@@ -282,7 +289,7 @@ class ThreadPool::Impl {
     }
   }
 
-  // Takes over a share of another part. False where all is under way.
+  // Takes over a share of another part. False where all ranges are taken.
   bool Help(int part) {
     for (int i = 1; i < num_parts_; ++i) {
       const Range range = parts_[(part + i) % num_parts_].TakeBack();

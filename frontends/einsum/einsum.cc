@@ -1,5 +1,18 @@
-// The Python-subset parser reads the assignment; a first walk finds how far
-// the indices of each tensor reach, a second one builds the formula.
+// Index notation is a part of Python's grammar, so the Python parser reads it.
+// A tensor can be made only once its shape is known, and the shape follows from
+// all places where the tensor is indexed; hence two walks over the parsed tree:
+//
+//   B[i] += A[2*i + r] * W[r]      with i=8, r=3
+//
+//   left side     i: an axis of extent 8
+//   first walk    2*i + r is between 0 and 2*7 + 2, so A has 17 elements;
+//                 r does not stand on the left: a sum runs over it
+//   second walk   B(i) = sum over r of A(2*i + r) * W(r), a tensor expression
+//
+// An index is bounded by interval arithmetic, which takes two mentions of a
+// name for two numbers. 3*i - 2*i is therefore refused, as it seems to reach
+// below 0, and 2*i + i is exact; a shape can come out too large, never too
+// small.
 #include "kiln/frontends/einsum/einsum.h"
 
 #include <algorithm>

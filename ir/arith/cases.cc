@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kMaxChoices = 4;
 
-// What an expression is where its first min or max is either operand.
+// The two expressions that one with a min or max becomes when the first of
+// these is replaced by either of its operands.
 struct Choice {
   Expr first, second;
   bool is_min = false;   // else a max

@@ -1,6 +1,15 @@
-// Bounds. An atom is bounded by its kind, a normal form by the sum of its
-// terms, by a common factor, and by known constraints: where A <= h is known,
-// k * A + rest <= k * h + max(rest).
+// An atom is bounded by its kind, a normal form by the sum of its terms, by a
+// common factor, and by known constraints: where A <= h is known, k * A + rest
+// <= k * h + max(rest). Each way is right by itself, so that their intersection
+// is.
+//
+//   j*8 + i - n*8, where 0 <= i < 8 and j - n <= -1
+//     by its terms           no bound, as n has none
+//     by the constraint      k = 8, rest = i:  at most 8 * -1 + 7 = -1
+//
+// Which constraints to combine is tried, kEliminations deep; the number of
+// tries and the work of one bound are limited, so that a bound may come out
+// wider than it need be, but in time.
 #include <algorithm>
 
 #include "kiln/ir/arith/context.h"
@@ -259,7 +268,7 @@ ConstBound Context::BoundByConstraint(const Linear& linear,
   return bound;
 }
 
-// Of x // n and x % n: what is below a symbolic divisor.
+// Uses that x // n and x % n do not exceed the limits of a symbolic divisor.
 ConstBound Context::BoundByDigits(const Linear& linear, int eliminations) {
   ConstBound bound;
   for (const Term& term : linear.terms) {

@@ -1,4 +1,19 @@
-// Facts: the table of variables, linear constraints and plain conditions.
+// What holds in a loop or a branch stops to hold at its end. Facts that Assume
+// adds are therefore logged, and UndoTo takes them back in the reverse order.
+// What a binding declares is not logged: it belongs to its variable and goes
+// when the variable is bound again.
+//
+//   BindRange(i, 0, 16)    i in 0..15
+//   BindRange(j, 0, n)     j >= 0; constraint j - n <= -1, owned by j
+//   Assume(i + j < 12)     constraint i + j <= 11; i in 0..11; j in 0..11
+//   UndoTo(0)              i in 0..15, j >= 0; j - n <= -1 stays
+//
+// A fact about one variable tightens its interval; a fact about a sum of
+// several terms becomes a linear constraint, which const_bound.cc uses; any
+// other condition is kept as it is and looked up. Assumptions end in the
+// reverse order of their beginning, so that the last constraint without an
+// owner is the one to drop. A binding while an assumption holds raises the
+// variable's version, and the undo of the older interval is then skipped.
 #include "kiln/ir/arith/context.h"
 
 #include <algorithm>

@@ -81,7 +81,7 @@ void IndexNormalizer::AccumulateDivision(const Expr& e, int64_t factor,
   Linear x = Linearize(node->a);
   const Expr divisor_expr = Run(node->b);
   const int64_t* divisor = AsInt(divisor_expr);
-  // What is loaded may wrap before it is divided.
+  // A sum that is made of loaded numbers may wrap before it is divided.
   if (!divisor || *divisor <= 0 || node->a->has_loads) {
     return out->Add(Binary(e.kind(), Build(std::move(x)), divisor_expr),
                     factor);

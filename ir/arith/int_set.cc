@@ -1,6 +1,15 @@
-// Interval arithmetic with symbolic ends. An expression is taken apart into
-// its normal form; each atom that depends on a running variable becomes a set,
-// and the sets add up.
+// Interval arithmetic with symbolic ends. An expression is taken apart into its
+// normal form; each atom that depends on a running variable becomes a set, and
+// the sets add up. A set holds all values and may hold more.
+//
+//   v*64 + i*8 + j, i and j in 0..7  v*64 .. v*64 + 63
+//   i*8 + j where i*8 + j < 120      0 .. 119: the slack 119 - i*8 - j of the
+//     i in 0..15, j in 0..7          condition, added to the sum, cancels both
+//
+// Most sums run over multiples of different loop variables between constants;
+// of these the ends are added as numbers (PlainSum), with no expression in
+// between. A sum in which a variable stands twice is simplified first, since (i
+// + j) - i is not as wide as its parts suggest.
 #include "kiln/ir/arith/int_set.h"
 
 #include <algorithm>
@@ -133,7 +142,7 @@ class Evaluator {
     return {Int(0, e.dtype), last};
   }
 
-  // What constant bounds say, with every running variable in its range.
+  // The constant bounds of `e`, with every running variable in its range.
   IntSet Constant(const BinaryNode& e) {
     Analyzer local;
     for (const auto& [var, range] : domains_) {
@@ -217,7 +226,7 @@ bool IsSimple(const Linear& sum, Analyzer* analyzer) {
                                 });
 }
 
-// The normal form of a sum of terms that stand still.
+// The normal form of a sum of terms that do not vary.
 std::optional<Linear> Simplified(Linear sum, Analyzer* analyzer) {
   if (IsSimple(sum, analyzer)) return sum;
   const Expr e = ToExpr(&sum, DType::Index());
@@ -232,8 +241,8 @@ Expr Plus(const Expr& sum, int64_t number) {
   return number > 0 ? Add(sum, Int(number)) : sum;
 }
 
-// The same for a sum of terms, the first of them positive: what ToExpr makes
-// for either end begins with the terms, which are made once.
+// `sum` plus `low` and plus `high`, for a sum of terms of which the first is
+// positive: both ends begin with the terms, which are made once.
 std::optional<IntSet> BetweenPositive(Linear* sum, int64_t low, int64_t high) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   if (low == least || high == least) return std::nullopt;
@@ -260,13 +269,13 @@ std::optional<IntSet> Between(Linear sum, int64_t low, int64_t high) {
 }
 
 // A sum of multiples of digits of different variables that run between
-// constants, whose ends are added up as numbers, and of what stands still.
+// constants, whose ends are added up as numbers, and of terms that do not vary.
 class PlainSum {
  public:
   explicit PlainSum(const Domains& domains) : domains_(domains) {}
 
-  // Adds scale * e; false where that is no such sum. A variable that comes
-  // twice takes a simplifier first.
+  // Adds scale * e; false where `e` is another kind of sum, or a variable comes
+  // twice, which a simplifier has to see first.
   bool Add(const Expr& e, int64_t scale) {
     if (!e.MayUse(domains_.var_bits())) {
       Decompose(e, scale, &rest_);
@@ -325,7 +334,7 @@ std::optional<IntSet> EvalPlainSum(const Expr& e, const Domains& domains,
   return std::move(sum).Set(analyzer);
 }
 
-// The normal form first: (i + j) - i has to lose i.
+// Tries `e` as it stands, then simplified: (i + j) - i has to lose i.
 IntSet EvalWith(const Expr& e, const Domains& domains, Analyzer* analyzer) {
   if (!e.dtype().is_int() || !e.dtype().is_scalar()) return {};
   if (auto set = EvalPlainSum(e, domains, analyzer)) return *std::move(set);
@@ -404,7 +413,7 @@ Expr SlackOf(const Expr& conjunct) {
   return nullptr;
 }
 
-// What a conjunct of a predicate leaves above 0.
+// The sum that a conjunct of a predicate keeps at 0 or above.
 struct Slack {
   DType dtype;
   Linear sum;

@@ -1,3 +1,19 @@
+// Bindings are injective over the loops where their values determine every loop
+// variable. So the solver is told that all bindings are known, and asked
+// whether each variable follows. An injective map of N points into a box of N
+// points reaches all of the box; hence, for a bijection, points and box are
+// counted.
+//
+//   loops i < 15, j < 9 where f < 128, with f = i*9 + j;
+//   bindings f // 16 and f % 16
+//     both together give f, f gives i = f // 9 and j = f % 9: injective
+//     values in 0..7 and 0..15: a box of 128, and 128 points: bijective
+//   where f < 127: 127 points in a box of 128, refused
+//
+// Whether a map is injective is tried by the digits of its loops first
+// (iter_map_digits.cc), which needs no analyzer. Both methods are incomplete:
+// (i + j, i - j) is injective, but neither sum tells a digit, and it is
+// refused.
 #include "kiln/ir/arith/iter_map.h"
 
 #include <utility>

@@ -1,6 +1,13 @@
 // The digit (low, high) of a loop variable v is v % high // low. A sum tells
 // its digits where each coefficient exceeds what the smaller ones add up to;
 // digits tell v where they follow each other from 1 up to its extent.
+//
+//   i*8 + j, i < 4, j < 8                  8 exceeds 7: tells i and j, whole
+//   f // 12, f // 4 % 3, f % 4, f < 60     (12, 60), (4, 12), (1, 4): tell f
+//   i*7 + j, i < 4, j < 8                  7 does not exceed 7: tells neither
+//
+// Only sums of digits of loops from 0 with constant extents are understood;
+// anything else is left to iter_map_solver.h.
 #include "kiln/ir/arith/iter_map_digits.h"
 
 #include <algorithm>

@@ -1,3 +1,19 @@
+// A sum is read as a number in a mixed radix. In c * x + rest, where no two
+// values of the rest are c or more apart, x is known once the sum is:
+//
+//   x = (sum - low) // c      rest = (sum - low) % c + low      low = min(rest)
+//
+// so that terms are taken off from the largest coefficient on. What becomes
+// known helps the other sums: a known term is subtracted from each, and digits
+// of one expression that follow each other are merged.
+//
+//   loops i < 6, j < 8, f = i*8 + j; known are p = f // 12 and q = f % 12
+//     f // 12 and f % 12 meet at 12:       f = p*12 + q
+//     f is a sum, 8 > j:                   i = f // 8, j = f % 8
+//
+// A symbolic coefficient dominates what is proved to be below it: n*x + y with
+// 0 <= y < n. Products of two loop variables are not taken apart, and of
+// several equations in the same variables none is eliminated against another.
 #include "kiln/ir/arith/iter_map_solver.h"
 
 #include <cstdlib>
@@ -56,7 +72,8 @@ bool IterMapSolver::IsQuasiAffine(const Linear& linear, int depth) const {
   return true;
 }
 
-// The terms that vary. False where a term is a product of two that do.
+// The terms that vary over the loops, each as its one factor that varies and
+// the product of the others; false where two factors of a term vary.
 bool IterMapSolver::ToItems(const Linear& linear, Items* items) const {
   for (const Term& term : linear.terms) {
     if (term.atom.kind() != ExprKind::kMul) {

@@ -1,3 +1,15 @@
+// Terms are kept in a short list and found one by one: sums of indices have few
+// terms, and the order in which they came is worth keeping, since ties are
+// printed in it. All atoms are different and no coefficient is 0. Coefficients
+// never are the least int64, so that any of them can be negated; a number that
+// overflows clears `ok`, once and for all, and the caller keeps its expression.
+//
+//   3 + j*8 - u + i*64  is  {8 [j], -1 [u], 64 [i]} + 3, and is written
+//   i*64 + j*8 - u + 3      after SortTerms
+//
+// Most expressions that are simplified stand in normal form already. Spells
+// reads such an expression from its right end and compares it with the terms,
+// so that the same node is returned and none is made.
 #include "kiln/ir/arith/linear.h"
 
 #include <algorithm>

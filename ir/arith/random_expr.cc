@@ -1,3 +1,14 @@
+// The expressions that tests of index arithmetic draw, and what they are worth.
+// Weights favour what the simplifier has rules for: sums, multiples, divisions
+// and remainders by constants, negative ones included. With the variables i and
+// j, depth 4 may give
+//
+//   ((((i * 8) + j) // 4) % 3)
+//
+// Evaluate works by the definition of each kind and knows no rule. Where it
+// divides by zero or overflows, it gives nullopt, and a test skips the point:
+// there, an expression may become anything. A kind of expression is added in
+// RandomExpr::Int or Condition, in Evaluate and in ToText.
 #include "kiln/ir/arith/random_expr.h"
 
 #include <cstdio>

@@ -2,9 +2,13 @@
 // divisor is a digit group of some x: (x % high) // low, where `high` may be
 // missing (no remainder taken) and low may be 1. For the same x:
 //
-//   k * (x % h // m) + k2 * (x % m // l)  =  k2 * (x % h // l)  if k * l = k2 *
-//   m k * (x % h // l) - k2 * (x % h // m)  =  k * (x % m // l)   if k * m = k2
-//   * l k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
+//   k * (x % h // m) + k2 * (x % m // l)  =  k2 * (x % h // l)
+//                                               if k * l = k2 * m
+//   k * (x % h // l) - k2 * (x % h // m)  =  k * (x % m // l)
+//                                               if k * m = k2 * l
+//   k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
+//
+// so that (x // 4) * 4 + x % 4 is x, and x - (x // 8) * 8 is x % 8.
 #include <algorithm>
 #include <utility>
 

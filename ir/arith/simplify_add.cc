@@ -1,4 +1,17 @@
-// Sums and products: collecting the normal form.
+// Integer arithmetic is exact here, so that sums and products by constants may
+// be spread out and collected in any order. Rather than rewriting trees by
+// rules, Linearize(e, scale, out) adds scale * e to a list of terms; on its way
+// down the scale takes up signs and constant factors, and no tree is built in
+// between:
+//
+//   (i + 3)*8 - i*2      8 [i] + 24, then -2 [i]:    i*6 + 24
+//   k + (j*8 + i*64)     1 [k], 8 [j], 64 [i]:       i*64 + j*8 + k
+//
+// Divisions hand the linear form of their operand to simplify_div.cc (or, by a
+// symbol, to simplify_symbolic.cc), and the finished list goes through
+// recombine.cc. Products of sums are multiplied out up to kMaxExpanded terms; a
+// larger one becomes one atom. Where a number overflows, the expression keeps
+// its form and only its operands are simplified.
 #include <algorithm>
 #include <utility>
 
@@ -52,8 +65,9 @@ Linear Expand(const Linear& a, const Linear& b) {
 
 }  // namespace
 
-// A sum that is as ToExpr writes it, of multiples of different variables of
-// which only bounds are known, or one digit of such a variable.
+// Whether `e` is a sum as ToExpr writes it, of positive multiples of different
+// variables that have no known value (and a constant), or one digit of such a
+// variable.
 bool Context::IsSimpleSum(const Expr& e) {
   if (AsInt(e)) return false;
   if (IsSimpleDigit(e)) return true;

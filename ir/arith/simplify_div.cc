@@ -1,8 +1,14 @@
-// Division by a positive constant, rounding down.
+// Division by a positive constant c, rounding down. Multiples of c leave the
+// division as they are. Of the terms that stay, those that cannot carry the
+// others to the next multiple of a common divisor g go, and the division is by
+// c / g:
 //
 //   (i * 8 + j + 3) // 8       i + (j + 3) // 8
-//   (i * 4 + j) // 8           i // 2           where 0 <= j < 4
+//   (i * 4 + j) // 8           i // 2           where 0 <= j < 4, g = 4
 //   x // 4 // 2                x // 8
+//
+// A remainder is treated alike; what the quotient loses there is kept: (i * 4 +
+// j) % 8 is i % 2 * 4 + j.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,18 @@
-// Conditions and choices between values.
+// An operand of `and` is evaluated only where the ones before it hold, so it is
+// simplified under them, and `or` is the same with the opposite truth. Then
+// each operand is tried under all others, later ones too, and goes if they
+// imply it:
+//
+//   f < 5 and (f < 9 and f < 3)      f < 9 follows from f < 5;
+//                                    f < 5 follows from f < 3:   f < 3
+//   i < 8 and A[i] < 0 and i < 3     stays
+//
+// The second step is left out where an operand may fault, as a load and a
+// division by an unknown number do: an earlier operand may be its guard, even
+// if a later one implies it. The branches of if_then_else are simplified under
+// their condition; those of select are not, for both are evaluated:
+//
+//   if_then_else(i < 8, T.min(i, 8), 0)    if_then_else(i < 8, i, 0)
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
@@ -98,7 +112,7 @@ Expr Context::SimplifyJunction(const Expr& e) {
       if (const int64_t* known = AsInt(part)) {
         if ((*known != 0) == neutral) continue;
         UndoTo(mark);
-        // What stands before a constant is still evaluated, with no effect.
+        // The operands before this one would be evaluated without effect.
         return Bool(!neutral);
       }
       Assume(part, neutral);

@@ -1,5 +1,21 @@
-// Statements: what holds where a statement runs is known while its
-// expressions are simplified.
+// A walk over the statements keeps one context up to date. A loop variable and
+// a block iterator are bound on the way down and unbound on the way up;
+// conditions of branches and predicates of blocks are assumed and taken back:
+//
+//   for i in range(16):                     for i in range(16):
+//     for j in range(8):             ->       for j in range(8):
+//       A[(i * 8 + j) // 8] = 1                 A[i] = 1
+//
+//   for i in range(64):                     for i in range(64):
+//     if i < 10:                     ->       if i < 10:
+//       if i < 20: A[i] = 1                     A[i] = 1
+//       else: A[0] = 1
+//
+// A condition that reads memory is not assumed, since a store below it may
+// change what it read. A block iterator is known by its domain only, not as its
+// binding, so that blocks stay separate from the loops around them. Shapes of
+// buffers and annotations stay as they are, and so do statements nested below
+// kMaxDepth.
 #include <utility>
 
 #include "kiln/ir/arith/context.h"
@@ -61,7 +77,7 @@ class StmtSimplifier {
     return MakeFor(std::move(fields));
   }
 
-  // What a condition says holds until something is stored: loads are left out.
+  // Assumes the conjuncts that no store below can change: those without loads.
   void AssumeLasting(const Expr& condition, bool value) {
     const auto* binary = condition.As<BinaryNode>();
     const ExprKind all = value ? ExprKind::kAnd : ExprKind::kOr;
@@ -84,8 +100,8 @@ class StmtSimplifier {
     const auto* realize = s.As<BlockRealizeNode>();
     Expr predicate = Simplify(realize->predicate);
     bool changed = predicate != realize->predicate;
-    // Once without the predicate: where extents are symbolic, what follows from
-    // it can take all the work that one call may do.
+    // Values are simplified without the predicate first: where extents are
+    // symbolic, the constraints that it adds can use up the work of one call.
     std::vector<Expr> values;
     for (const Expr& value : realize->values) values.push_back(Simplify(value));
     const size_t mark = context_.depth();

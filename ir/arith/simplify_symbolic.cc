@@ -1,4 +1,4 @@
-// Division by what is not constant:
+// Division by an expression that is not constant:
 //
 //   (x * n + y) // n    x       where 0 <= y < n
 //   (x * n + y) % n     y       where 0 <= y < n
@@ -28,7 +28,8 @@ bool TakeOutFactors(const Expr& atom, const Factors& divisor, Expr* rest) {
   return true;
 }
 
-// Splits x into multiples of `divisor` (one term or a whole sum) and the rest.
+// Takes the multiples of `divisor` (one term or a whole sum) out of x and
+// returns them divided by it.
 Linear SplitSymbolic(Linear* x, const Linear& divisor) {
   Linear multiples, rest;
   if (divisor.terms.size() != 1 || divisor.constant != 0) return multiples;

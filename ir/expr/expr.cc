@@ -1,3 +1,17 @@
+// Makers keep two promises for all expressions. The operands of an operator are
+// of one type: a scalar meets a vector by broadcast, anything else is a bug of
+// the caller. And an operator on two integer constants is a constant wherever
+// the result fits its type, as is Not of a constant; nothing else is simplified
+// (ir/arith does that).
+//
+//   Add(Mul(Int(3), Int(4)), i)               12 + i
+//   2147483647 + 1 as int32, 3 + 4 as uint64  stay: they wrap, or are stored as
+//                                             bits that int64 would misread
+//   Add(Ramp(i, 1, 4), Int(2))                Ramp(i, 1, 4) + Broadcast(2, 4)
+//
+// Substituting numbers for variables therefore leaves no trees of constants
+// behind. Small numbers of index type and the two bools are nodes that all
+// expressions share and that live forever.
 #include "kiln/ir/expr/expr.h"
 
 #include <cmath>

@@ -1,3 +1,16 @@
+// A rewrite returns the very node that it was given when no operand changed. So
+// callers see by comparing pointers that nothing happened, and trees that
+// differ in one place share all others:
+//
+//   A[i] + (j*8 + k) with i = 5      A[5] + (j*8 + k), the sum being shared
+//
+// Every node knows which variables occur in it, as one of 32 bits for each. A
+// bit that is not set proves that the variable does not occur, and the walk
+// stops there, at j*8 + k in the example; a set bit may stand for another
+// variable and proves nothing. `has_loads` does the same for reads.
+//
+// A buffer is no operand: the shape of what a load reads is neither visited nor
+// rewritten. A node that stands in a tree twice is visited twice.
 #include "kiln/ir/expr/visit.h"
 
 #include <algorithm>
@@ -161,8 +174,9 @@ namespace {
 
 using VarValue = FunctionRef<const Expr*(const VarNode*)>;
 
-// Null where nothing changes, so that no references are counted in vain. What
-// uses none of the variables of `bits` is not looked through.
+// `e` with its variables replaced; null where nothing changes, so that no
+// references are counted in vain. Operands that use none of the variables of
+// `bits` are not visited.
 Expr Replaced(const Expr& e, uint32_t bits, VarValue value_of) {
   if (!e.MayUse(bits)) return nullptr;
   if (const VarNode* var = e.As<VarNode>()) {

@@ -1,4 +1,14 @@
-// Calls of intrinsics.
+// Each family of intrinsics is a class; CompileCall picks it by the intrinsic
+// and the types of the operands. A float of any width is computed as a double,
+// which is rounded once to its type; an integer is computed on its bits and
+// wrapped:
+//
+//   T.sqrt(x), float16, x = 2     UnaryCall: 1.41421356..., rounded: 1.4140625
+//   T.popcount(x), int8, x = -1   BitCall: the low 8 bits of x, 8 of them set
+//
+// A function of one float is added as a row of FindUnary, of two floats as a
+// row of FindBinary, any other as a class and a branch of CompileCall. A call
+// without a branch is refused when the code is made, so that no run meets it.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -21,8 +31,8 @@ double Sigmoid(double x) {
 }
 double Exp10(double x) { return std::pow(10.0, x); }
 
-// The function behind an intrinsic from one float to one of the same type;
-// nullptr when it is none.
+// The function of an intrinsic from one float to one of the same type; nullptr
+// for other intrinsics.
 RealUnary FindUnary(Intrinsic op) {
   static constexpr struct {
     Intrinsic op;
@@ -169,8 +179,8 @@ class BitCall : public ExprCode {
     return Shift(x, y);
   }
 
-  // By the width or more, or a negative number, which counts as a large one:
-  // no bit stays but for the sign.
+  // A shift by the width or more, or by a negative number, which counts as a
+  // large one, leaves no bit but the sign.
   int64_t Shift(int64_t x, int64_t y) const {
     const bool all = y < 0 || y >= dtype_.bits();
     if (op_ == Intrinsic::kShiftLeft) {
@@ -383,7 +393,7 @@ ExprPtr CompileIntCall(const CallNode& call, Scope& scope) {
   return Refuse(call, absl::StrCat(" on ", operand.ToString()), scope);
 }
 
-// Operations on floats that give a float; null when it is none.
+// Code of an operation on floats that gives a float; null for other calls.
 ExprPtr TryRealCall(const CallNode& call, Scope& scope) {
   const DType dtype = call.dtype.Element();
   if (!dtype.is_float()) return nullptr;

@@ -233,7 +233,7 @@ class RootNest : public ElementNest {
   Ranges* ranges() { return &ranges_; }
   void SetBody(NestPtr body) { body_ = std::move(body); }
   void Run(Frame& frame, const WantedElement& wanted) override {
-    // A run may begin within another of the same nest, by way of what it reads.
+    // A run may begin within another of the same nest: its reads run nests.
     const Ranges before = ranges_;
     ranges_ = all_;
     body_->Run(frame, wanted);

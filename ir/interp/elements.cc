@@ -1,6 +1,15 @@
 // The buffers start unwritten. A read of an unwritten element runs the nest of
 // that buffer (element_nest.h) for this element, where further reads do the
 // same; the flags that the interpreter keeps of what was written are the memo.
+//
+//   for i, j, k: C[i, j] = C[i, j] + A[i, k] * B[k, j]
+//   for i, j:    D[i, j] = C[i, j] + 1
+//
+//   D[5, 7]    runs the nest of D for this element, which reads C[5, 7]
+//   C[5, 7]    runs the nest of C for this element: all k, no other i and j
+//
+// That an element has one last value, and that its readers come after all of
+// its writes, is checked once for the function (element_order.h).
 #include "kiln/ir/interp/elements.h"
 
 #include <algorithm>

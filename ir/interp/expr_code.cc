@@ -1,5 +1,20 @@
-// Expressions as trees of small objects, one class for each kind of node and
-// operator.
+// An expression becomes a tree of objects, one class for each kind of node and
+// operator. Kinds, types and names are looked at once, when the tree is made;
+// evaluating a node is one virtual call:
+//
+//   A[i + 1] * x of float32     RealBinary<Mul>
+//                                 LoadCode      the slot of A
+//                                   IntBinary<Add>    VarCode i, IntConstant 1
+//                                 VarCode x
+//
+// There are no vector values. A lane is asked for by its number, Ramp counts
+// with it, Broadcast ignores it; a node above a vector is so evaluated once per
+// lane.
+//
+// A failure goes to the frame, evaluation continues with 0, and the next
+// statement does not run. Overflow and a division by 0 are failures of index
+// arithmetic alone (int64, no load in it); data wraps, and has x // 0 = 0 and
+// x % 0 = x.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -53,8 +68,9 @@ class VectorVarCode : public ExprCode {
   int slot_;
 };
 
-// Integer operands but for lazy ones; narrower types are extended, so that
-// one arithmetic serves all but uint64.
+// Operators on integers and bools. Narrower types are extended, so that one
+// arithmetic serves all but uint64. And and Or evaluate their right operand
+// only where it decides.
 template <ExprKind K>
 class IntBinary : public ExprCode {
  public:
@@ -94,7 +110,7 @@ class IntBinary : public ExprCode {
     return WrapInt(dtype_, out);
   }
 
-  // By 0, and the least number by -1.
+  // The value of a division by 0, and of the least number by -1.
   static int64_t UncommonDivision(int64_t x, int64_t y) {
     const bool divides = K == ExprKind::kFloorDiv || K == ExprKind::kTruncDiv;
     return (y == 0) == divides ? 0 : x;

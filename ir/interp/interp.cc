@@ -1,5 +1,17 @@
 // A function becomes a tree of code objects whose variables and buffers are
 // slots of a frame; a run fills the slots of the parameters and runs the tree.
+//
+// The patterns of the signature that tell symbolic dimensions are put in an
+// order in which each has at most one unknown. Patterns that are one variable
+// come first; those with one unknown follow, as often as one is found, and all
+// others are checks.
+//
+//   A: (n + m,), B: (2*n - k,), C: (k,)      called with 11, 5 and 1 elements
+//     C tells k = 1;  B tells n = (5 + 1) / 2 = 3;  A tells m = 11 - 3 = 8
+//   B with 6 elements is refused: 6 + 1 is no multiple of 2
+//
+// The order is found when the code is made, so that a function whose dimensions
+// no shape tells, such as A: (n // 2,), is refused before it runs.
 #include "kiln/ir/interp/interp.h"
 
 #include <utility>
@@ -24,7 +36,8 @@ using interp_internal::View;
 
 namespace {
 
-// A number of the argument list that a pattern of the signature matches.
+// An extent, stride or offset of an argument, and the code that matches it with
+// its pattern in the signature.
 struct Symbol {
   enum Kind { kExtent, kStride, kOffset } kind;
   size_t param;
@@ -32,7 +45,7 @@ struct Symbol {
   MatchCode code;
 };
 
-// The same before it is known which comes first.
+// A pattern of the signature, before its place in the order is known.
 struct Pattern {
   Symbol::Kind kind;
   size_t param;
@@ -89,8 +102,8 @@ void Interpreter::Impl::AddPatterns(size_t p, std::vector<Pattern>* patterns) {
   }
 }
 
-// Patterns that are one variable come first, as they define it, then those in
-// which one is left to find.
+// Orders the patterns: single variables, those with one unknown variable for as
+// long as there are any, and the checks.
 void Interpreter::Impl::AddSymbols() {
   std::vector<Pattern> patterns;
   for (size_t p = 0; p < params.size(); ++p) {

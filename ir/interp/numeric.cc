@@ -1,3 +1,14 @@
+// Every float of 16 bits is a double exactly, so that rounding is done on
+// doubles: scaled by the unit of its last place, a value is rounded to a whole
+// number, ties to even, and scaled back. The unit stops shrinking at the
+// smallest normal number, which makes subnormals round right as well.
+//
+//   2049 as float16     unit 2:   1024.5 -> 1024, 2048
+//   65520 as float16    unit 32:  2047.5 -> 2048, 65536: infinity
+//
+// Encode adds the exponent field, made one too small, to the digits with their
+// leading 1, which carries into it: 1.0 is (14 << 10) + 1024 = 0x3c00. A
+// subnormal has no leading 1 and keeps the field 0.
 #include "kiln/ir/interp/numeric.h"
 
 #include <cmath>
@@ -52,7 +63,7 @@ uint16_t Encode(Format format, double value) {
   const int leading = std::max(exponent - 1, format.min_exponent);
   const int digits = static_cast<int>(
       std::ldexp(std::fabs(value), format.fraction_bits - leading));
-  // A subnormal has no hidden bit, which is what the sum below gives it.
+  // A subnormal has no hidden bit, so that the sum below leaves its field 0.
   return sign | (((leading + bias - 1) << format.fraction_bits) + digits);
 }
 

@@ -33,6 +33,7 @@ inline int64_t WrapInt(DType dtype, int64_t value) {
 }
 
 // Towards zero; values out of range become the nearest bound, NaN becomes 0.
+// As a bool: whether `value` is not 0, which NaN is not.
 int64_t RealToInt(double value, DType to);
 // `value` of type `from`, rounded once to the float type `to`.
 double IntToReal(int64_t value, DType from, DType to);

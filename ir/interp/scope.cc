@@ -1,3 +1,19 @@
+// While code is made, the scope maps names to slots, and a slot is never used
+// for a second name: whoever runs the code finds every variable and view by
+// number.
+//
+// A pattern such as an extent n * 2 + m is solved for its one unknown: LineIn
+// writes the pattern as factor * n + rest, and Match subtracts the rest from
+// the value and divides by the factor, or fails where that leaves a remainder.
+//
+//   n * 2 + m, m = 3     factor 2, rest m:  11 gives n = 4, 10 is refused
+//   n // 2               no line: nothing tells n
+//
+// A match_buffer copies nothing. Its view shares the storage of its source and
+// takes over the strides of the dimensions that it keeps:
+//
+//   V = T.match_buffer(A[vi, 2:5], (3,), strides=[s], elem_offset=o)
+//     of A with 4 x 6 elements:  shape (3,), s = 1, o = vi * 6 + 2
 #include "kiln/ir/interp/scope.h"
 
 #include <limits>
@@ -106,7 +122,8 @@ struct Line {
   Expr factor, rest;
 };
 
-// Of `e`, where the variable stands in sums and products only.
+// `e` as a line in `var`; nullopt where `var` stands in anything but sums and
+// products with other values.
 std::optional<Line> LineIn(const Expr& e, const Var& var) {
   if (e.get() == var.get()) return Line{Int(1), Int(0)};
   if (!UsesVar(e, var)) return Line{Int(0), Cast(DType::Index(), e)};

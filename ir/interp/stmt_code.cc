@@ -1,4 +1,22 @@
-// Statements as trees of small objects.
+// A statement becomes a tree of objects like an expression (expr_code.cc). A
+// block is run by its definition, which all schedules have to keep:
+//
+//   for k in range(3):
+//     with T.block("C"):
+//       vk = T.axis.reduce(3, k)
+//       T.where(k < 2)
+//       with T.init(): C[0] = 0
+//       C[0] = C[0] + A[vk]
+//
+//   k = 0: vk = 0 is the first of its domain: init, then the body
+//   k = 1: the body
+//   k = 2: the predicate fails, and nothing of the block is evaluated
+//
+// The init runs where all reduction iterators are at the start of their
+// domains; an iterator outside of its domain is an error. A store evaluates all
+// lanes of its value before it writes one. The outermost loop over threadIdx
+// around a barrier starts a group of threads (threads.h); the loops over
+// threadIdx below it then run the one iteration that is the thread's own.
 #include "absl/strings/str_cat.h"
 #include "kiln/base/check.h"
 #include "kiln/ir/interp/numeric.h"

@@ -1,3 +1,21 @@
+// Threads are fibers, of which one runs at a time and up to the next barrier:
+//
+//   for t in T.thread_binding(2, thread="threadIdx.x"):
+//     S[t] = A[t]
+//     T.tvm_storage_sync("shared")
+//     B[t] = S[1 - t]
+//
+//   thread 0: S[0] = A[0], waits       thread 1: S[1] = A[1], waits
+//   both wait at the same barrier, so
+//   thread 0: B[0] = S[1], done        thread 1: B[1] = S[0], done
+//
+// After each round all threads have to stand at one barrier or to be done. Each
+// has its own copy of the frame, so that variables and local buffers are its
+// own; buffers of a shared scope are found by the allocation that asks for
+// them.
+//
+// The order is always the same, so that runs repeat. A race between two
+// barriers is therefore not found: it gives the value of this order.
 #include "kiln/ir/interp/threads.h"
 
 #include <ucontext.h>

@@ -1,4 +1,16 @@
-// Expressions, buffers, and references to nodes.
+// A table is read from its beginning, and a node may refer to earlier nodes
+// only. So there are no cycles and nothing recurses, and the depth and the size
+// of the tree that a node stands for follow from those of its operands:
+//
+//   node 1: IntImm 1        size 1
+//   node 2: Add(1, 1)       size 3
+//   node i: Add(i-1, i-1)   size 2^i - 1;  node 25 has more than kMaxTreeSize
+//
+// Both are bounded as each node is read, and all later code may walk the tree
+// by recursion. Nodes are made by their constructors rather than by the makers,
+// which fold constants and take wrong types for a bug: what was written has to
+// come back as it was, and a wrong type is an error of the file, told here or
+// by VerifyFunction.
 #include <algorithm>
 #include <unordered_map>
 

@@ -1,4 +1,14 @@
-// Statements, attributes, and the table as a whole.
+// Reads a table node by node into entries_; the node at hand is current_, whose
+// depth and size grow with each reference that it uses (expr_reader.cc). For
+// B[i] = A[i]:
+//
+//   1: IntImm 8               2: Buffer B, shape [1]    3: Var i
+//   4: Buffer A, shape [1]    5: Load 4 [3]             6: Store 2 [3], value 5
+//
+// The first failure is kept, and reading goes on to the end of the node with
+// null references in place of what failed. A node is therefore built without
+// looking into its operands, or after ok() was asked. Enumerations count from 1
+// in the message, so that a missing field is no valid value.
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/serial/reader.h"
 

@@ -1,3 +1,15 @@
+// A node is written behind all nodes that it refers to, and once, however often
+// it is shared: refs_ maps the address of a node to its position. The store
+// A[i] = A[i] * 2.0, with A of 8 elements, becomes
+//
+//   1: IntImm 8           2: Buffer A, shape [1]
+//   3: Var i              4: Load 2 [3]
+//   5: FloatImm 2.0       6: Mul [4, 5]
+//   7: Store 2 [3], value 6
+//
+// The message so has the size of the program's graph and hardly nests, and what
+// was one variable or one buffer is one again when it is read. Two equal nodes
+// that the program does not share are written twice.
 #include "kiln/ir/serial/writer.h"
 
 #include "kiln/ir/expr/visit.h"

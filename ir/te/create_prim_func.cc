@@ -1,4 +1,7 @@
 // Formulas become blocks, in an order in which each comes after what it reads:
+// the tensors that a formula reads are added before it, each once. Every axis
+// becomes a loop and a block iterator bound to it, and a reduction an init and
+// an update:
 //
 //   C(i, j) = sum_k A(i, k) * B(k, j)
 //

@@ -1,4 +1,19 @@
-// Convolutions.
+// An output element of a convolution is a sum over the taps of the kernel and
+// the input channels. One formula makes c1d, c2d, c3d, grp and dil:
+//
+//   conv2d_nhwc(n, h, w, co) = sum over rh, rw, rc of
+//       PadInput(n, h*s + rh*dilation, w*s + rw*dilation, first + rc)
+//         * weight(rh, rw, rc, co)      first: the first channel of co's group
+//
+// Padding is a stage of its own, and its zeros are choices by conditions on the
+// indices; that is how the count of needed work tells them from data (ir/work):
+//
+//   PadInput(n, h, w, c) = inputs(n, h - 1, w - 1, c)
+//       if 1 <= h and h < 9 and 1 <= w and w < 9 else 0     8 x 8, padded by 1
+//
+// A transposed convolution reads at i // s where i % s == 0 and 0 elsewhere, as
+// if s - 1 zeros stood between the elements. A convolution is added as a
+// function here, declared in ops.h, and a row in workloads.cc.
 #include "kiln/ir/te/ops.h"
 
 namespace kiln::te {

@@ -1,3 +1,13 @@
+// A table: each row has a name, the names of the dimensions, four shapes of
+// which the first is the default, a bit for each dimension that may be 0 (the
+// padding), and the function of ops.h that makes the formulas. A workload is
+// added as a row; one without constant weights is also listed in HasWeights. A
+// specification is read from its end:
+//
+//   gmm:512,512,64:layout_free:strict    errors, layout, then N, M, K and gmm
+//
+// Dimensions are below 2^31, so that no extent overflows; that a tensor is not
+// empty and has at most 2^40 elements is checked on the finished function.
 #include "kiln/ir/te/workloads.h"
 
 #include <algorithm>

@@ -1,3 +1,19 @@
+// A program is written as tokens in the order of one walk. Each node begins
+// with its kind and each list with its length, so that the bytes can be read
+// back in one way only: equal bytes, equal programs. A variable or buffer is
+// the number of its first appearance, where its type, or its shape, follows;
+// names and ids are left out, so that programs that differ in them alone have
+// equal bytes.
+//
+//   def f(a, b), A and B of 8 float32           f, g: the same bytes
+//     for i in range(8): B[i] = A[i]
+//   def g(x, y), X and Y of 8 float32
+//     for k in range(8): Y[k] = X[k]
+//       a, x: 0   A, X: 1   b, y: 2   B, Y: 3   i, k: 4
+//
+// The form is a string rather than a hash, so that comparing two is exact.
+// Nodes that are shared are written at each place where they stand. The order
+// of attributes is that of their keys; nothing is simplified or sorted.
 #include "kiln/ir/tensor/canonical.h"
 
 #include <cstring>

@@ -1,3 +1,16 @@
+// As for expressions, a rewrite gives back the node itself where nothing
+// changed, and a list of expressions is copied only when one of them did
+// (`Mapped`):
+//
+//   for i in range(8):          with n = 4
+//     A[i] = T.float32(0)       the same store
+//     B[i] = A[i + n]           a new store, in a new sequence in a new loop
+//
+// Shapes, strides and offsets belong to their buffer, and a buffer is known by
+// its identity: ForEachExpr shows them where the buffer is defined, but
+// MapExprs, and with it Substitute, leaves them alone. Whoever replaces a
+// variable of a shape makes a new buffer and puts it everywhere by
+// ReplaceBuffers.
 #include "kiln/ir/tensor/visit.h"
 
 #include <optional>

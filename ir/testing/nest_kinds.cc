@@ -1,4 +1,17 @@
-// Nests of one block with the iterators vi < n and vj < m.
+// Nests of one block with the iterators vi < n and vj < m, one function for
+// each kind. Reduce, for instance, may write
+//
+//   for i in range(5):
+//       for j in range(7):
+//           with T.block("B0"):
+//               vi = T.axis.spatial(5, i)
+//               vj = T.axis.reduce(7, j)
+//               with T.init():
+//                   Y1[vi] = T.float32(0)
+//               Y1[vi] = Y1[vi] + A0[vi, vj]
+//
+// A kind is added as a function here, declared in nest_writer.h, and a row of
+// AddNest in random_nests.cc.
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/testing/nest_writer.h"
 

@@ -1,6 +1,16 @@
 // Nests beyond one block over a plane: blocks inside blocks, with views and
 // buffers of their own; bodies that are loops; indices through variables and
-// narrow types; predicates; results of other types.
+// narrow types; predicates; results of other types. Guarded, for instance, may
+// write
+//
+//   for i, j in T.grid(4, 6):
+//       with T.block("B0"):
+//           vi = T.axis.spatial(4, i)
+//           vj = T.axis.spatial(6, j)
+//           T.where((i + j) % 2 == 0)
+//           X1[vi, vj] = A0[vi, vj]
+//
+// A kind is added as in nest_kinds.cc.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

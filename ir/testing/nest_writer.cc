@@ -1,4 +1,17 @@
-// What all kinds of nests share: parameters, expressions, loops and blocks.
+// Programs are written as text and then read: the text of a failing program can
+// be printed and kept, and the reader is tested along the way.
+//
+// Each iterator of a block brings its own loops, one or two, and a binding in
+// terms of them. The loops of all iterators may so stand in any order, and
+// every program is in bounds as long as each axis is:
+//
+//   MakeAxis("vj", "spatial", "7"), split by 4
+//     loops    j0 in range(2), j1 in range(4)
+//     binding  vj = T.axis.spatial(7, j0 * 4 + j1)
+//     where    j0 * 4 + j1 < 7
+//
+// Indices that come from data, such as C2[vj], read parameters whose contents
+// are drawn below the extent that they index (below_).
 #include "kiln/ir/testing/nest_writer.h"
 
 #include <algorithm>
@@ -72,7 +85,8 @@ std::string NestWriter::Load() {
   return Chance(45) ? absl::StrCat(x, "[vi, vj]") : LoadOf(x);
 }
 
-// One that conditions compare with columns is one of them.
+// A scalar parameter. One of another type than the tensors is compared with
+// columns, and its values are columns.
 std::string NestWriter::Scalar(const std::string& dtype) {
   const std::string name = absl::StrCat("s", names_++);
   params_.push_back(absl::StrCat(name, ": T.", dtype));

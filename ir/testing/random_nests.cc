@@ -101,7 +101,7 @@ NestProgram NestWriter::Run(uint64_t seed) {
     read_only_.push_back(Param("A", absl::StrCat(Rows(), ", ", m_), dtype_));
   }
   for (int64_t nests = 1 + Below(large ? 2 : 4); nests > 0; --nests) AddNest();
-  // What nobody would see is copied to a parameter.
+  // A last tensor that is no parameter is copied to one, so that it is seen.
   if (!written_.empty() && written_.back()[0] == 'T') {
     const std::string source = written_.back(), x = NewMatrix();
     Nest(Plane(), {absl::StrCat(x, "[vi, vj] = ", source, "[vi, vj]")});

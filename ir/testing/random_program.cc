@@ -2,6 +2,12 @@
 // operation that fits their shapes, and drops the idea when it would take too
 // many iterations. Every tensor carries a bound of the magnitude of its
 // elements, and stages clamp what has grown too large.
+//
+//   A0 of 5 x 7                                       at most 1
+//   T0: A0 times a new W1 of 7 x 4                    7
+//   T1: max(T0, 0)                                    7
+//   T2: the sum of T1 over its first dimension        35
+//   main(A0, W1, T2): inputs that are read, then tensors that no stage reads
 #include "kiln/ir/testing/random_program.h"
 
 #include <algorithm>

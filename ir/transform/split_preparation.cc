@@ -1,6 +1,15 @@
 // The statements of the root block are sorted into those whose blocks are all
 // marked and the others; a buffer then is constant, prepared (written by the
 // former, read by the latter), of one side, or a reason to refuse.
+//
+//   block "pack", marked: panels = w transposed    block "add": y = x + panels
+//     w         a parameter of main_prepare only
+//     panels    prepared: a parameter of both, in main at the place of w
+//     x, y      parameters of main only
+//     main_prepare(w, panels)  main(x, panels, y)
+//
+// Running prepare and then main is running the function: the marked statements
+// read nothing that others write, so that they may all come first.
 #include "kiln/ir/transform/split_preparation.h"
 
 #include <algorithm>
@@ -20,7 +29,7 @@ namespace {
 
 using Buffers = std::unordered_set<const BufferNode*>;
 
-// What statements touch.
+// The buffers that some statements read and write.
 struct Touched {
   Buffers reads, writes;
 
@@ -29,7 +38,7 @@ struct Touched {
   }
 };
 
-// What is touched through a match_buffer is touched in its source.
+// Counts accesses through a match_buffer for its source, too.
 void AddSources(const std::vector<const MatchBufferRegion*>& matches,
                 Touched* touched) {
   for (auto it = matches.rbegin(); it != matches.rend(); ++it) {
@@ -184,8 +193,8 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // What is prepared stands where the last constant stood that only the
-  // preparation reads, or behind all else.
+  // The prepared buffers take the place of the last constant parameter that
+  // only the preparation reads, or stand behind all other parameters.
   void CollectParams() {
     const int count = static_cast<int>(f_.params.size());
     int place = count;
@@ -239,8 +248,9 @@ class Splitter {
 
   const Function& f_;
   std::vector<Stmt> prepare_, main_;
-  Touched prepared_, rest_;           // by these
-  std::vector<Buffer> own_, shared_;  // allocated there
+  Touched prepared_, rest_;  // by prepare_ and by main_
+  // Allocations that only prepare_ uses, and those that only main_ uses.
+  std::vector<Buffer> own_, shared_;
   SplitFunction result_;
 };
 

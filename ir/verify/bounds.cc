@@ -1,3 +1,17 @@
+// One walk (site_walk.h) meets every access with all that is known there; a
+// bound comes out as proved, as failing in an instance that was found, or as
+// neither. Two questions differ only in what they make of that: CheckBounds
+// refuses what fails, UnprovenAccesses lists all that is not proved.
+//
+//   for i in range(64):       of 64 elements each
+//     B[i] = A[i + 1]         fails where i = 63      refused
+//     B[i] = A[X[i]]          neither                 passes, and A is listed
+//     B[i] = A[X[i] % 64]     proved                  passes
+//
+// An access that is neither passes CheckBounds, as the data may be such that
+// the program is right. Indices are held to the shape of their buffer. Whether
+// a view ends within its storage is asked once, where it is declared; if that
+// is not proved, no access to it is, nor to a view of it (loose_).
 #include "kiln/ir/verify/bounds.h"
 
 #include <unordered_map>
@@ -185,8 +199,8 @@ class RefusingWalk : public BoundsWalk {
     CheckExtent(loop.extent, "the loop");
   }
 
-  // Fewer than none in each instance is no program; a loop may come out empty
-  // in some.
+  // Refuses an extent that is below 0 in all instances. A loop may have one in
+  // some of them, in which it does not run.
   void CheckExtent(const Expr& extent, const std::string& what) {
     if (!Proves(extent, Int(-1))) return;
     Refuse(absl::StrCat(what, " has the negative extent ", PrintExpr(extent),

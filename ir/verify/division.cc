@@ -1,3 +1,15 @@
+// To prove low <= high, the difference high - low is simplified and its terms
+// are looked at one by one: each rule replaces a quotient or remainder by a
+// bound without it, and asks the analyzer for what then has to hold.
+//
+//   v // 4 <= (v + 1) // 4     a // c - b // c >= (a - b) // c:  1 // 4 = 0
+//   f // n <= 13               f < 14 * n
+//   (i*4 + 1) % 5 <= i*4 + 3   x % d <= x for x >= 0:  i*4 + 1 <= i*4 + 3
+//   n <= (n + 4) // 5 * 5      x // c * c >= x - (c - 1):  n + 4 - 4 >= n
+//
+// A divisor may be 0, which gives a quotient of 0 and at most the dividend as
+// remainder: the rules ask for that case too. Only one quotient, or a pair of
+// one divisor, is replaced at a time.
 #include "kiln/ir/verify/division.h"
 
 #include <vector>
@@ -53,7 +65,7 @@ bool ProvesWithout(const std::vector<Term>& terms, size_t i,
          analyzer->CanProveLessEqual(Int(0), Rest(terms, i, i));
 }
 
-// Because quotient `i`, which is subtracted, is no more than the rest.
+// Because quotient `i`, which is subtracted, is no more than the other terms.
 bool ProvesUpTo(const std::vector<Term>& terms, size_t i, Analyzer* analyzer) {
   const BinaryNode& x = *Quotient(terms[i].e);
   const Expr most = Add(Rest(terms, i, i), Int(1));
@@ -74,8 +86,8 @@ bool ProvesByPair(const std::vector<Term>& terms, size_t i, size_t j,
   return analyzer->CanProveLessEqual(Int(0), Add(apart, Rest(terms, i, j)));
 }
 
-// Because the remainder in term `i`, which is subtracted, is no more than what
-// is divided.
+// Because the remainder in term `i`, which is subtracted, is no more than its
+// dividend, and that no more than the other terms.
 bool ProvesByRemainder(const std::vector<Term>& terms, size_t i,
                        Analyzer* analyzer) {
   const auto& x = *terms[i].e.As<BinaryNode>();
@@ -84,8 +96,8 @@ bool ProvesByRemainder(const std::vector<Term>& terms, size_t i,
          analyzer->CanProveLessEqual(x.a, Rest(terms, i, i));
 }
 
-// The least that a quotient or a multiple of one is: of x // c * c what
-// follows from x, and what is known of x // c alone.
+// Lower bounds of a quotient or a positive multiple of one: of x // c * c the
+// one by x, and the constant bound that the analyzer knows.
 std::vector<Expr> Least(const Expr& e, Analyzer* analyzer) {
   const auto* product = e.As<BinaryNode>();
   const bool is_multiple = product && product->kind == ExprKind::kMul;

@@ -15,8 +15,8 @@ namespace kiln::verify_internal {
 //   x // d <= k             where x < (k + 1) * d, for d >= 0 and k >= 0
 //   x % d <= k              where 0 <= x <= k and d >= 0
 //
-// in every case of a min or max. A quotient by 0 is 0, as is a remainder. False
-// also means "cannot tell".
+// in every case of a min or max. By 0, a quotient is 0 and a remainder is 0 or
+// the dividend. False also means "cannot tell".
 bool ProvesByDivision(const Expr& low, const Expr& high, Analyzer* analyzer);
 
 }  // namespace kiln::verify_internal

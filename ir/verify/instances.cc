@@ -1,7 +1,9 @@
 // Trying instances out.
 //
-//   for i in range(100): for j in range(16): if i * 16 + j < 1000: A[i * 16 +
-//   j]
+//   for i in range(100):
+//     for j in range(16):
+//       if i * 16 + j < 1000:
+//         A[i * 16 + j]
 //
 // with A of 999 elements: the slack is 998 - (i * 16 + j). 1,600 instances are
 // tried one by one, each loop in turn and each condition as soon as it stands.

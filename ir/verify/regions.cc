@@ -329,7 +329,8 @@ RegionWalk::Refusal RegionWalk::WhyNotHeld(size_t depth, const Touched& touched,
     return WhyNotHeld(depth, InSource(touched, *match->second), direction);
   }
   if (const auto why = WhyNot(*frame.block, touched, direction)) {
-    // The block begins with the init, which writes what is read afterwards.
+    // A block begins with its init, which writes the elements that the update
+    // reads.
     const bool updates = direction == Direction::kRead && frame.block->init &&
                          Names(*frame.block, touched.buffer, Direction::kWrite);
     return updates ? WhyNotHeld(depth, touched, Direction::kWrite)
@@ -387,7 +388,8 @@ void RegionWalk::CheckNamed(const Buffer& buffer, AddressUse use) {
                     "touches"));
 }
 
-// Where no one can see the accesses, what the block says has to be held.
+// Code behind an address counts as touching all that the block states of the
+// buffer: refuses where the block around does not hold that.
 void RegionWalk::CheckUnheld(const Buffer& buffer, AddressUse use) {
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     const bool other = direction == Direction::kRead

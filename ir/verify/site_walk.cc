@@ -70,7 +70,8 @@ std::optional<Ends> EndsOf(const Expr& index) {
   return ends;
 }
 
-// Adds a step, and what it says to the analyzer, for as long as it lives.
+// Adds a step to the walk and its facts to the analyzer, for as long as this
+// object lives.
 class SiteWalk::Scoped {
  public:
   // `trusted`: what the analyzer takes a definition for instead of its value.
@@ -139,7 +140,8 @@ VarMap ValuesOf(const Steps& steps) {
   return values;
 }
 
-// What the steps say of their loops, the definitions put in.
+// An analyzer that knows the ranges of the loops among the steps, in which
+// defined variables are replaced by their values.
 Analyzer OverLoops(const Steps& steps, const VarMap& values) {
   Analyzer analyzer;
   for (const Step& step : steps) {
@@ -257,7 +259,7 @@ void SiteWalk::WalkIf(const IfNode& node) {
   Walk(node.condition);
   path_.push_back(&node);
   const auto walk = [&](const Stmt& s, const Expr& condition) {
-    // What the branch overwrites may hold no longer.
+    // A condition on data that the branch overwrites may hold no longer.
     const bool lasts = !condition.contents().loads || !StoresTo(s, condition);
     const Scoped holds(this, Step::Condition(lasts ? condition : nullptr));
     Walk(s);

@@ -1,3 +1,20 @@
+// Three steps, each of which relies on the one before. The walk in this file
+// checks the structure: definitions, types, ids. CheckBounds, which reasons
+// about indices, and CheckRegions, which compares accesses with what blocks
+// state, then meet no null reference and no wrong type. The walk keeps what is
+// in scope and stops at the first fault, which tells its path:
+//
+//   for i in range(8):
+//     with T.block("B"):
+//       vi = T.axis.spatial(8, i)
+//       B[i] = A[vi]
+//
+//   main / block "root" / for i / block "B": the loop variable i of a loop
+//   around the block is used inside; ...
+//
+// The loops around a block with iterators are hidden from it, since a block
+// that knows only its iterators can be moved to other loops. Loops bound to
+// threads are not hidden, and a block without iterators hides nothing.
 #include "kiln/ir/verify/verify.h"
 
 #include <algorithm>
@@ -43,7 +60,7 @@ class Verifier {
   void CheckThreadTag(const ForNode& loop);
   void CheckRealize(const BlockRealizeNode& realize);
   void CheckBlock(const BlockNode& block);
-  // What stands inside of a block, where its iterators are defined.
+  // The buffers, regions, init and body of a block, with its iterators defined.
   void CheckInside(const BlockNode& block);
   void CheckRegion(const BufferRegion& region, const char* what);
   void CheckMatch(const MatchBufferRegion& match);
@@ -312,8 +329,8 @@ void Verifier::CheckBlock(const BlockNode& block) {
                                "; it must be int64"));
     }
   }
-  // A block without iterators is no instance of anything: it stands for what
-  // is in it.
+  // A block without iterators only groups the statements inside, which go on
+  // to see the loops around.
   std::unordered_set<const VarNode*> hidden;
   if (!block.iters.empty()) hidden = std::exchange(loops_, {});
   for (const VarNode* loop : hidden) {

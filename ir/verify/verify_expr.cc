@@ -1,3 +1,16 @@
+// Operands are checked before their node, so that a rule may look at types of
+// operands which are known to be right. The makers of ir/expr check the same,
+// but as bugs of their caller; programs that come as bytes are made without
+// them, and a wrong type has to be an error that names its place:
+//
+//   Add(i: int64, X[0]: int32)    "Add of int64 and int32; both operands must
+//                                 have one type"
+//   A[i, j] with A of one         "buffer A has 1 dimensions and 2 indices"
+//   dimension
+//
+// A variable of a let expression is in scope in the body of that let alone, and
+// may not be defined again there. Calls are checked for the number of
+// arguments; of their types, only those of if_then_else.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -136,7 +149,7 @@ void CheckImmediate(const Expr& e, bool fits, Place& place) {
   place.Fail(absl::StrCat("a constant of type ", TypeOf(e)));
 }
 
-// What is wrong with the node itself, its operands taken as correct.
+// Checks the node itself; its operands are known to be correct.
 void CheckNode(const Expr& e, Place& place) {
   switch (e.kind()) {
 #define KILN_CASE(kind, ...) case ExprKind::k##kind:

@@ -29,7 +29,7 @@ bool SharesLoops(const Access& a, const Access& b) {
          a.domain.iters[0].var == b.domain.iters[0].var;
 }
 
-// Of index expressions: the same operations on the same variables.
+// Whether two index expressions are the same operations on the same variables.
 bool Same(const Expr& a, const Expr& b) {
   if (a == b) return true;
   if (a.kind() != b.kind() || a.dtype() != b.dtype() || a->has_loads ||
@@ -47,7 +47,7 @@ bool SameIndices(const Access& a, const Access& b) {
                     b.indices.end(), Same);
 }
 
-// What a write means for a read of the same buffer.
+// Whether a read of the same buffer gets its elements from a write.
 enum class Relation { kNone, kProvides, kUnclear };
 
 Relation RelationOf(const Access& write, const Access& read,

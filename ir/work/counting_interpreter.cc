@@ -1,5 +1,14 @@
-// Every iteration runs, and every value knows whether it is an inserted zero.
-// Values of data stay 0: what is counted depends on iterators only.
+// Runs every iteration and counts what happens, so that it can judge CountWork,
+// which reasons instead. Each value carries whether it is an inserted zero:
+//
+//   P[h] = T.if_then_else(1 <= h, A[h - 1], 0)    h = 0: the 0, inserted
+//   C[h] = C[h] + P[h] * W[0]                     h = 0: 2 FLOP, none needed
+//
+// The product with an inserted zero is inserted again; an addition of one need
+// not run, and is inserted only if both of its operands are. Integers are
+// computed, as indices and conditions need them; floats stay 0, for no count
+// depends on them. Of an argument, the first read of each element that nothing
+// wrote before counts as bytes read, and its first write as bytes written.
 #include "kiln/ir/work/counting_interpreter.h"
 
 #include <algorithm>

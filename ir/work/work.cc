@@ -187,8 +187,9 @@ class Counter {
     return OfStmt(let.body);
   }
 
-  // Whether the variable counts as its value where it decides what runs and
-  // what is accessed. A value of values of values may be exponentially long.
+  // Whether the variable is replaced by its value where conditions and indices
+  // use it. Values made of variables made of variables may be exponentially
+  // long.
   bool IsIndex(const Var& var, const Expr& value) {
     constexpr int64_t kMostNodes = 4096;
     if (!value.dtype().is_integral() || value->has_loads) return false;
@@ -220,8 +221,8 @@ class Counter {
     contents = {indices, non_zero, stores_[buffer.get()] == 1};
   }
 
-  // Reads of what is no data: indices and conditions. Their arithmetic does
-  // not count.
+  // Counts the reads of an index or a condition, whose arithmetic is none of
+  // the work.
   void OfCondition(const Expr& e) {
     if (!e->has_loads) return;
     kiln::Visit(e, [&](const Expr& part) {
@@ -232,7 +233,8 @@ class Counter {
     });
   }
 
-  // Counts what `e` does, and says where its value is no inserted zero.
+  // Counts the operations and reads of `e`; returns where its value is no
+  // inserted zero.
   NonZero OfValue(const Expr& e) {
     if (e.dtype().is_bool()) {
       OfCondition(e);

@@ -1,4 +1,17 @@
-// Declarations of buffers.
+// A declaration has to bring back every part of a buffer when it is read. A
+// variable that is known where the declaration stands is passed by its name. A
+// stride that is first met here is declared in quotes; an address or an offset
+// that statements use, and nothing gives, is left out of the declaration. From
+// there on such variables are spelled as parts of the buffer:
+//
+//   A of n x 16 float32 with strides (s, 1) and offset o, both used below
+//     n = T.int64()
+//     A = T.match_buffer(a, (n, 16), strides=("s", 1))
+//     ... A.strides[0] ... A.elem_offset ...
+//
+// An offset or address that no statement uses is declared ahead of its buffer,
+// like n. Parts that a dense float32 buffer in global memory has anyway are
+// left out; only parameters that are T.Buffer always show their type.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,8 +22,7 @@
 
 namespace kiln::script {
 
-// A new variable that stands alone may be declared in quotes: "n". Of a
-// stride, statements speak as A.strides[0].
+// A new variable that stands alone may be declared in quotes: "n".
 std::string StmtPrinter::Extent(const Expr& e, bool quotes_new) {
   const auto* var = e.As<VarNode>();
   if (var == nullptr || !quotes_new || names_.IsDefined(var)) {

@@ -1,3 +1,19 @@
+// The reader types a plain number by the place where it stands, so the printer
+// writes a type only where the place does not give it. Parentheses stand where
+// the operator around binds tighter, or as tight on the right-hand side:
+//
+//   X[i] + 1                  the 1 is int32, as X[i] is
+//   T.int32(2147483647) + T.int32(1)
+//                             both typed: two plain numbers are computed
+//                             without a type when they are read
+//   A[i] = T.float32(1)       a float always shows its type
+//   a - (b - c)               since a - b - c is (a - b) - c
+//   (a < b) == c              since a < b == c is a < b and b == c
+//
+// `typed_by_place` tells the operands of an expression that a plain number will
+// be read as one of their type. An index is int64 here whatever the text says,
+// so that int64 constants are plain, and the cast of an integer to int64 is not
+// written where it makes an index.
 #include "kiln/ir/text/printer/expr_printer.h"
 
 #include <utility>
@@ -60,7 +76,7 @@ std::string ExprPrinter::Integer(const IntImmNode& imm, bool typed_by_place) {
 }
 
 // A number needs no type beside an operand that has one; of two numbers both
-// show theirs, so that reading does not fold them.
+// show theirs, so that the reader does not compute them without a type.
 std::string ExprPrinter::Operator(const Expr& a, const Expr& b,
                                   const std::string& symbol, int level,
                                   int precedence, bool chains) {

@@ -1,4 +1,19 @@
-// Functions: signature, attributes, matched parameters, root block.
+// A parameter whose buffer is plain is declared in the signature; any other one
+// is a handle, which the body matches with its buffer. The root block is a
+// comment where it says nothing that the reader would not restore. In the
+// classic spelling:
+//
+//   def main(A: T.Buffer((8,), "float32"), b: T.handle):
+//       n = T.int64()
+//       B = T.match_buffer(b, (n,))
+//       # with T.block("root"):
+//       for i in range(8):
+//           with T.block("B"):
+//
+// How a buffer is declared depends on what statements below use of it (its
+// address, its offset), so that the uses of the whole function are collected
+// first. A root block around just one block without iterators is written out,
+// since that block could be taken for the root when the text is read.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +25,6 @@
 
 namespace kiln::script {
 
-// What the function's statements use decides how buffers are declared.
 void StmtPrinter::FindUses(const Function& f) {
   VisitExprs(f.body, [&](const Expr& e) {
     if (const auto* var = e.As<VarNode>()) used_.insert(var);
@@ -82,7 +96,8 @@ void StmtPrinter::MatchedParameters() {
   matched_.clear();
 }
 
-// The newest spelling declares after the signature what the signature names.
+// Declares, in the newest spelling, the symbolic dimensions that the signature
+// names in quotes.
 void StmtPrinter::DeclareDimensions(const Function& f) {
   if (!newest_) return;
   for (const Var& dim : SymbolicDims(f)) {
@@ -99,7 +114,7 @@ void StmtPrinter::DeclareDimensions(const Function& f) {
   }
 }
 
-// A root block that says nothing is a comment, if reading will restore it.
+// Whether the root block states nothing and is restored when the text is read.
 bool StmtPrinter::HasImplicitRoot(const Function& f) const {
   const auto* realize = f.body.As<BlockRealizeNode>();
   if (!realize || realize->block->name != "root") return false;

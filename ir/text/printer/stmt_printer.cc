@@ -1,3 +1,16 @@
+// Loops that are serial, start at 0, carry no annotations and do not depend on
+// each other are printed as one T.grid. A definition holds for all statements
+// behind it in its body, as the reader has it: the last statement of a body
+// defines its name in a line, one that others follow opens a block of lines, so
+// that its scope ends where it does in the program:
+//
+//   Let x = A[0]: store                     Let x = A[0]: store; another store
+//     x: T.float32 = A[0]                     with T.LetStmt(A[0]) as x:
+//     B[0] = x                                    B[0] = x
+//                                             B[1] = T.float32(0)
+//
+// Names are unique in the scopes around them only (names.h): two loops side by
+// side can both be i.
 #include "kiln/ir/text/printer/stmt_printer.h"
 
 #include <algorithm>
@@ -38,8 +51,7 @@ void StmtPrinter::Print(const Stmt& s) {
   }
 }
 
-// What defines a name for its body alone opens a block of lines unless it
-// comes last.
+// A definition opens a block of lines unless it is the last statement.
 void StmtPrinter::PrintSequence(const std::vector<Stmt>& stmts) {
   for (size_t i = 0; i < stmts.size(); ++i) {
     const bool last = i + 1 == stmts.size();

@@ -1,3 +1,16 @@
+// Recursive descent with a function for each level of binding, from the loosest
+// (lambda, conditional) to the tightest (atoms). Each reads operands of the
+// next level; binary levels loop, so that operators of one level group to the
+// left:
+//
+//   a - b - c * d     (a - b) - (c * d): level 4 loops over -, and each operand
+//                     is read by level 5, which takes c * d whole
+//   -a ** -b          Unary(Power(a, Unary(b))): -(a ** (-b))
+//   a < b <= c        one comparison of three operands, as Python chains them
+//
+// All later code walks trees by recursion. Brackets and prefix operators count
+// against kMaxNesting while they are open, and the depth of each finished node
+// against kMaxTreeDepth, so that no text can exhaust the stack.
 #include "kiln/ir/text/python/expr_parser.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// The parser keeps numbers as they are spelled and signs as operators, so that
+// a number gets its value here, once its sign and the type that is asked for
+// are known. The magnitude is read as 64 bits without sign, checked before each
+// digit:
+//
+//   -9223372036854775808    magnitude 2^63, fits with its sign
+//   9223372036854775808     does not fit in int64; T.uint64 takes it
+//   0x_ff, 1_000, --5       255, 1000, 5
+//   "\x41\u00e9\n"          A, e with an acute accent in UTF-8, a line end
+//
+// A raw or formatted string keeps its text, escapes and braces included;
+// \N{...} is refused. A float beyond the range of a double is an error, not
+// infinity.
 #include "kiln/ir/text/python/literal.h"
 
 #include <cctype>
@@ -20,8 +33,8 @@ int DigitValue(char c) {
   return absl::ascii_tolower(c) - 'a' + 10;
 }
 
-// Strips the signs; `negative` tells what they amount to. Null where what is
-// below them is no literal of a number.
+// The literal of a number below any signs; `negative` tells whether these
+// negate it. Null for anything else.
 const Expr* StripSigns(const Expr& expr, bool& negative) {
   const Expr* at = &expr;
   negative = false;

@@ -27,7 +27,7 @@ absl::StatusOr<int64_t> IntegerValue(const Source& source, const Expr& expr);
 absl::StatusOr<uint64_t> UnsignedValue(const Source& source, const Expr& expr);
 
 // The value of a float or integer literal, with any number of signs before
-// it; rounds to the nearest, and to infinity beyond the range.
+// it, rounded to the nearest double. One beyond the range is an error.
 absl::StatusOr<double> FloatValue(const Source& source, const Expr& expr);
 
 // True for an integer literal with any number of signs before it.

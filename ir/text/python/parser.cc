@@ -1,4 +1,19 @@
-// The statement half of the parser.
+// The statement half of the parser; expressions are expr_parser.cc's. The
+// scanner has made indentation into tokens, so that a block is read between
+// kIndent and kDedent. A statement is known by its first word, or as an
+// assignment by what follows its first expression:
+//
+//   x: T.int32 = A[0]       `:`    kAnnotate
+//   A[i] += 1               `+=`   kAugment, name "+"
+//   a = b = c               `=`    kAssign, targets a and b
+//   f(x)                    none   kExpr
+//   if a: b                 elif becomes an if in orelse:
+//   elif c: d                 kIf(a, [b], orelse: [kIf(c, [d])])
+//
+// Statements that a program cannot contain are parsed all the same, as a script
+// around it may hold them, and the reader can then name them when it refuses. A
+// text with tabs is parsed twice, with tabs of 4 and of 8 columns; a text
+// without any, once.
 #include "kiln/ir/text/python/parser.h"
 
 #include <algorithm>
@@ -138,7 +153,7 @@ absl::StatusOr<Stmt> StmtParser::Simple() {
   return Assignment();
 }
 
-// The names of an import matter to nobody here; only its form is checked.
+// Checks the form of an import; its names are not looked up.
 absl::StatusOr<Stmt> StmtParser::Import() {
   Stmt stmt = Begin(StmtKind::kImport);
   Token previous = cursor_.Take();
@@ -470,7 +485,8 @@ absl::StatusOr<std::vector<Stmt>> ParseWithTabs(const Source& source,
 }  // namespace
 
 // Text that indents by tabs here and by spaces there has been seen on a screen
-// with tabs of four or eight; the one that makes sense is taken.
+// with tabs of four or of eight columns. The width with which it parses is
+// taken; where both do and give blocks of other shape, the text is refused.
 absl::StatusOr<std::vector<Stmt>> ParseFile(const Source& source) {
   absl::StatusOr<std::vector<Stmt>> parsed = ParseWithTabs(source, 4);
   if (source.text().find('\t') == std::string::npos) return parsed;

@@ -1,3 +1,16 @@
+// Layout becomes tokens, and the parser needs to know nothing of lines. A stack
+// holds the indentation of the open blocks; the first token of a line is
+// compared with its top:
+//
+//   for i in x:       for i in x : Newline
+//       a = f(          Indent a = f ( b ) Newline
+//         b)
+//   c                 Dedent c Newline End
+//
+// Lines in open brackets do not end, and their indentation counts for nothing.
+// Operators are tried longest first, so that **= is one. The text is checked to
+// be UTF-8 first; names are ASCII. Positions are found by walking on from the
+// last one, which keeps a text of one long line linear.
 #include "kiln/ir/text/python/scanner.h"
 
 #include <cstddef>

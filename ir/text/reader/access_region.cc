@@ -1,3 +1,18 @@
+// Every access adds a box to its buffer. Loop variables are taken out of its
+// ends from the innermost loop outward: an end that grows by a constant with
+// each iteration is linear in the variable, and has its extremes at the first
+// and the last iteration. The boxes of a buffer are joined to their hull.
+//
+//   with T.block("B"):
+//     vi = T.axis.spatial(8, i)
+//     for k in range(3):                  T.reads(B[vi], A[vi * 2:vi * 2 + 3])
+//       B[vi] = B[vi] + A[vi * 2 + k]     T.writes(B[vi])
+//
+// With an init, B[vi] would not be listed as read. An index whose steps are not
+// known numbers, such as k * n or X[k], gives all of its dimension, and so do
+// two boxes whose ends cannot be compared. A region may be wider than what is
+// touched, so that this is right, but it may keep a schedule from moving the
+// block.
 #include "kiln/ir/text/reader/access_region.h"
 
 #include <algorithm>

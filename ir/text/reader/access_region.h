@@ -17,9 +17,9 @@ struct AccessRegions {
 // `block` touch while the loops inside it run; in order of first use. Of a
 // nested block count the regions that it states. Buffers that the block or
 // something in it allocates are left out; a matched buffer counts as its
-// source. Where there is an init, the buffers that the block writes do not
-// count as read. An address (`data_of` says whose) may touch all of its
-// buffer, both ways.
+// source. Where there is an init, a read of just the region that the block
+// writes does not count. An address may read and write all of the buffer that
+// `data_of` maps it to.
 AccessRegions InferAccessRegions(
     const BlockFields& block,
     const std::unordered_map<const VarNode*, Buffer>& data_of);

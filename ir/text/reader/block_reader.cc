@@ -1,4 +1,21 @@
-// `with` statements: blocks with their axes, regions and annotations.
+// Lines inside of a block are of two kinds: those about the block (axes,
+// T.where, T.reads, T.init) fill in the frame on top of context_.blocks; all
+// others become its body. When the block ends, the regions that it did not
+// state are inferred:
+//
+//   for i, k in T.grid(8, 4):
+//     with T.block("C"):
+//       vi, vk = T.axis.remap("SR", [i, k])   vi, spatial, of 8, bound to i;
+//                                             vk, a reduction, of 4, bound to k
+//       with T.init():
+//         C[vi] = T.float32(0)                init
+//       C[vi] = C[vi] + A[vi, vk]             body
+//                                             T.reads(A[vi, vk]) and
+//                                             T.writes(C[vi]) are inferred
+//
+// T.axis.remap takes domains from the loops that are in scope (context_.loops);
+// T.axis.spatial(8, i) states its domain. A `with` of several items is read as
+// nested ones, and one that defines a buffer or a variable limits its scope.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -86,7 +103,8 @@ absl::Status StmtReader::Block(const py::Stmt& s, size_t index, Items& out) {
   if (const py::Expr* name = args.GetUnlessNone("name")) {
     KILN_ASSIGN_OR_RETURN(frame.fields.name, exprs_.String(*name));
   }
-  // The only block without iterators at the top is the root itself.
+  // A block called root that stands in no other block or loop is the root
+  // itself, of which no regions are inferred.
   const bool outermost = context_.blocks.size() == 1 && context_.loops.empty();
   frame.is_root = outermost && frame.fields.name == "root";
   ScopeLevel level(context_.scope);

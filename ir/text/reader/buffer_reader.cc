@@ -1,3 +1,16 @@
+// All spellings of a declaration have their parameters in common, which Fill
+// reads into a node. An address or offset that the declaration leaves open is a
+// variable of the buffer where the program speaks of it, as A.data or
+// A.elem_offset, and is absent elsewhere; which names the program mentions is
+// known before (function_reader.cc).
+//
+//   A = T.match_buffer(a, (16, 16), offset_factor=1)
+//     with A.elem_offset below:   elem_offset = A_elem_offset, a new variable
+//     without:                    elem_offset is null, which counts as 0
+//
+// A buffer of T.allocate is named by its address. Every address leads back to
+// its buffer (context_.data_of), whose regions a block states that only hands
+// the address on.
 #include "kiln/ir/text/reader/buffer_reader.h"
 
 #include <utility>
@@ -69,8 +82,8 @@ absl::Status BufferReader::Fill(const py::Arguments& args, BufferNode& node,
   return CheckSize(node, shape->begin);
 }
 
-// An offset that the program mentions but does not give is a variable, and so
-// is the address.
+// Makes a variable of an offset or an address that the program mentions but
+// does not give.
 void BufferReader::OpenFields(BufferNode& node, BufferRole role) {
   const bool outer =
       role == BufferRole::kParameter || role == BufferRole::kMatch;

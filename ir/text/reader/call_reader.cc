@@ -1,5 +1,15 @@
-// Calls within expressions: typed constants, operators that are spelled as
-// calls, casts, vectors, intrinsics.
+// A call is looked up in this order; the first that knows the name reads it:
+//
+//   T.max(a, b), T.Cast(...), T.Select(...)    forms with rules of their own
+//   T.FloorDiv(i, 4), T.bitwise_and(a, 1)      operators spelled as calls
+//   T.float32(3), T.int8(x)                    a typed constant, or a cast
+//   T.sqrt(x), T.call_extern("float32", ...)   the table of intrinsics
+//
+// Of the intrinsics, pure ones take the type of their first operand, and the
+// others are converted to it; opaque ones take operands as they are. An
+// intrinsic that is added to ir/expr/kinds.h is read without a change here,
+// unless its operands or its result are of other types. For an unknown name the
+// nearest known one is suggested.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -86,8 +96,8 @@ absl::StatusOr<Value> ExprReader::Call(const py::Expr& e) {
   return UnknownCall(e, name);
 }
 
-// T.float32(3), T.bool(True), T.float32("inf"); of a value that is not a
-// constant it is a cast.
+// T.float32(3), T.bool(True), T.float32("inf"); T.float32(x) of another value
+// is a cast.
 absl::StatusOr<Value> ExprReader::TypedConstant(const py::Expr& e,
                                                 DType dtype) {
   if (e.items.size() != 2) {

@@ -1,3 +1,17 @@
+// Syntax becomes expressions from the leaves up. A value that is read carries
+// whether it is a plain number, which takes its type from what it meets, and
+// whether it is made of indices, which are int64 here and int32 in most texts
+// (value.h). in_index_ says whether an index is being read: there an int32
+// value widens; elsewhere the index beside it narrows.
+//
+//   A[X[i] + i, 0]     X[i] is int32: A[Cast(int64, X[i]) + i, 0]
+//   Y[i] = X[i] + i    Y[i] = X[i] + Cast(int32, i)
+//   A[i, 0:8]          as an element: indices i and Ramp(0, 1, 8)
+//                      as a region:   [i, i + 1) x [0, 8)
+//   0 <= i < n         0 <= i and i < n
+//
+// In lo:hi, an end that is spelled lo + extent gives that extent as it stands,
+// so that printed programs come back as they were; other ends are subtracted.
 #include "kiln/ir/text/reader/expr_reader.h"
 
 #include <utility>

@@ -1,3 +1,20 @@
+// A signature may use what only the body declares, and a body may refer to an
+// address that its declaration left open. Hence the order of reading:
+//
+//   def main(a: T.handle, B: T.Buffer((n,), "float32"), m: T.int64):
+//       n = T.int64()
+//       A = T.match_buffer(a, (n, m))
+//       ... A.data ...
+//
+//   1. mentions       A.data: A needs a variable for its address
+//   2. dimensions     n, which the body declares
+//   3. scalars        a and m, so that any shape may use them
+//   4. buffers        B, by n
+//   5. statements     A becomes the buffer of parameter a
+//   6. root block     put around a body with blocks that is not one itself
+//
+// All signed integers of 32 bits or more in the signature become int64, as they
+// may be extents or indices; narrower ones are data.
 #include "kiln/ir/text/reader/function_reader.h"
 
 #include <optional>

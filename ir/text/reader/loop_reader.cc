@@ -1,4 +1,15 @@
-// Loops: range, T.grid, and the kinds of T.serial.
+// A loop statement becomes one specification for each loop (range, kind,
+// thread, annotations); T.grid gives several. The body is read once all
+// variables are bound, and the loops are then made from the innermost outward:
+//
+//   for i, j in T.grid(4, (2, 6)):       for i in range(4):
+//       body                        ->     for j in range(2, 6):    extent 4
+//                                            body
+//   for i in T.thread_binding(32, "threadIdx.x"):   a loop of that tag
+//
+// Ids are given before the body is read, so that outer loops have smaller ones.
+// A step other than 1 is refused, as loops have none; the message says how to
+// write it.
 #include <algorithm>
 #include <array>
 #include <utility>

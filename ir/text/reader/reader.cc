@@ -1,3 +1,19 @@
+// Nobody runs the script around a program. The reader takes the statements that
+// can matter and leaves all others alone:
+//
+//   import numpy as np                 left alone
+//   N, BLOCK = 128, 16                 left alone: only one name is read
+//   N = 128                            a number
+//   SHAPE = (N, N)                     a tuple, kept as syntax
+//   n = T.int64()                      a symbolic dimension
+//   data = np.zeros(N)                 left alone: no constant
+//   @T.prim_func                       a function, read with N, SHAPE and n
+//   def main(...): ...
+//   B[vi] = A[vi]                      refused: slipped out of main(A, B)
+//
+// The last line is the reason to look at statements behind a function at all: a
+// line of its body with too little indentation would otherwise be lost in
+// silence. A line of a module class that has no meaning is refused as well.
 #include "kiln/ir/text/reader/reader.h"
 
 #include <algorithm>
@@ -109,8 +125,8 @@ bool SlippedOut(const py::Stmt& s, const py::Stmt& above) {
          });
 }
 
-// What a module can neither hold nor take note of. Calls of the I dialect are
-// about the graph level.
+// Whether a member is neither a part of the module nor about the graph level,
+// as calls of the I dialect are.
 bool MeansNothing(const py::Stmt& s) {
   using Kind = py::StmtKind;
   if (s.kind == Kind::kAssign || s.kind == Kind::kAnnotate) {
@@ -147,8 +163,8 @@ class ModuleReader {
   Module module_;
 };
 
-// name = 128 and the like. What is not a constant is left alone: the script
-// may hold any code.
+// Binds the name in `name = 128` and the like. A value that is no constant is
+// left alone, as the script may hold any code.
 void ModuleReader::Constant(const py::Stmt& s) {
   if (s.kind != py::StmtKind::kAssign) return;
   if (s.targets.size() != 1 || s.targets[0].kind != py::ExprKind::kName) return;

@@ -1,4 +1,15 @@
-// Statements but for loops and `with`, which have files of their own.
+// Statements but for loops and `with`, which have files of their own. In the
+// text, a definition holds for all lines below it in its body; in the program,
+// it has these statements as its body. A body is therefore read into a list of
+// items, statements and definitions, and the list is folded from its end:
+//
+//   x: T.float32 = A[0]       items: define x, store, store
+//   B[0] = x                  Let(x, A[0], Seq(store, store))
+//   C[0] = x
+//
+// Lines that give a name to a number, a string or a tuple, or that fill in the
+// block, leave no item. Each definition nests the program one level deeper,
+// which is why a body may hold only kMaxScopes of them.
 #include "kiln/ir/text/reader/stmt_reader.h"
 
 #include <algorithm>
@@ -38,7 +49,7 @@ std::string_view WhyNot(py::StmtKind kind) {
 
 }  // namespace
 
-// Items after one that holds for what follows become its body.
+// The items behind a definition become its body.
 Stmt StmtReader::Fold(Items items) {
   std::vector<Stmt> reversed;
   for (auto item = items.rbegin(); item != items.rend(); ++item) {
@@ -112,8 +123,9 @@ absl::StatusOr<std::string> StmtReader::SimpleName(const py::Expr& target) {
   return context_.Error(target.begin, "one name is needed on the left here");
 }
 
-// A variable may be defined again from here on, and a block may view what it
-// calls by the name; loops, iterators and tensors keep theirs.
+// A variable may be defined again from here on, and T.match_buffer may give a
+// view the name of its source; the names of loops, iterators and tensors keep
+// their meaning.
 absl::Status StmtReader::CheckFree(const py::Expr& target,
                                    const py::Expr& value) {
   if (target.kind != py::ExprKind::kName) return absl::OkStatus();
@@ -335,8 +347,8 @@ absl::Status StmtReader::BindLet(const std::string& name, const Value& value,
   return absl::OkStatus();
 }
 
-// A number, a string or a tuple is another name for it; what is computed is a
-// variable.
+// `name` becomes another name for a number, a string, a tuple or a buffer, and
+// a variable for any other value.
 absl::Status StmtReader::LetOrConstant(const std::string& name,
                                        const py::Expr& value, Items& out) {
   const py::Expr& resolved = exprs_.Resolve(value);

@@ -1,3 +1,17 @@
+// The types of the script and those of the program meet here. A plain number is
+// weak: it has a value and no type, and two of them are computed as Python
+// does. A weak value takes the type beside it, if it fits; typed operands are
+// brought to a common type; and a store converts only what loses nothing:
+//
+//   2 ** 10 + 1              weak 1025
+//   X[i] + 1, X of int8      int8; with 300: does not fit int8
+//   X[i] + 0.5               float32: a weak float beside an integer
+//   X[i] + A[i], A float32   Cast(float32, X[i]) + A[i]
+//   X[i] = A[i]              refused: T.Cast says that rounding is meant
+//
+// An index is int64 though its text says int32. Beside an int32 value, one of
+// the two is cast: the value, where the result is an index again, else the
+// index.
 #include "kiln/ir/text/reader/value.h"
 
 #include <cmath>
@@ -85,8 +99,9 @@ bool Holds(DType dtype, DType from) {
   return from.bits() + (from.is_uint() ? 1 : 0) <= dtype.bits();
 }
 
-// Indices are int64 here whatever the text says, int32 in most. What is made of
-// them, and not loaded with 64 bits, may be an int32.
+// Whether an int64 value may stand for an int32 of the text: it is made of
+// indices, which are int64 here and int32 in most texts, and no int64 is loaded
+// for it.
 bool MayBeInt32(const Expr& e) {
   bool loads_wide = false;
   Visit(e, [&](const Expr& x) {
@@ -266,7 +281,7 @@ absl::StatusOr<Value> FoldWeak(std::string_view op, const Value& a,
   return FoldFloats(op, as_double(a.expr), as_double(b.expr));
 }
 
-// What the operator asks of its operands' type.
+// Refuses an operator that does not work on operands of the type.
 absl::Status CheckOperand(std::string_view op, DType dtype, const Expr& right) {
   const bool division = op == "//" || op == "%";
   if (op == "/" && !dtype.is_float()) {
