@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/vm/library/kernel_abi.h"
@@ -74,6 +75,7 @@ llvm::Function* Emitter::MakeFunction(const std::string& name,
   // Reciprocals are divisions, which know about 0 and infinity.
   function->addFnAttr("reciprocal-estimates", "none");
   function->addFnAttr(llvm::Attribute::NoUnwind);
+  if (has_lane_sums_) function->addFnAttr(kLaneSums);
   llvm::BasicBlock::Create(context_, "entry", function);
   return function;
 }
@@ -174,6 +176,8 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   symbol_ = symbol;
   EmitVersion(symbol);
   strict_ = IsStrict(f);
+  is_transposing_ = IsMarked(f, kTransposedCopy);
+  has_lane_sums_ = IsMarked(f, kLaneSums);
   llvm::FastMathFlags flags;
   flags.setAllowContract(!strict_);
   b_.setFastMathFlags(flags);
@@ -194,6 +198,11 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   }
   Emit(f.body);
   EmitReturn(b_.getInt32(0));
+  if (is_transposing_ && !has_transposed_) {
+    entry->addFnAttr(kTransposedCopy,
+                     "ignored: no stores next to each other write the columns "
+                     "of a square of 4, 8 or 16 elements");
+  }
   return status_;
 }
 

@@ -3,6 +3,8 @@
 //
 //   a b c d      a0 c0 a1 c1   a2 c2 a3 c3   b0 d0 b1 d1   b2 d2 b3 d3
 //            →   a0 b0 c0 d0   a1 b1 c1 d1   a2 b2 c2 d2   a3 b3 c3 d3
+//
+// Looked for in functions with the mark kTransposedCopy (ir/tensor/marks.h).
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/llvm/transposed_copy.h"
 
@@ -23,8 +25,10 @@ llvm::Value* Interleave(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y,
 }  // namespace
 
 size_t Emitter::EmitTransposed(absl::Span<const Stmt> stmts) {
+  if (!is_transposing_) return 0;
   const std::optional<TransposedCopy> copy = FindTransposedCopy(stmts);
   if (!copy) return 0;
+  has_transposed_ = true;
   const int size = static_cast<int>(copy->size);
   std::vector<llvm::Value*> rows, mixed(size);
   for (int i = 0; i < size; ++i) {

@@ -222,8 +222,8 @@ class Emitter {
   // Functions of others (emit_extern.cc).
   llvm::Value* EmitExtern(const CallNode& call);
 
-  // Copies that transpose (emit_transpose.cc). How many of `stmts` were emitted
-  // together.
+  // Copies that transpose (emit_transpose.cc), where the function is marked.
+  // How many of `stmts` were emitted together.
   size_t EmitTransposed(absl::Span<const Stmt> stmts);
 
   llvm::Type* TypeOf(DType dtype);
@@ -236,7 +236,10 @@ class Emitter {
   llvm::Module* module_;
   llvm::IRBuilder<> b_;
   const Target& target_;
-  bool strict_ = false;  // ir/tensor/numerics.h
+  bool strict_ = false;          // ir/tensor/numerics.h
+  bool is_transposing_ = false;  // whether transposed copies are looked for
+  bool has_transposed_ = false;  // whether one was found
+  bool has_lane_sums_ = false;   // for join_sums.h to look for
   Frame frame_;
   std::string symbol_;
   int parallel_loops_ = 0;

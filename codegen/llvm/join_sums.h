@@ -15,7 +15,8 @@ namespace kiln::codegen_internal {
 //
 // makes vectors of the first, second .. quarters of all of them, so that each
 // addition is one operation for all. Results are the same to the last bit.
-// Returns whether it changed anything.
+// Returns whether it changed anything. Done in functions with the mark
+// kLaneSums (ir/tensor/marks.h).
 bool JoinLaneSums(llvm::Function& function);
 
 }  // namespace kiln::codegen_internal

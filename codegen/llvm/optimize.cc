@@ -1,6 +1,7 @@
 #include "kiln/codegen/llvm/optimize.h"
 
 #include "kiln/codegen/llvm/join_sums.h"
+#include "kiln/ir/tensor/marks.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -12,6 +13,27 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace kiln::codegen_internal {
+namespace {
+
+// Joins sums in the functions with the mark kLaneSums, and drops it; where none
+// has such sums, the reason takes its place.
+void JoinMarkedSums(llvm::Module& module) {
+  bool joined = false;
+  for (llvm::Function& function : module) {
+    if (!function.hasFnAttribute(kLaneSums) || function.hasOptNone()) continue;
+    joined |= JoinLaneSums(function);
+  }
+  for (llvm::Function& function : module) {
+    if (!function.hasFnAttribute(kLaneSums)) continue;
+    function.removeFnAttr(kLaneSums);
+    if (joined) continue;
+    function.addFnAttr(kLaneSums,
+                       "ignored: no block of code adds up the lanes of three "
+                       "or more vectors");
+  }
+}
+
+}  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
@@ -35,8 +57,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
     passes.run(function, functions);
-    JoinLaneSums(function);
   }
+  JoinMarkedSums(module);
 }
 
 }  // namespace kiln::codegen_internal

@@ -4,6 +4,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/lower/flatten_buffers.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -18,6 +19,9 @@ struct View {
 
 class BlockRemover {
  public:
+  // Marks of blocks go to `f`.
+  explicit BlockRemover(Function* f) : f_(f) {}
+
   Stmt Lower(const Stmt& s);
   const absl::Status& status() const { return status_; }
 
@@ -33,6 +37,7 @@ class BlockRemover {
   std::vector<Expr> ShiftIndices(const View& view,
                                  const std::vector<Expr>& indices);
 
+  Function* f_;
   VarMap values_;
   BufferMap buffers_;  // allocations whose shapes named block iterators
   std::unordered_map<const BufferNode*, View> views_;
@@ -120,6 +125,7 @@ Expr BlockRemover::Map(const Expr& e) {
 
 Stmt BlockRemover::LowerRealize(const BlockRealizeNode& realize) {
   const BlockNode& block = *realize.block;
+  HandOnMarks(block, f_);
   std::vector<Expr> values;
   for (const Expr& value : realize.values) {
     values.push_back(analyzer_.Simplify(Map(value)));
@@ -190,7 +196,7 @@ Stmt BlockRemover::Lower(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> RemoveBlocks(Function f) {
-  BlockRemover remover;
+  BlockRemover remover(&f);
   f.body = remover.Lower(f.body);
   KILN_RETURN_IF_ERROR(remover.status());
   return f;

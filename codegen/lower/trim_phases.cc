@@ -10,6 +10,7 @@
 #include "kiln/ir/arith/interval.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/same.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -138,17 +139,28 @@ Stmt Trimmed(const ForNode& loop) {
   return nullptr;
 }
 
-Stmt Trim(const Stmt& s) {
+// `count` grows by the loops that are trimmed.
+Stmt Trim(const Stmt& s, int* count) {
   const auto* loop = s.As<ForNode>();
   const Stmt trimmed = loop ? Trimmed(*loop) : nullptr;
+  *count += trimmed ? 1 : 0;
   return MapChildren(trimmed ? trimmed : s,
-                     [](const Stmt& child) { return Trim(child); });
+                     [&](const Stmt& child) { return Trim(child, count); });
 }
 
 }  // namespace
 
 absl::StatusOr<Function> TrimPhases(Function f) {
-  f.body = Trim(f.body);
+  int count = 0;
+  f.body = Trim(f.body, &count);
+  if (!IsMarked(f, kPhases)) return f;
+  if (count > 0) {
+    f.attrs.erase(kPhases);
+  } else {
+    IgnoreMark(&f, kPhases,
+               "no loop runs through all remainders of a number and does "
+               "nothing for all but one");
+  }
   return f;
 }
 

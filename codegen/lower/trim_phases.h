@@ -12,7 +12,9 @@ namespace kiln {
 //   for y in 2:                        for y in [p % 2]:
 //     if (p + y) % 2 == 0: S     →       S
 //
-// as the taps of a transposed convolution that meet an output of phase p.
+// as the taps of a transposed convolution that meet an output of phase p. Any
+// such loop, whoever wrote it; but where the function is marked with kPhases
+// (ir/tensor/marks.h), and no loop is such, the mark gives way to the reason.
 absl::StatusOr<Function> TrimPhases(Function f);
 
 }  // namespace kiln

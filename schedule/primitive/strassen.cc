@@ -11,6 +11,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
@@ -327,6 +328,7 @@ Stmt SumsNest(const Matrix& m, const Parts& parts, Function* f) {
   }
   fields.reads = {{m.buffer, std::move(read)}};
   fields.writes = {{m.parts, PointRegion(to)}};
+  fields.annotations[kStrassenParts] = Attr(Bool(true));
   return LoopsOverDomains(MakeBlock(std::move(fields)), f);
 }
 
@@ -363,6 +365,7 @@ Stmt JoinNest(const Matrix& m, Function* f) {
   read[0].extent = Int(kProducts);
   fields.reads = {{m.parts, std::move(read)}};
   fields.writes = {{m.buffer, PointRegion(to)}};
+  fields.annotations[kStrassenParts] = Attr(Bool(true));
   return LoopsOverDomains(MakeBlock(std::move(fields)), f);
 }
 

@@ -23,6 +23,9 @@
 // the largest elements (N. Higham, Accuracy and Stability of Numerical
 // Algorithms, 23.2.2), which the function has to allow (ir/tensor/numerics.h).
 //
+// The blocks that make sums and the one that joins products have the mark
+// kStrassenParts (ir/tensor/marks.h).
+//
 // The method: V. Strassen, Gaussian elimination is not optimal, Numerische
 // Mathematik 13 (1969).
 //

@@ -6,6 +6,9 @@
 //       w inner, c (unrolled), lanes:  P[w, c, lane] += A[.., k] * B[y, x, c,
 //       k]
 //     w inner, c (unrolled):  C[w, c] = the sum of P[w, c, :]
+//
+// The last sums are marked with kLaneSums (ir/tensor/marks.h), for code
+// generation to do several at a time.
 #include "kiln/search/space/rule/narrow_dots.h"
 
 #include <algorithm>
@@ -16,6 +19,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/vector_reduction.h"
@@ -88,6 +92,7 @@ class Dots {
       KILN_RETURN_IF_ERROR(Order(partial_[i], /*is_first=*/false));
     }
     KILN_RETURN_IF_ERROR(Order(sums_, /*is_first=*/false));
+    KILN_RETURN_IF_ERROR(sch_.Annotate(sums_, kLaneSums, true));
     return sch_;
   }
 

@@ -5,14 +5,11 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/scope.h"
 
 namespace kiln {
 namespace {
-
-bool Chooses(const BlockInfo& info) {
-  return absl::c_any_of(info.axes, [](const AxisInfo& a) { return a.chooses; });
-}
 
 // The block that DescribeBlock describes.
 const BlockNode& NodeOf(const Function& f, const std::string& name) {
@@ -21,6 +18,13 @@ const BlockNode& NodeOf(const Function& f, const std::string& name) {
     return block.block().name == name;
   });
   return at->block();
+}
+
+// Whether the block is marked as one that makes or joins parts, and chooses
+// among them by an iterator.
+bool IsOfParts(const Function& f, const BlockInfo& info) {
+  return IsMarked(NodeOf(f, info.name), kStrassenParts) &&
+         absl::c_any_of(info.axes, [](const AxisInfo& a) { return a.chooses; });
 }
 
 // Whether the read takes the whole dimension at once, which is more than one.
@@ -39,7 +43,7 @@ std::optional<std::string> MakerOf(const Function& f, const BlockInfo& info,
   for (const std::string& name : info.producers) {
     const auto maker = DescribeBlock(f, name);
     if (maker && maker->consumers.size() == 1 && !maker->is_output &&
-        Chooses(*maker) && WritesBuffer(NodeOf(f, name), buffer)) {
+        IsOfParts(f, *maker) && WritesBuffer(NodeOf(f, name), buffer)) {
       return name;
     }
   }
@@ -55,7 +59,7 @@ bool IsShared(const Function& f, const BlockInfo& info,
 std::optional<Joining> JoiningOf(const Function& f, const BlockInfo& info) {
   if (info.consumers.size() != 1 || info.is_output) return std::nullopt;
   const auto join = DescribeBlock(f, info.consumers[0]);
-  if (!join || !Chooses(*join)) return std::nullopt;
+  if (!join || !IsOfParts(f, *join)) return std::nullopt;
   const Buffer& written = NodeOf(f, info.name).writes[0].buffer;
   Joining joining{*join, {}};
   for (const BufferRegion& read : NodeOf(f, join->name).reads) {
@@ -102,6 +106,7 @@ absl::StatusOr<std::vector<Rv>> OrderChoices(Schedule* sch, Rv block,
   KILN_RETURN_IF_ERROR(sch->Reorder(all));
   KILN_RETURN_IF_ERROR(sch->Vectorize(columns[1]));
   for (const Rv loop : choices) KILN_RETURN_IF_ERROR(sch->Unroll(loop));
+  KILN_RETURN_IF_ERROR(sch->Unannotate(block, kStrassenParts));
   return outer;
 }
 

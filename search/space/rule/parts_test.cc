@@ -5,6 +5,8 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/marks.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
@@ -62,6 +64,7 @@ def main(X: T.Buffer((32, 64, 16), "float32"), W: T.Buffer((64, 16), "float32"),
     for i, q in T.grid(32, 2):
         with T.block("D"):
             vi, vq = T.axis.remap("SS", [i, q])
+            T.block_attr({"kiln.strassen_parts": True})
             D[vi, vq] = T.if_then_else(vq == 0, Z[vi, 0] + Z[vi, 15], Z[vi, 7] - Z[vi, 8])
 )");
   const Function& f = module.functions[0];
@@ -93,12 +96,26 @@ def main(X: T.Buffer((2, 32), "float32"), D: T.Buffer((32,), "float32"),
     for q, j in T.grid(2, 16):
         with T.block("D"):
             vq, vj = T.axis.remap("SS", [q, j])
+            T.block_attr({"kiln.strassen_parts": True})
             D[vq * 16 + vj] = T.if_then_else(vq == 0, Z[0, vj] + Z[1, vj], Z[0, vj])
 )");
   const Function& f = module.functions[0];
   const auto z = DescribeBlock(f, "Z");
   ASSERT_TRUE(z);
   EXPECT_TRUE(JoiningOf(f, *z));
+}
+
+TEST(PartsTest, BlocksOfTheSameFormThatNobodyMarkedAreLeftAlone) {
+  Schedule sch = Halved();
+  for (const char* name : {"X_sums", "Y_sums", "Z_join"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Rv block, sch.GetBlock(name, "main"));
+    KILN_ASSERT_OK(sch.Unannotate(block, kStrassenParts));
+  }
+  const Function& f = *sch.state().functions[0];
+  const auto z = DescribeBlock(f, "Z");
+  ASSERT_TRUE(z);
+  EXPECT_FALSE(MakerOf(f, *z, z->reads[0]));
+  EXPECT_FALSE(JoiningOf(f, *z));
 }
 
 TEST(PartsTest, ChoicesAreUnrolledAroundTheLanes) {
@@ -126,9 +143,15 @@ TEST(PartsTest, TiledProductsMeanTheSameJoinedNearOrNot) {
   EXPECT_GE(made.size(), 2u);
   int joined = 0;
   for (const Function& f : ExpectSameMeaning(module, made, 1)) {
-    joined += CountRootLoops(f) == 3;  // of two sums, and all else
+    const bool is_joined = CountRootLoops(f) == 3;  // of two sums, and all else
+    joined += is_joined;
+    for (const BlockId join : BlocksNamed(f, "Z_join")) {
+      const BlockNode& block = *FindBlock(f, join)->realize()->block;
+      EXPECT_NE(IsMarked(block, kStrassenParts), is_joined);
+    }
   }
   EXPECT_GE(joined, 1);
+  EXPECT_LT(joined, std::ssize(made));
 }
 
 }  // namespace

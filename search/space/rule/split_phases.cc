@@ -1,6 +1,7 @@
 // A transposed convolution by s reads an element where (y + r) % s == 0, and
 // zero otherwise. With outputs y = s * y' + p and taps r = s * r' + q, that is
-// decided by the phases p and q alone, and lowering leaves the rest out:
+// decided by the phases p and q alone, and lowering leaves the rest out, of
+// which it is told by the mark kPhases (ir/tensor/marks.h):
 //
 //   for y, r:                           for p in s, y', q in s, r':
 //     C[y] += if_then_else(      →        C'[p, y'] += if_then_else(
@@ -14,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/feature/approximate_index.h"
@@ -99,6 +101,7 @@ IndexMap PhaseMap(const BlockNode& block, const Phases& phases) {
 absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const IndexMap& map,
                                const RuleContext& context) {
   KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, map));
+  KILN_RETURN_IF_ERROR(sch.Annotate(block, kPhases, true));
   KILN_ASSIGN_OR_RETURN(const Rv copy,
                         sch.Reindex(block, Schedule::Side::kWrite, 0));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,

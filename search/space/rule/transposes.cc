@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/marks.h"
 
 namespace kiln {
 namespace {
@@ -24,7 +25,7 @@ int TransposedAxis(const BlockInfo& info) {
   return -1;
 }
 
-absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch,
+absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch, Rv block,
                                             const BlockInfo& info,
                                             const std::vector<Rv>& loops) {
   const int column = info.ContiguousAxis(), read_axis = TransposedAxis(info);
@@ -45,6 +46,9 @@ absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch,
                     info.axes[read_axis].extent >= kSquare;
   KILN_RETURN_IF_ERROR(fits ? sch->Vectorize(written[1])
                             : sch->Unroll(written[1]));
+  if (fits) {
+    KILN_RETURN_IF_ERROR(sch->Annotate(block, kTransposedCopy, true));
+  }
   return outer;
 }
 

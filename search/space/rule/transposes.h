@@ -15,9 +15,10 @@ namespace kiln {
 int TransposedAxis(const BlockInfo& info);
 
 // Makes squares of the loops of the axes of such a block, which share cache
-// lines on both sides, and which code generation transposes in registers. Gives
-// the loops outside of a row of squares.
-absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch,
+// lines on both sides, and which code generation transposes in registers: they
+// are marked with kTransposedCopy (ir/tensor/marks.h). Gives the loops outside
+// of a row of squares.
+absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch, Rv block,
                                             const BlockInfo& info,
                                             const std::vector<Rv>& loops);
 
