@@ -235,7 +235,10 @@ void Writer::Write(const Function& f) {
     Byte(static_cast<bool>(param.buffer));
     if (param.buffer) Write(param.buffer);
   }
-  Write(f.attrs);
+  // The symbol is one more name of the function.
+  AttrMap attrs = f.attrs;
+  attrs.erase("global_symbol");
+  Write(attrs);
   Write(f.body);
 }
 

@@ -30,12 +30,15 @@ namespace {
   " AND (?3 IS NULL OR verdict = ?3)"
 
 constexpr char kInsertWorkload[] =
-    "INSERT INTO workloads (key, func_name, text) VALUES (?1, ?2, ?3)"
-    " ON CONFLICT (key) DO NOTHING";
+    "INSERT INTO workloads (key, func_name, text, outline)"
+    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO NOTHING";
 constexpr char kGetWorkload[] =
-    "SELECT key, func_name, text FROM workloads WHERE key = ?1";
+    "SELECT key, func_name, text, outline FROM workloads WHERE key = ?1";
 constexpr char kAllWorkloads[] =
-    "SELECT key, func_name, text FROM workloads ORDER BY key";
+    "SELECT key, func_name, text, outline FROM workloads ORDER BY key";
+constexpr char kWorkloadsLike[] =
+    "SELECT key, func_name, text, outline FROM workloads WHERE outline = ?1"
+    " ORDER BY key";
 constexpr char kInsertRecord[] =
     "INSERT INTO records (workload_key, target, compiler_version,"
     " program_hash, trace, decisions, verdict, reason, latency_min_ns,"
@@ -140,7 +143,16 @@ absl::StatusOr<TuningRecord> ReadRecord(const sqlite::Statement& row) {
 }
 
 Workload ReadWorkload(const sqlite::Statement& row) {
-  return {row.Text(0), row.Text(1), row.Text(2)};
+  return {row.Text(0), row.Text(1), row.Text(2), row.Text(3)};
+}
+
+absl::StatusOr<std::vector<Workload>> ReadWorkloads(sqlite::Statement& rows) {
+  std::vector<Workload> workloads;
+  while (true) {
+    KILN_ASSIGN_OR_RETURN(const bool more, rows.Step());
+    if (!more) return workloads;
+    workloads.push_back(ReadWorkload(rows));
+  }
 }
 
 }  // namespace
@@ -156,7 +168,7 @@ struct Database::Impl {
   std::mutex mutex;
   // Statements refer to the connection, so they stand after it.
   sqlite::Connection connection;
-  sqlite::Statement insert_workload, get_workload, all_workloads;
+  sqlite::Statement insert_workload, get_workload, all_workloads, like;
   sqlite::Statement insert_record, revise, rank_behind, has_program, top_k,
       page, last_id;
   sqlite::Statement count, count_by_verdict;
@@ -192,6 +204,7 @@ absl::Status Database::Impl::PrepareAll() {
       {&insert_workload, kInsertWorkload},
       {&get_workload, kGetWorkload},
       {&all_workloads, kAllWorkloads},
+      {&like, kWorkloadsLike},
       {&insert_record, kInsertRecord},
       {&revise, kRevise},
       {&rank_behind, kRankBehind},
@@ -297,21 +310,13 @@ absl::Status Database::AddWorkload(const Workload& workload) {
         absl::StrCat("workload key '", workload.key,
                      "' is not 64 lower-case hexadecimal digits"));
   }
-  {
-    std::lock_guard<std::mutex> lock(impl_->mutex);
-    sqlite::Statement& row = impl_->insert_workload;
-    row.Bind(1, workload.key);
-    row.Bind(2, workload.func_name);
-    row.Bind(3, workload.text);
-    KILN_RETURN_IF_ERROR(WhileWriting(path_, row.Run()));
-  }
-  KILN_ASSIGN_OR_RETURN(const Workload stored, GetWorkload(workload.key));
-  if (stored.text == workload.text && stored.func_name == workload.func_name) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload key ", workload.key,
-                   " belongs to another text or function already"));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  sqlite::Statement& row = impl_->insert_workload;
+  row.Bind(1, workload.key);
+  row.Bind(2, workload.func_name);
+  row.Bind(3, workload.text);
+  row.Bind(4, workload.outline);
+  return WhileWriting(path_, row.Run());
 }
 
 absl::StatusOr<Workload> Database::GetWorkload(const std::string& key) {
@@ -330,12 +335,14 @@ absl::StatusOr<Workload> Database::GetWorkload(const std::string& key) {
 
 absl::StatusOr<std::vector<Workload>> Database::AllWorkloads() {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  std::vector<Workload> workloads;
-  while (true) {
-    KILN_ASSIGN_OR_RETURN(const bool more, impl_->all_workloads.Step());
-    if (!more) return workloads;
-    workloads.push_back(ReadWorkload(impl_->all_workloads));
-  }
+  return ReadWorkloads(impl_->all_workloads);
+}
+
+absl::StatusOr<std::vector<Workload>> Database::WorkloadsLike(
+    const std::string& outline) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->like.Bind(1, outline);
+  return ReadWorkloads(impl_->like);
 }
 
 absl::StatusOr<int64_t> Database::CommitTrial(const TuningRecord& record) {

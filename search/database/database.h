@@ -24,7 +24,7 @@ namespace kiln {
 
 // Written into each file. A file of an older version is brought up to date when
 // it is opened; one of a newer version is refused.
-inline constexpr int64_t kDatabaseSchemaVersion = 2;
+inline constexpr int64_t kDatabaseSchemaVersion = 3;
 
 // What a confirmed commit survives.
 enum class Durability {
@@ -56,13 +56,16 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Adds a workload, or does nothing where it is there already. The key must
-  // be 64 lower-case hex digits; the same key with another text or function
-  // is kInvalidArgument.
+  // Adds a workload, or does nothing where its key is there already: then the
+  // names of the stored text, which GetWorkload gives, are those that traces
+  // have to use (rename_trace.h). The key must be 64 lower-case hex digits.
   absl::Status AddWorkload(const Workload& workload);
   // kNotFound where the key is unknown.
   absl::StatusOr<Workload> GetWorkload(const std::string& key);
   absl::StatusOr<std::vector<Workload>> AllWorkloads();
+  // Those of one outline, by key.
+  absl::StatusOr<std::vector<Workload>> WorkloadsLike(
+      const std::string& outline);
 
   // Stores one trial and returns its id. kAlreadyExists where the program (a
   // refused trace, where there is none) has a record for this workload and

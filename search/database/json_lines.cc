@@ -6,17 +6,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/database/record.pb.h"
+#include "kiln/search/database/rename_trace.h"
 #include "kiln/search/database/utf8.h"
+#include "kiln/search/database/workload.h"
 
 namespace kiln {
 namespace {
 
 namespace json = google::protobuf::util;
+
+// Short for the text, which has the names.
+std::string NamesOf(const Workload& workload) {
+  return Sha256Hex(absl::StrCat(workload.func_name, "\n", workload.text))
+      .substr(0, 16);
+}
 
 search::LogLine LineOf(const Workload& workload) {
   search::LogLine line;
@@ -24,6 +34,7 @@ search::LogLine LineOf(const Workload& workload) {
   line.mutable_workload()->set_key(workload.key);
   line.mutable_workload()->set_func_name(ValidUtf8(workload.func_name));
   line.mutable_workload()->set_text(ValidUtf8(workload.text));
+  line.mutable_workload()->set_names(NamesOf(workload));
   return line;
 }
 
@@ -111,22 +122,65 @@ absl::StatusOr<search::LogLine> ParseLine(const std::string& text) {
   return line;
 }
 
-absl::Status ImportLine(const std::string& text, Database& database,
-                        ImportCount& count,
-                        std::vector<TuningRecord>& records) {
+// Where the records of a workload's line go.
+struct Destination {
+  std::string key;
+  TraceRenamer rename;
+};
+
+// Reads lines in turn; `records` are ready for the database.
+class Import {
+ public:
+  explicit Import(Database* database) : database_(*database) {}
+
+  absl::Status Line(const std::string& text);
+
+  ImportCount count;
+  std::vector<TuningRecord> records;
+
+ private:
+  absl::Status Take(const search::WorkloadLine& line);
+  absl::Status Take(const search::RecordLine& line);
+
+  Database& database_;
+  // By key and names; the last workload of a key stands for records that tell
+  // no names.
+  std::map<std::pair<std::string, std::string>, Destination> destinations_;
+};
+
+absl::Status Import::Take(const search::WorkloadLine& line) {
+  ++count.workloads;
+  const Workload workload =
+      WithKey({line.key(), line.func_name(), line.text()});
+  KILN_RETURN_IF_ERROR(database_.AddWorkload(workload));
+  KILN_ASSIGN_OR_RETURN(const Workload stored,
+                        database_.GetWorkload(workload.key));
+  const Destination to{workload.key, TraceRenamer(workload, stored)};
+  destinations_.insert_or_assign({line.key(), line.names()}, to);
+  destinations_.insert_or_assign({line.key(), ""}, to);
+  return absl::OkStatus();
+}
+
+absl::Status Import::Take(const search::RecordLine& line) {
+  KILN_ASSIGN_OR_RETURN(TuningRecord record, RecordOf(line));
+  const auto to = destinations_.find({line.workload_key(), line.names()});
+  if (to != destinations_.end()) {
+    record.workload_key = to->second.key;
+    record.trace = to->second.rename(record.trace);
+  } else {
+    KILN_RETURN_IF_ERROR(database_.GetWorkload(record.workload_key).status());
+  }
+  records.push_back(std::move(record));
+  return absl::OkStatus();
+}
+
+absl::Status Import::Line(const std::string& text) {
   KILN_ASSIGN_OR_RETURN(const search::LogLine line, ParseLine(text));
   switch (line.content_case()) {
-    case search::LogLine::kWorkload: {
-      const search::WorkloadLine& in = line.workload();
-      ++count.workloads;
-      return database.AddWorkload({in.key(), in.func_name(), in.text()});
-    }
-    case search::LogLine::kRecord: {
-      KILN_ASSIGN_OR_RETURN(TuningRecord record, RecordOf(line.record()));
-      KILN_RETURN_IF_ERROR(database.GetWorkload(record.workload_key).status());
-      records.push_back(std::move(record));
-      return absl::OkStatus();
-    }
+    case search::LogLine::kWorkload:
+      return Take(line.workload());
+    case search::LogLine::kRecord:
+      return Take(line.record());
     case search::LogLine::CONTENT_NOT_SET:
       return absl::InvalidArgumentError("holds neither workload nor record");
   }
@@ -161,8 +215,11 @@ absl::StatusOr<std::string> ToJsonLine(const Workload& workload) {
   return Print(LineOf(workload));
 }
 
-absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record) {
-  return Print(LineOf(record));
+absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record,
+                                       const Workload& workload) {
+  search::LogLine line = LineOf(record);
+  line.mutable_record()->set_names(NamesOf(workload));
+  return Print(line);
 }
 
 absl::Status ExportJsonLines(Database& database, std::ostream& out) {
@@ -178,20 +235,21 @@ absl::Status ExportJsonLines(Database& database, std::ostream& out) {
 
 absl::StatusOr<ImportCount> ImportJsonLines(std::istream& in,
                                             Database& database) {
-  ImportCount count;
-  std::vector<TuningRecord> records;
+  Import import(&database);
   std::string text;
   for (int64_t number = 1; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const absl::Status status = ImportLine(text, database, count, records);
+    const absl::Status status = import.Line(text);
     if (!status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "tuning log, line ", number, ": ", std::string(status.message())));
     }
   }
+  ImportCount count = import.count;
   KILN_ASSIGN_OR_RETURN(count.records,
-                        database.CommitTrials(LastOfEach(records)));
-  count.duplicates = static_cast<int64_t>(records.size()) - count.records;
+                        database.CommitTrials(LastOfEach(import.records)));
+  count.duplicates =
+      static_cast<int64_t>(import.records.size()) - count.records;
   return count;
 }
 

@@ -20,7 +20,9 @@ inline constexpr int kJsonLinesVersion = 1;
 
 // One line, its end included.
 absl::StatusOr<std::string> ToJsonLine(const Workload& workload);
-absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record);
+// The trace is said in the names of the workload, whose line comes before.
+absl::StatusOr<std::string> ToJsonLine(const TuningRecord& record,
+                                       const Workload& workload);
 
 // Writes every workload, then every record in the order of commits. Bytes
 // that are no UTF-8 (a worker's message may hold some) are written as '?'.
@@ -32,7 +34,8 @@ struct ImportCount {
   int64_t duplicates = 0;
 };
 
-// Adds what the lines hold. Empty lines are passed over. A bad line is
+// Adds what the lines hold; traces are renamed where the database has their
+// function under other names. Empty lines are passed over. A bad line is
 // kInvalidArgument with its number; records are then not added at all.
 absl::StatusOr<ImportCount> ImportJsonLines(std::istream& in,
                                             Database& database);

@@ -57,10 +57,12 @@ TEST_F(JsonLinesTest, ExportThenImportGivesTheSameDatabase) {
 
 TEST_F(JsonLinesTest, ALaterLineOfAProgramReplacesTheEarlier) {
   TuningRecord record = OkRecord("p", 5);
-  std::string text = *ToJsonLine(SomeWorkload()) + *ToJsonLine(record);
+  std::string text =
+      *ToJsonLine(SomeWorkload()) + *ToJsonLine(record, SomeWorkload());
   record.paired_ratio = 1.5;
   record.ranked_ns = 9;
-  text += *ToJsonLine(OkRecord("q", 6)) + *ToJsonLine(record);
+  text += *ToJsonLine(OkRecord("q", 6), SomeWorkload()) +
+          *ToJsonLine(record, SomeWorkload());
   KILN_ASSERT_OK_AND_ASSIGN(const ImportCount count, Import(text));
   EXPECT_EQ(count.records, 2);
   KILN_ASSERT_OK_AND_ASSIGN(const auto top,

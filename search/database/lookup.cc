@@ -1,8 +1,7 @@
 #include "kiln/search/database/lookup.h"
 
-#include <algorithm>
-#include <cctype>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,59 +10,17 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/compare/compare.h"
-#include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/printer/printer.h"
-#include "kiln/ir/text/reader/reader.h"
-#include "kiln/search/space/trace_space.h"
+#include "kiln/search/database/rename_trace.h"
+#include "kiln/search/database/workload.h"
 
 namespace kiln {
 namespace {
 
-constexpr int64_t kTries = 8;  // programs whose trace may not apply
-
-bool IsWordCharacter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-bool IsDType(const std::string& word) {
-  for (const char* kind : {"float", "int", "uint", "bfloat", "bool"}) {
-    const std::string prefix = kind;
-    if (word.compare(0, prefix.size(), prefix) != 0) continue;
-    return word.find_first_not_of("0123456789", prefix.size()) == word.npos;
-  }
-  return false;
-}
-
-bool IsNumber(const std::string& word) {
-  return word.find_first_not_of("0123456789") == word.npos;
-}
-
-// The normalized function as text, numbers as "#" and types as "?".
-std::string Outline(const Function& f, bool no_numbers, bool no_types) {
-  Module module;
-  module.functions.push_back(Normalize(f));
-  module.functions[0].name = "f";
-  module.functions[0].attrs = AttrMap();
-  const std::string text = PrintModule(module);
-  std::string outline, word;
-  const auto end_word = [&] {
-    if (no_numbers && !word.empty() && IsNumber(word)) word = "#";
-    if (no_types && IsDType(word)) word = "?";
-    outline += std::exchange(word, "");
-  };
-  for (char c : text) {
-    if (IsWordCharacter(c)) {
-      word += c;
-    } else {
-      end_word();
-      outline += c;
-    }
-  }
-  end_word();
-  return outline;
-}
+constexpr int64_t kTries = 8;    // programs whose trace may not apply
+constexpr size_t kMostNear = 8;  // workloads that a miss is compared with
 
 // "float32[512, 512], float32[512, 32]": what tells near functions apart.
 std::string Shapes(const Function& f) {
@@ -81,40 +38,23 @@ std::string Shapes(const Function& f) {
   return shapes;
 }
 
-// A stored workload, read.
-struct Stored {
-  Workload workload;
-  Module module;
-  int function = 0;
-
-  const Function& get() const { return module.functions[function]; }
-};
-
-absl::StatusOr<Stored> ReadStored(const Workload& workload) {
-  Stored stored;
-  stored.workload = workload;
-  KILN_ASSIGN_OR_RETURN(stored.module,
-                        ParseModule("<workload>", workload.text));
-  for (size_t i = 0; i < stored.module.functions.size(); ++i) {
-    if (stored.module.functions[i].name != workload.func_name) continue;
-    stored.function = static_cast<int>(i);
-    return stored;
-  }
-  return absl::NotFoundError(workload.func_name);
-}
-
 // The best of the workload whose trace applies; nullopt where there is none.
 absl::StatusOr<std::optional<BestProgram>> BestOf(Database& database,
-                                                  const Stored& stored,
+                                                  const Workload& workload,
+                                                  const StoredFunction& asked,
                                                   const std::string& target) {
   KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> records,
-                        database.TopK(stored.workload.key, target, kTries));
+                        database.TopK(workload.key, target, kTries));
+  if (records.empty()) return std::nullopt;
+  const absl::StatusOr<StoredFunction> stored = ReadWorkload(workload);
+  if (!stored.ok()) return std::nullopt;  // of another version of Kiln
   for (TuningRecord& record : records) {
-    absl::StatusOr<Function> scheduled =
-        ReplayTrace(stored.module, stored.function, record.trace);
-    if (!scheduled.ok()) continue;
-    return BestProgram{*std::move(scheduled), std::move(record),
-                       stored.workload};
+    absl::StatusOr<RenamedTrace> renamed =
+        RenameTrace(*stored, record.trace, asked);
+    if (!renamed.ok()) continue;
+    record.trace = std::move(renamed->trace);
+    return BestProgram{std::move(renamed->scheduled), std::move(record),
+                       workload};
   }
   return std::nullopt;
 }
@@ -129,7 +69,7 @@ std::string ShortTarget(const std::string& target) {
 }
 
 // Lines that say what is known of a workload that would have done.
-absl::Status ExplainSame(Database& database, const Stored& stored,
+absl::Status ExplainSame(Database& database, const Workload& workload,
                          const std::string& target, std::string* lines) {
   struct OfTarget {
     int64_t trials = 0;
@@ -137,7 +77,7 @@ absl::Status ExplainSame(Database& database, const Stored& stored,
   };
   std::map<std::string, OfTarget> targets;
   RecordFilter filter;
-  filter.workload_key = stored.workload.key;
+  filter.workload_key = workload.key;
   KILN_RETURN_IF_ERROR(
       database.ForEachRecord(filter, [&](const TuningRecord& record) {
         OfTarget& t = targets[record.target];
@@ -160,9 +100,7 @@ absl::Status ExplainSame(Database& database, const Stored& stored,
   return absl::OkStatus();
 }
 
-std::string ExplainNear(const Function& function, const Stored& stored) {
-  const Function& other = stored.get();
-  if (Outline(function, true, true) != Outline(other, true, true)) return "";
+std::string ExplainNear(const Function& function, const Function& other) {
   const bool same_types =
       Outline(function, true, false) == Outline(other, true, false);
   const bool same_shape =
@@ -174,36 +112,51 @@ std::string ExplainNear(const Function& function, const Stored& stored) {
                       Shapes(other));
 }
 
+// Lines about workloads of the same form as the function.
+absl::StatusOr<std::string> NearTo(Database& database,
+                                   const Function& function) {
+  KILN_ASSIGN_OR_RETURN(
+      const std::vector<Workload> all,
+      database.WorkloadsLike(Sha256Hex(Outline(function, true, true))));
+  const std::string own_key = WorkloadKey(function);
+  std::string lines;
+  size_t shown = 0, more = 0;
+  for (const Workload& workload : all) {
+    if (workload.key == own_key) continue;
+    if (shown == kMostNear) {
+      ++more;
+      continue;
+    }
+    const absl::StatusOr<StoredFunction> stored = ReadWorkload(workload);
+    if (!stored.ok()) continue;
+    absl::StrAppend(&lines, ExplainNear(function, stored->get()));
+    ++shown;
+  }
+  if (more > 0) absl::StrAppend(&lines, "\n  and ", more, " more like these");
+  return lines;
+}
+
 }  // namespace
 
 absl::StatusOr<BestProgram> FindBest(Database& database,
                                      const Function& function,
                                      const std::string& target) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Workload> workloads,
-                        database.AllWorkloads());
-  std::optional<BestProgram> best;
-  std::string same, near;
-  for (const Workload& workload : workloads) {
-    const absl::StatusOr<Stored> stored = ReadStored(workload);
-    if (!stored.ok()) continue;  // of another version of Kiln
-    if (!StructurallyEqual(stored->get(), function)) {
-      absl::StrAppend(&near, ExplainNear(function, *stored));
-      continue;
-    }
-    std::optional<BestProgram> found;
-    KILN_ASSIGN_OR_RETURN(found, BestOf(database, *stored, target));
-    if (!found) {
-      KILN_RETURN_IF_ERROR(ExplainSame(database, *stored, target, &same));
-    } else if (!best || found->record.rank() < best->record.rank()) {
-      best = std::move(found);
-    }
+  const absl::StatusOr<Workload> workload =
+      database.GetWorkload(WorkloadKey(function));
+  if (!workload.ok() && !absl::IsNotFound(workload.status())) {
+    return workload.status();
   }
-  if (best) {
-    best->scheduled.name = function.name;
-    best->scheduled.attrs = function.attrs;
-    return *std::move(best);
+  std::string misses;
+  if (workload.ok()) {
+    StoredFunction asked;
+    asked.module.functions.push_back(function);
+    KILN_ASSIGN_OR_RETURN(std::optional<BestProgram> best,
+                          BestOf(database, *workload, asked, target));
+    if (best) return *std::move(best);
+    KILN_RETURN_IF_ERROR(ExplainSame(database, *workload, target, &misses));
   }
-  const std::string misses = absl::StrCat(same, near);
+  KILN_ASSIGN_OR_RETURN(const std::string near, NearTo(database, function));
+  misses += near;
   return absl::NotFoundError(absl::StrCat(
       database.path(), " has no program of ", function.name, "(",
       Shapes(function), ") for ", ShortTarget(target),

@@ -13,14 +13,14 @@
 namespace kiln {
 
 struct BestProgram {
-  // Scheduled, under the name that was asked for.
+  // Scheduled, under the names that were asked for, as is the record's trace.
   Function scheduled;
   TuningRecord record;
   Workload workload;  // what was tuned; may have other names
 };
 
-// `target` as in records: Fingerprint() and " threads=N". Functions count as
-// the same when they are equal up to names. kNotFound says what is nearest: the
+// `target` as in records: Fingerprint() and " threads=N". Functions are the
+// same when they have one WorkloadKey. kNotFound says what is nearest: the
 // same function on other targets, one whose trials all failed, the same
 // computation on other shapes or of another type. A record whose trace does not
 // apply any more is passed over for the next best.

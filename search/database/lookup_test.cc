@@ -7,10 +7,10 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
-#include "kiln/base/sha256.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/database/workload.h"
 
 namespace kiln {
 namespace {
@@ -47,9 +47,7 @@ class LookupTest : public ::testing::Test {
  protected:
   void SetUp() override {
     KILN_ASSERT_OK_AND_ASSIGN(database_, Database::InMemory());
-    workload_.text = PrintModule(Read(kProgram));
-    workload_.func_name = "main";
-    workload_.key = Sha256Hex(workload_.text);
+    workload_ = WorkloadOf(Read(kProgram), "main");
     KILN_EXPECT_OK(database_->AddWorkload(workload_));
   }
 
@@ -88,6 +86,8 @@ TEST_F(LookupTest, NamesDoNotMatterAndTheBestIsScheduled) {
           kProgram, {{"main", "twice"}, {"\"B\"", "\"out\""}, {"vi", "x"}})));
   EXPECT_EQ(best.record.program_hash, "fast");
   EXPECT_EQ(best.scheduled.name, "twice");
+  EXPECT_THAT(best.record.trace,
+              HasSubstr("get_block(name=\"out\", func_name=\"twice\")"));
   Module module;
   module.functions.push_back(best.scheduled);
   EXPECT_THAT(PrintModule(module), HasSubstr("T.parallel"));
@@ -119,6 +119,16 @@ TEST_F(LookupTest, NearMissesAreExplained) {
               StatusIs(absl::StatusCode::kNotFound,
                        AllOf(HasSubstr("nothing like it was tuned"),
                              Not(HasSubstr("near it")))));
+}
+
+TEST_F(LookupTest, ManyShapesOfOneComputationAreCounted) {
+  for (int extent = 100; extent < 130; ++extent) {
+    const std::string text = With("48", std::to_string(extent).c_str());
+    KILN_ASSERT_OK(database_->AddWorkload(WorkloadOf(Read(text), "main")));
+  }
+  EXPECT_THAT(Find(With("48", "64")),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("and 23 more like these")));
 }
 
 }  // namespace

@@ -12,11 +12,15 @@ namespace kiln {
 
 // A tensor function that was tuned.
 struct Workload {
-  // SHA-256, 64 lower-case hex digits, of the canonical text of the module.
+  // 64 lower-case hex digits: the same for functions that differ in names
+  // only (workload.h).
   std::string key;
   std::string func_name;
-  // The module as TVMScript.
+  // The module as TVMScript, in the names that the traces of its records use.
   std::string text;
+  // What functions of one form, but of other numbers and types, share; empty
+  // where nobody has worked it out.
+  std::string outline = "";
 };
 
 // One trial of a search.
@@ -30,7 +34,8 @@ struct TuningRecord {
   // Hash of the scheduled program. Unique per workload and target. Empty only
   // for kScheduleRefused, where there is no program.
   std::string program_hash;
-  // The schedule as a printed trace, and its decisions alone.
+  // The schedule as a printed trace, and its decisions alone. In a database it
+  // names blocks and buffers as the text of the stored workload does.
   std::string trace;
   std::string decisions;
   Verdict verdict = Verdict::kOk;

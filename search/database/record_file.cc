@@ -61,10 +61,10 @@ absl::StatusOr<std::unique_ptr<RecordFile>> RecordFile::Open(
 absl::Status RecordFile::Append(const Workload& workload,
                                 const TuningRecord& record) {
   std::string lines;
-  if (workloads_.insert(workload.key).second) {
+  if (workloads_.insert({workload.key, workload.text}).second) {
     KILN_ASSIGN_OR_RETURN(lines, ToJsonLine(workload));
   }
-  KILN_ASSIGN_OR_RETURN(const std::string line, ToJsonLine(record));
+  KILN_ASSIGN_OR_RETURN(const std::string line, ToJsonLine(record, workload));
   lines += line;
   const size_t written =
       std::fwrite(lines.data(), 1, lines.size(), file_.get());

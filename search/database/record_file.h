@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,7 +37,8 @@ class RecordFile {
 
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;
-  std::set<std::string> workloads_;  // keys that this run has written
+  // Keys and texts that this run has written.
+  std::set<std::pair<std::string, std::string>> workloads_;
   int64_t loaded_ = 0;
 };
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/search/database/migrate.h"
 
 namespace kiln::database_internal {
 namespace {
@@ -26,8 +27,10 @@ constexpr char kTables[] = R"sql(
   CREATE TABLE workloads (
     key TEXT PRIMARY KEY,
     func_name TEXT NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    outline TEXT NOT NULL DEFAULT ''
   ) WITHOUT ROWID;
+  CREATE INDEX workloads_by_outline ON workloads (outline);
   CREATE TABLE records (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     workload_key TEXT NOT NULL REFERENCES workloads(key),
@@ -56,17 +59,6 @@ constexpr char kTables[] = R"sql(
                 (CASE WHEN ranked_ns > 0 THEN ranked_ns
                  ELSE latency_min_ns END));
 )sql";
-
-// From the version of the place, counted from 1, to the next.
-constexpr const char* kMigrations[] = {R"sql(
-  ALTER TABLE records ADD COLUMN paired_ratio REAL NOT NULL DEFAULT 0;
-  ALTER TABLE records ADD COLUMN ranked_ns REAL NOT NULL DEFAULT 0;
-  DROP INDEX records_by_latency;
-  CREATE INDEX records_by_rank
-    ON records (workload_key, target, verdict,
-                (CASE WHEN ranked_ns > 0 THEN ranked_ns
-                 ELSE latency_min_ns END));
-)sql"};
 
 absl::Status Annotate(const absl::Status& status, const std::string& path,
                       std::string_view way_out) {
@@ -136,9 +128,7 @@ absl::Status Migrate(sqlite::Connection& connection, int64_t version) {
   sqlite::Transaction transaction(&connection);
   KILN_RETURN_IF_ERROR(transaction.Begin());
   KILN_ASSIGN_OR_RETURN(found, connection.QueryInt("PRAGMA user_version"));
-  for (; found < version; ++found) {
-    KILN_RETURN_IF_ERROR(connection.Execute(kMigrations[found - 1]));
-  }
+  KILN_RETURN_IF_ERROR(MigrateTables(connection, found, version));
   KILN_RETURN_IF_ERROR(
       connection.Execute(absl::StrCat("PRAGMA user_version=", version)));
   return transaction.Commit();

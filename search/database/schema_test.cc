@@ -118,7 +118,7 @@ TEST(OpenTest, RefusesAnUnknownSchemaVersion) {
     KILN_ASSERT_OK(connection.Execute("PRAGMA user_version=99"));
   }
   ExpectRefusedAndUntouched(path, absl::StatusCode::kFailedPrecondition,
-                            "schema version 99, this Kiln reads version 2");
+                            "schema version 99, this Kiln reads version 3");
 }
 
 // The tables of version 1, with a record.

@@ -72,15 +72,28 @@ void Session::Report(const TuningRecord* record) {
   if (options_.progress) options_.progress(state_, record);
 }
 
-absl::Status Session::Resume() {
+// The same function may have been tuned under other names.
+absl::Status Session::LearnNames() {
   Database& database = *parts_.database;
   KILN_RETURN_IF_ERROR(database.AddWorkload(task_.workload));
+  KILN_ASSIGN_OR_RETURN(const Workload stored,
+                        database.GetWorkload(task_.workload.key));
+  to_stored_ = TraceRenamer(task_.workload, stored);
+  from_stored_ = TraceRenamer(stored, task_.workload);
+  return absl::OkStatus();
+}
+
+absl::Status Session::Resume() {
+  Database& database = *parts_.database;
+  KILN_RETURN_IF_ERROR(LearnNames());
   RecordFilter filter;
   filter.workload_key = task_.workload.key;
   filter.target = task_.target;
   Lesson earlier;
   KILN_RETURN_IF_ERROR(
-      database.ForEachRecord(filter, [&](const TuningRecord& record) {
+      database.ForEachRecord(filter, [&](const TuningRecord& stored) {
+        TuningRecord record = stored;
+        record.trace = from_stored_(stored.trace);
         if (!record.program_hash.empty()) {
           strategy_.Exclude(record.program_hash);
         }
@@ -108,6 +121,8 @@ void Session::Remember(const TuningRecord& record, Lesson* lesson) {
   if (!point) return;
   absl::StatusOr<Candidate> candidate = task_.space->At(*point);
   if (!candidate.ok()) return;
+  // Older records may know it by another hash.
+  strategy_.Exclude(candidate->program_hash);
   if (record.verdict == Verdict::kOk) {
     finalists_.Keep({record, BuildResult(),
                      std::make_shared<const Function>(candidate->scheduled),
@@ -153,7 +168,9 @@ TuningRecord Session::NewRecord(const Candidate& candidate,
 }
 
 absl::Status Session::Commit(const TuningRecord& record) {
-  absl::StatusOr<int64_t> id = parts_.database->CommitTrial(record);
+  TuningRecord stored = record;
+  stored.trace = to_stored_(record.trace);
+  absl::StatusOr<int64_t> id = parts_.database->CommitTrial(stored);
   if (absl::IsAlreadyExists(id.status())) return absl::OkStatus();
   KILN_RETURN_IF_ERROR(id.status());
   Count(record);
@@ -370,7 +387,8 @@ absl::Status Session::Revise(Finalist* finalist, const MeasureResult& result,
 absl::Status Session::RankBehind(const TuningRecord& winner) {
   KILN_ASSIGN_OR_RETURN(const std::vector<TuningRecord> behind,
                         parts_.database->NameWinner(winner));
-  for (const TuningRecord& record : behind) {
+  for (TuningRecord record : behind) {
+    record.trace = from_stored_(record.trace);
     if (options_.revised) options_.revised(state_, record);
   }
   return absl::OkStatus();
@@ -391,6 +409,7 @@ absl::Status Session::FindBest() {
   state_.best.reset();
   if (absl::IsNotFound(best.status())) return absl::OkStatus();
   KILN_ASSIGN_OR_RETURN(state_.best, std::move(best));
+  state_.best->trace = from_stored_(state_.best->trace);
   return absl::OkStatus();
 }
 

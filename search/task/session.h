@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/search/database/database.h"
+#include "kiln/search/database/rename_trace.h"
 #include "kiln/search/measure/measure_all.h"
 #include "kiln/search/measure/runner.h"
 #include "kiln/search/strategy/strategy.h"
@@ -95,6 +96,7 @@ class Session {
   void Count(const TuningRecord& record);
   TuningRecord NewRecord(uint64_t index) const;
   TuningRecord NewRecord(const Candidate& candidate, uint64_t index) const;
+  absl::Status LearnNames();
   absl::Status Commit(const TuningRecord& record);
   absl::Status CommitRefused(const SearchBatch& batch);
   absl::Status LogBatch(const SearchBatch& batch);
@@ -124,6 +126,8 @@ class Session {
   std::vector<double> history_;
   Finalists finalists_;
   bool prepared_ = false;
+  // Between the names of the task and those of the stored workload.
+  TraceRenamer to_stored_, from_stored_;
 };
 
 }  // namespace kiln

@@ -5,9 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/text/printer/printer.h"
+#include "kiln/search/database/workload.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule_space.h"
@@ -25,14 +24,6 @@ absl::StatusOr<int> FunctionIndex(const Module& module,
   }
   return absl::NotFoundError(
       absl::StrCat("the module has no function \"", name, "\""));
-}
-
-Workload MakeWorkload(const Module& module, const std::string& function) {
-  Workload workload;
-  workload.text = PrintModule(module);
-  workload.func_name = function;
-  workload.key = Sha256Hex(absl::StrCat(function, "\n", workload.text));
-  return workload;
 }
 
 absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
@@ -77,7 +68,7 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
       FillSpace(job, target, function, guide.stop, prepared.get()));
   TuneTask& task = prepared->task;
   task.name = job.name;
-  task.workload = MakeWorkload(job.module, job.function);
+  task.workload = WorkloadOf(job.module, job.function);
   task.num_threads = target.num_cores;
   task.target =
       absl::StrCat(target.Fingerprint(), " threads=", target.num_cores);
