@@ -185,6 +185,10 @@ Expr AccessTrial::TakeIf(const Expr& condition, const Expr& e) {
 Expr AccessTrial::TakeCall(const Expr& e) {
   const auto& call = *e.As<CallNode>();
   if (call.op == Intrinsic::kAddressOf) return e;
+  if (const LoadNode* element = PrefetchedElement(call)) {
+    for (const Expr& index : element->indices) Take(index);
+    return e;
+  }
   if (call.op == Intrinsic::kLikely) return Take(call.args[0]);
   if (call.op != Intrinsic::kIfThenElse) return TakeUnknown(e);
   const Expr condition = Take(call.args[0]);

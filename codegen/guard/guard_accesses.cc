@@ -156,6 +156,12 @@ Expr Guard::SafeCall(const Expr& e) {
   if (call.op == Intrinsic::kAddressOf || call.op == Intrinsic::kAssume) {
     return e;
   }
+  if (const LoadNode* element = PrefetchedElement(call)) {
+    std::vector<Expr> args = call.args;
+    args[0] = Call(DType::Handle(), Intrinsic::kAddressOf,
+                   {Load(element->buffer, SafeAll(element->indices))});
+    return Call(e.dtype(), call.op, std::move(args));
+  }
   if (call.op != Intrinsic::kIfThenElse) {
     return MapOperands(e, [this](const Expr& x) { return Safe(x); });
   }

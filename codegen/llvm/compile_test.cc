@@ -140,43 +140,61 @@ TEST_F(CompileTest, AParallelLoopIsAFunctionAndAnEntryThatUnpacks) {
   EXPECT_THAT(ir, HasSubstr("optnone"));
 }
 
-// for k: C[0:8] = A[k*stride : k*stride + 8]
-class PrefetchTest : public CompileTest {
- protected:
-  Stmt Rows(const Buffer& from, int64_t extent, int64_t stride) {
-    const Expr row = Lanes(Mul(k_, Int(stride)), 1);
-    return MakeFor(1, k_, Int(extent),
-                   MakeStore(c_, Load(from, {row}), {Lanes(Int(0), 1)}));
+// A hint for A[index].
+Stmt Prefetch(const Buffer& a, const Expr& index, int64_t rw, int64_t locality,
+              int64_t cache = 1) {
+  const Expr address =
+      Call(DType::Handle(), Intrinsic::kAddressOf, {Load(a, {index})});
+  return MakeEvaluate(Call(DType::Int(32), Intrinsic::kPrefetch,
+                           {address, Int(rw), Int(locality), Int(cache)}));
+}
+
+TEST_F(CompileTest, AHintIsTranslatedAsItStands) {
+  const Stmt body = MakeSeq({Prefetch(a_, Add(i_, Int(64)), 0, 3),
+                             Prefetch(b_, Mul(i_, Int(3)), 1, 2),
+                             MakeStore(c_, Load(a_, {i_}), {i_})});
+  const std::string ir = Ir(MakeFor(1, i_, Int(64), body));
+  EXPECT_THAT(ir, HasSubstr("i32 0, i32 3, i32 1)"));
+  EXPECT_THAT(ir, HasSubstr("i32 1, i32 2, i32 1)"));
+}
+
+// Nothing asks for what no statement asks for.
+TEST_F(CompileTest, CodeGenerationAddsNoHints) {
+  const Stmt row = MakeStore(c_, Load(a_, {Lanes(Mul(k_, Int(1024)), 1)}),
+                             {Lanes(Int(0), 1)});
+  EXPECT_THAT(Ir(MakeFor(1, k_, Int(512), row)),
+              Not(HasSubstr("@llvm.prefetch")));
+}
+
+TEST_F(CompileTest, HintsOfEveryKindCompileForEveryTarget) {
+  for (const char* name : {"llvm -mcpu=x86-64", "llvm -mcpu=znver4",
+                           "llvm -mcpu=sapphirerapids"}) {
+    const auto target = ParseTarget(name);
+    KILN_ASSERT_OK(target.status());
+    for (int64_t rw : {0, 1}) {
+      for (int64_t locality : {0, 1, 2, 3}) {
+        Function f;
+        f.name = "f";
+        f.params = {{Var("A"), a_}};
+        f.body = Prefetch(a_, Int(1 << 30), rw, locality);
+        KILN_EXPECT_OK(CompileToObject(f, "f", *target).status());
+      }
+    }
   }
-};
-
-TEST_F(PrefetchTest, RowsFarApartAreAskedForAhead) {
-  EXPECT_THAT(Ir(Rows(a_, 512, 1024)), HasSubstr("@llvm.prefetch"));
 }
 
-TEST_F(PrefetchTest, WhatHardwareFollowsIsNot) {
-  EXPECT_THAT(Ir(Rows(a_, 512, 16)), Not(HasSubstr("@llvm.prefetch")));
-}
-
-TEST_F(PrefetchTest, ShortLoopsDoNotLookAhead) {
-  EXPECT_THAT(Ir(Rows(a_, 8, 1024)), Not(HasSubstr("@llvm.prefetch")));
-}
-
-TEST_F(PrefetchTest, SmallBuffersAreNearEnough) {
-  size_ = 1 << 12;
-  a_ = MakeBuffer("A", kF32, {Int(size_)});
-  EXPECT_THAT(Ir(Rows(a_, 16, 256)), Not(HasSubstr("@llvm.prefetch")));
-}
-
-TEST_F(PrefetchTest, PassesOverAPanelAskForTheNextOne) {
-  const Var j("j");
-  const Expr row = Add(Mul(j, Int(16384)), Mul(k_, Int(16)));
-  const auto passes = [&](int64_t count) {
-    const Stmt rows = MakeFor(1, k_, Int(1024), Copy(Lanes(row, 1)));
-    return Ir(MakeFor(3, j, Int(64), MakeFor(2, i_, Int(count), rows)));
-  };
-  EXPECT_THAT(passes(8), HasSubstr("i32 0, i32 2, i32 1"));
-  EXPECT_THAT(passes(1), Not(HasSubstr("@llvm.prefetch")));
+TEST_F(CompileTest, AHintOfAnotherKindIsRefused) {
+  Function f;
+  f.name = "f";
+  f.params = {{Var("A"), a_}};
+  for (const Stmt& hint :
+       {Prefetch(a_, Int(0), 2, 3), Prefetch(a_, Int(0), 0, 4),
+        Prefetch(a_, Int(0), 0, 3, 0), Prefetch(b_, Int(0), 0, 3)}) {
+    f.body = hint;
+    const absl::Status status = CompileToObject(f, "f", HostTarget()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("T.prefetch"));
+  }
 }
 
 TEST_F(CompileTest, AVariableWithoutAValueIsNamed) {

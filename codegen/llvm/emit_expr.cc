@@ -272,6 +272,8 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
                       "T.call_packed cannot be compiled for a CPU; kernels "
                       "call functions of C: T.call_extern")),
                   DType::Int(32));
+    case Intrinsic::kPrefetch:
+      return EmitPrefetch(call);
     case Intrinsic::kAssume:
       return llvm::ConstantInt::get(TypeOf(call.dtype), 0);
     default:

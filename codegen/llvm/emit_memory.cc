@@ -2,8 +2,12 @@
 // with stride 1 is one wide access, any other goes lane by lane.
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
+#include "kiln/codegen/lower/vector_grid.h"
 
 namespace kiln::codegen_internal {
+
+using lower::ContiguousBase;
+
 llvm::Value* Emitter::AddressOf(const Buffer& buffer, llvm::Value* index) {
   llvm::Value* base = frame_.buffers[buffer.get()];
   if (buffer->dtype.lanes() > 1) {
@@ -68,7 +72,6 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
     return LoadElement(load.buffer, Address(load.buffer, index), lanes);
   }
   if (Expr base = ContiguousBase(index)) {
-    PrefetchRow(load.buffer, base, lanes);
     return LoadElement(load.buffer, Address(load.buffer, base), lanes);
   }
   if (const auto* broadcast = index.As<BroadcastNode>()) {

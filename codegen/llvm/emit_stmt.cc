@@ -48,23 +48,11 @@ void Emitter::Emit(const Stmt& s) {
 
 void Emitter::EmitSeq(const SeqNode& seq) {
   const absl::Span<const Stmt> stmts(seq.stmts);
-  const size_t copies = frame_.copies.size();
   for (size_t i = 0; i < stmts.size();) {
     const size_t together = EmitTransposed(stmts.subspan(i));
-    if (together == 0) EmitInSeq(stmts[i], i + 1 == stmts.size());
+    if (together == 0) Emit(stmts[i]);
     i += std::max<size_t>(together, 1);
   }
-  frame_.copies.resize(copies);
-}
-
-void Emitter::EmitInSeq(const Stmt& stmt, bool is_last) {
-  std::optional<CopyAhead> copy;
-  if (!is_last) copy = FindCopyAhead(stmt);
-  if (!copy) return Emit(stmt);
-  frame_.asked = copy->copy.from.buffer.get();
-  Emit(stmt);
-  frame_.asked = nullptr;
-  frame_.copies.push_back(*std::move(copy));
 }
 
 void Emitter::EmitFor(const ForNode& loop) {
@@ -100,12 +88,7 @@ void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
   llvm::PHINode* var = b_.CreatePHI(b_.getInt64Ty(), 2, loop.var.name());
   var->addIncoming(begin, before);
   frame_.vars[loop.var.get()] = var;
-  frame_.loops.push_back(&loop);
-  frame_.stream = FindStream(loop);
-  if (frame_.stream.loop) PrefetchAhead(loop.body);
   Emit(loop.body);
-  frame_.stream = Stream();
-  frame_.loops.pop_back();
   frame_.vars.erase(loop.var.get());
   llvm::Value* next = b_.CreateNSWAdd(var, b_.getInt64(1));
   var->addIncoming(next, b_.GetInsertBlock());

@@ -8,7 +8,6 @@
 #ifndef KILN_CODEGEN_LLVM_EMITTER_H_
 #define KILN_CODEGEN_LLVM_EMITTER_H_
 
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,7 +15,6 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "kiln/codegen/llvm/look_ahead.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
@@ -39,20 +37,6 @@ class Emitter {
   llvm::Value* EmitMath(const CallNode& call);
 
  private:
-  // A long innermost loop, and what it asks for ahead.
-  struct Stream {
-    const ForNode* loop = nullptr;  // null outside of such loops
-    int64_t ahead = 0;              // iterations to look ahead
-    std::vector<std::pair<const BufferNode*, Expr>> seen;
-    // Elements that one iteration reads from first to last.
-    std::vector<std::pair<const BufferNode*, int64_t>> spans;
-    std::vector<const BufferNode*> blocks;  // whose next ones are asked for
-  };
-  // A copy that comes again when the innermost `around` of the loops goes on.
-  struct CopyAhead {
-    VectorCopy copy;
-    size_t around = 0;
-  };
   // What a body function sees: how to reach variables and buffers.
   struct Frame {
     llvm::Function* function = nullptr;
@@ -60,11 +44,7 @@ class Emitter {
     std::unordered_map<const VarNode*, llvm::Value*> vars;
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     std::vector<llvm::Value*> workspaces;  // to be freed, oldest first
-    std::vector<const ForNode*> loops;     // around this place, outermost first
     bool in_parallel = false;
-    Stream stream;
-    std::vector<CopyAhead> copies;      // before this place
-    const BufferNode* asked = nullptr;  // for before it is copied
   };
   // A free variable or buffer of a parallel body.
   struct Capture {
@@ -107,7 +87,6 @@ class Emitter {
   // Statements (emit_stmt.cc).
   void Emit(const Stmt& s);
   void EmitSeq(const SeqNode& seq);
-  void EmitInSeq(const Stmt& stmt, bool is_last);
   void EmitFor(const ForNode& loop);
   void EmitLoop(const ForNode& loop, llvm::Value* begin, llvm::Value* end);
   void EmitIf(const IfNode& node);
@@ -201,23 +180,8 @@ class Emitter {
                           const std::vector<double>& high_first);
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
 
-  // Prefetching (emit_prefetch.cc).
-  static Stream FindStream(const ForNode& loop);
-  // Asks for what comes after the nest of loops around `body`, in which it is
-  // the innermost.
-  void PrefetchAhead(const Stmt& body);
-  // Of a loop over rows that are apart, asks for a row some steps ahead.
-  void PrefetchRow(const Buffer& buffer, const Expr& index, int lanes);
-  int64_t SpanOf(const Buffer& buffer);
-  bool IsPanel(const VectorGrid& grid) const;
-  // Into the second level.
-  void Ask(const VectorGrid& grid, const AskAhead& ask);
-  // In every `count`-th iteration of the innermost loop.
-  void InEvery(int64_t count, FunctionRef<void()> emit);
-  // Whether what `stmt` copies can be asked for by the work that follows it.
-  std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
-  void PrefetchCopies();
-  void EmitPrefetch(llvm::Value* address, int64_t bytes, int locality);
+  // Hints (emit_prefetch.cc).
+  llvm::Value* EmitPrefetch(const CallNode& call);
 
   // Functions of others (emit_extern.cc).
   llvm::Value* EmitExtern(const CallNode& call);

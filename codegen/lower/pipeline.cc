@@ -9,6 +9,7 @@
 #include "kiln/codegen/lower/distribute_loops.h"
 #include "kiln/codegen/lower/flatten_buffers.h"
 #include "kiln/codegen/lower/hoist_conditions.h"
+#include "kiln/codegen/lower/insert_prefetches.h"
 #include "kiln/codegen/lower/lower_init.h"
 #include "kiln/codegen/lower/order_terms.h"
 #include "kiln/codegen/lower/partition_loops.h"
@@ -68,6 +69,8 @@ constexpr LowerPass kPasses[] = {
     {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded
     // As an operand is read.
     {"order_terms", Plain<OrderTerms>, kOptional},
+    // What is read later.
+    {"insert_prefetches", WithMachine<InsertPrefetches>, kOptional},
     {"verify_lowered", Plain<VerifyLowered>},
 };
 

@@ -159,7 +159,9 @@ bool IsWrittenFirst(const Function& f, const Buffer& buffer) {
 bool HasCalls(const Function& f) {
   bool found = false;
   Visit(f.body, [&](const Stmt& s) {
-    found |= s.kind() == StmtKind::kEvaluate;
+    const auto* evaluate = s.As<EvaluateNode>();
+    const auto* call = evaluate ? evaluate->value.As<CallNode>() : nullptr;
+    found |= evaluate && !(call && call->op == Intrinsic::kPrefetch);
     return !found;
   });
   return found;

@@ -237,6 +237,14 @@ Expr Call(DType dtype, Intrinsic op, std::vector<Expr> args) {
   return Expr(new CallNode(dtype, op, std::move(args)));
 }
 
+const LoadNode* PrefetchedElement(const CallNode& call) {
+  if (call.op != Intrinsic::kPrefetch) return nullptr;
+  const auto* address = call.args[0].As<CallNode>();
+  return address && address->op == Intrinsic::kAddressOf
+             ? address->args[0].As<LoadNode>()
+             : nullptr;
+}
+
 Buffer MakeBuffer(std::string name, DType dtype, std::vector<Expr> shape,
                   std::string scope) {
   auto* node = new BufferNode;

@@ -295,6 +295,10 @@ Expr Broadcast(Expr value, int lanes);  // `value` itself for one lane
 Expr Let(Var var, Expr value, Expr body);
 Expr Call(DType dtype, Intrinsic op, std::vector<Expr> args);
 
+// The element that a prefetch asks for; nullptr where `call` is no prefetch of
+// one.
+const LoadNode* PrefetchedElement(const CallNode& call);
+
 // A dense row-major buffer.
 Buffer MakeBuffer(std::string name, DType dtype, std::vector<Expr> shape,
                   std::string scope = "global");

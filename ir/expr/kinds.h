@@ -80,6 +80,12 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 //                                         x * y * 2^(shifts_left ? l : 0) /
 //                                         2^(q + r)
 // where the exponents l, r, q and |s| are 0 to 31.
+// A hint, which changes nothing but time:
+//   prefetch(address_of(A[i]), rw, locality, 1)
+//                                         A[i] will be read (rw = 0) or written
+//                                         (1) soon; locality 3: bring it to the
+//                                         nearest cache, 2: to the second ...
+// A[i] is not accessed and may lie outside of A; i itself is computed.
 #define KILN_INTRINSICS(X)                                            \
   X(IfThenElse, "if_then_else", 3, kPure)                             \
   X(Likely, "likely", 1, kPure)                                       \
@@ -158,7 +164,8 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(WarpShuffle, "tvm_warp_shuffle", 5, kOpaque)                      \
   X(WarpShuffleUp, "tvm_warp_shuffle_up", 5, kOpaque)                 \
   X(WarpShuffleDown, "tvm_warp_shuffle_down", 5, kOpaque)             \
-  X(WarpActivemask, "tvm_warp_activemask", 0, kOpaque)
+  X(WarpActivemask, "tvm_warp_activemask", 0, kOpaque)                \
+  X(Prefetch, "prefetch", 4, kReads)
 
 enum class Intrinsic : uint8_t {
 #define KILN_ENUM(op, ...) k##op,

@@ -317,6 +317,20 @@ class AssumeCall : public ExprCode {
   const Place* place_;
 };
 
+// Only computes where the element is.
+class PrefetchCall : public ExprCode {
+ public:
+  explicit PrefetchCall(std::vector<ExprPtr> indices)
+      : indices_(std::move(indices)) {}
+  int64_t Int(Frame& frame, int lane) const override {
+    for (const ExprPtr& index : indices_) index->Int(frame, lane);
+    return 0;
+  }
+
+ private:
+  std::vector<ExprPtr> indices_;
+};
+
 class SyncCall : public ExprCode {
  public:
   int64_t Int(Frame& frame, int) const override {
@@ -355,6 +369,12 @@ ExprPtr CompileExtern(const CallNode& call, Scope& scope) {
       name ? absl::StrCat(": unknown external function \"", name->value, "\"")
            : std::string(": no interpretation"),
       scope);
+}
+
+ExprPtr CompilePrefetch(const CallNode& call, Scope& scope) {
+  const LoadNode* element = PrefetchedElement(call);
+  if (!element) return Refuse(call, " of what is no element", scope);
+  return std::make_unique<PrefetchCall>(CompileList(element->indices, scope));
 }
 
 ExprPtr CompileReinterpret(const CallNode& call, Scope& scope) {
@@ -439,6 +459,7 @@ ExprPtr CompileCall(const CallNode& call, Scope& scope) {
     return CompileBounds(call);
   }
   if (IsExtern(call.op)) return CompileExtern(call, scope);
+  if (call.op == Intrinsic::kPrefetch) return CompilePrefetch(call, scope);
   if (call.op == Intrinsic::kAssume) {
     return std::make_unique<AssumeCall>(CompileExpr(call.args[0], scope),
                                         scope.place());

@@ -223,6 +223,36 @@ TEST(InterpTest, ReadingWhatNothingWroteIsAnErrorUnlessAllowed) {
   KILN_EXPECT_OK(Interpret(f, args, {.check_uninitialized = false}));
 }
 
+// Of A[first], before A[0] = 1.
+Function Prefetching(const Buffer& a, const Expr& first) {
+  const Expr address =
+      Call(DType::Handle(), Intrinsic::kAddressOf, {Load(a, {first})});
+  const Expr prefetch = Call(DType::Int(32), Intrinsic::kPrefetch,
+                             {address, Int(0), Int(3), Int(1)});
+  return MakeFunction(
+      {a}, MakeSeq({MakeEvaluate(prefetch), MakeStore(a, Float(1), {Int(0)})}));
+}
+
+TEST(InterpTest, PrefetchesChangeNothingWhereverTheyAre) {
+  Buffer a = MakeBuffer("A", kF32, {Int(2)});
+  for (int64_t index : {0, 1, 2, -1, 1 << 30}) {
+    std::vector<Tensor> args = {Tensor(kF32, {2})};
+    KILN_EXPECT_OK(Interpret(Prefetching(a, Int(index)), args));
+    EXPECT_EQ(args[0].GetReal(0), 1) << index;
+  }
+}
+
+TEST(InterpTest, WhatAPrefetchReadsToKnowWhereIsRead) {
+  Buffer a = MakeBuffer("A", kF32, {Int(2)});
+  Buffer rows = MakeBuffer("R", DType::Int(64), {Int(2)});
+  for (int64_t at : {1, 2}) {
+    Function f = Prefetching(a, Load(rows, {Int(at)}));
+    f.params.push_back({Var("r", DType::Handle()), rows});
+    std::vector<Tensor> args = {Tensor(kF32, {2}), Tensor(DType::Int(64), {2})};
+    EXPECT_EQ(Interpret(f, args).ok(), at == 1) << at;
+  }
+}
+
 TEST(InterpTest, UnknownExternAndUndefinedVariablesAreRefused) {
   Buffer a = MakeBuffer("A", kF32, {Int(2)});
   Expr call = Call(DType::Int(32), Intrinsic::kCallExtern, {Str("do_it")});

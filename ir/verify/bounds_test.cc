@@ -38,6 +38,15 @@ constexpr Case kCases[] = {
     {"    for i in range(64): B[i] = A[i - 1]\n", "outside of it where i = 0"},
     {"    for i in range(64): B[i] = A[64]\n", "index 0 is 64"},
     {"    for i in range(64): B[i] = A[i + 64]\n", "runs from 64 to 127"},
+    // Hints access nothing but what their indices read.
+    {"    for i in range(64):\n"
+     "        T.prefetch(T.address_of(A[i + 64]), 0, 3, 1)\n"
+     "        B[i] = A[i]\n",
+     nullptr},
+    {"    for i in range(64):\n"
+     "        T.prefetch(T.address_of(A[X[i + 1]]), 0, 3, 1)\n"
+     "        B[i] = A[i]\n",
+     "X[i + 1]"},
     // Guarded.
     {"    for i in range(64): B[i] = T.if_then_else(i > 0, A[i - 1], 0.0)\n",
      nullptr},

@@ -102,6 +102,11 @@ TEST(RegionsTest, ElementsAreHeld) {
       {"T.reads(X[vj])",
        "T.evaluate(T.call_extern(\"int32\", \"f\", T.address_of(A[0, 0])))",
        "hands out the address of `A`"},
+      // Hints read nothing.
+      {"T.reads(); T.writes()", "T.prefetch(T.address_of(A[99, vj]), 0, 3, 1)",
+       nullptr},
+      {"T.reads(); T.writes()",
+       "T.prefetch(T.address_of(A[X[vj], vj]), 0, 3, 1)", "reads X[vj]"},
       {"T.reads(A[vi, vj]); T.writes()",
        "T.evaluate(T.call_extern(\"int32\", \"f\", T.tvm_access_ptr("
        "T.type_annotation(\"float32\"), A.data, 0, 1, 2)))",

@@ -351,6 +351,10 @@ void SiteWalk::WalkCall(const CallNode& call) {
     return WalkGuarded(Not(call.args[0]), call.args[2]);
   }
   if (call.op == Intrinsic::kAccessPtr) return WalkAccessPtr(call);
+  if (const LoadNode* element = PrefetchedElement(call)) {
+    for (const Expr& index : element->indices) Walk(index);
+    return;
+  }
   const auto* load =
       call.op == Intrinsic::kAddressOf ? call.args[0].As<LoadNode>() : nullptr;
   if (load) {

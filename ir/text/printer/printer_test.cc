@@ -219,6 +219,8 @@ TEST(PrinterTest, WhatPeopleWriteRoundTrips) {
       "with T.decl_buffer((16,)) as acc:\n    acc[3] = 1.0\nA[0, 0] = 2.0",
       "z = T.decl_buffer(())\nz[()] = 1.0\nA[0, 0] = z[()] + z",
       "T.evaluate(T.call_extern(\"int32\", \"puts\", \"a\\n\\\"b\", 1))",
+      "T.prefetch(T.address_of(A[n + 64, 0]), 0, 3, 1)",
+      "T.evaluate(T.prefetch(T.address_of(I[L[0]]), 1, 0, 1))",
       "T.call_extern(\"void\", \"f\", T.address_of(A[0, 0]), A.data, "
       "T.int32(5))",
       "I[0] = T.reinterpret(\"int32\", A[0, 0]) ^ ~I[1]",

@@ -62,6 +62,18 @@ bool IsShuffle(Intrinsic op) {
          op == Intrinsic::kWarpShuffleDown;
 }
 
+bool IsWithin(const Expr& e, int64_t least, int64_t most) {
+  const int64_t* value = AsInt(e);
+  return value && *value >= least && *value <= most;
+}
+
+bool IsPrefetch(const std::vector<Expr>& operands) {
+  const auto* address = operands[0].As<CallNode>();
+  return address && address->op == Intrinsic::kAddressOf &&
+         IsWithin(operands[1], 0, 1) && IsWithin(operands[2], 0, 3) &&
+         IsOne(operands[3]);
+}
+
 bool IsIntegerMath(Intrinsic op) {
   return op == Intrinsic::kPopcount || op == Intrinsic::kClz;
 }
@@ -454,6 +466,13 @@ absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
       op == Intrinsic::kAddressOf || op == Intrinsic::kAccessPtr;
   if (op == Intrinsic::kAddressOf && !operands[0].As<LoadNode>()) {
     return context_.Error(e.begin, "T.address_of takes an element: A[i, j]");
+  }
+  if (op == Intrinsic::kPrefetch && !IsPrefetch(operands)) {
+    return context_.Error(
+        e.begin,
+        "T.prefetch takes the address of an element, 0 (to read) or 1 (to "
+        "write), a locality from 0 to 3, and 1 for data: "
+        "T.prefetch(T.address_of(A[i, j]), 0, 3, 1)");
   }
   const DType value = IsShuffle(op) ? operands[1].dtype() : DType::Int(32);
   const DType dtype = address ? DType::Handle() : value;

@@ -467,6 +467,34 @@ def main(X: T.Buffer((4, 8), "float32"), H: T.Buffer((5, 8), "float32")):
   EXPECT_THAT(PrintFunction(*read), HasSubstr("T.reads(X[vt, vj], H["));
 }
 
+TEST(ReaderTest, APrefetchIsOfAnElementAndOfAKnownKind) {
+  const auto read = [](const std::string& arguments) {
+    return ParseFunction("f.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        T.prefetch()" + arguments + R"()
+        A[i] = T.float32(1)
+)")
+        .status();
+  };
+  KILN_EXPECT_OK(read("T.address_of(A[i + 1]), 0, 3, 1"));
+  KILN_EXPECT_OK(read("T.address_of(A[i + 1]), 1, 0, 1"));
+  for (const char* arguments :
+       {"A[i], 0, 3, 1", "A.data, 0, 3, 1", "T.address_of(A[i]), 2, 3, 1",
+        "T.address_of(A[i]), 0, 4, 1", "T.address_of(A[i]), 0, -1, 1",
+        "T.address_of(A[i]), 0, i, 1", "T.address_of(A[i]), 0, 3, 0"}) {
+    EXPECT_THAT(read(arguments),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("f.py:5:"),
+                               HasSubstr("T.address_of(A[i, j]), 0, 3, 1"))))
+        << arguments;
+  }
+  EXPECT_THAT(read("T.address_of(A[i])"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("takes 4 arguments")));
+}
+
 absl::Status AfterAFunction(const std::string& lines) {
   return ParseModule("slip.py", R"(
 @T.prim_func

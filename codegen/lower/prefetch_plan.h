@@ -1,21 +1,25 @@
 // Where a nest of loops will read soon, for prefetching into the second-level
-// cache while it still computes on what it has. Internal to codegen/llvm.
-#ifndef KILN_CODEGEN_LLVM_LOOK_AHEAD_H_
-#define KILN_CODEGEN_LLVM_LOOK_AHEAD_H_
+// cache while it still computes on what it has. Internal to codegen/lower.
+#ifndef KILN_CODEGEN_LOWER_PREFETCH_PLAN_H_
+#define KILN_CODEGEN_LOWER_PREFETCH_PLAN_H_
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
-#include "kiln/codegen/llvm/vector_grid.h"
+#include "kiln/codegen/lower/vector_grid.h"
 #include "kiln/ir/tensor/stmt.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
+
+// Whether to compute `e` for an iteration that may not come could stop the
+// program: it reads memory, or divides by what may be 0 there.
+bool MayTrap(const Expr& e);
 
 // The vectors to ask for in every `every`-th iteration of the innermost loop:
 // their first elements, which may lie outside of the buffer.
-struct AskAhead {
+struct PrefetchPlan {
   int64_t every = 1;  // a power of two
   std::vector<Expr> indices;
 };
@@ -29,8 +33,8 @@ struct AskAhead {
 //
 //   for j in 16, i in 8, k in 512: ... Y[j*24576 + k*48]   // 8 passes
 //     ->  in every 8th k:  Y[(j + 1)*24576 + (i*64 + k//8)*48]
-AskAhead AskForNextPanel(const VectorGrid& grid,
-                         absl::Span<const ForNode* const> loops);
+PrefetchPlan PlanNextPanel(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops);
 
 // `grid` is read in the last of `loops`, the rows of a block, and a loop around
 // it goes on to the next rows. Where loops between them walk over several
@@ -40,8 +44,8 @@ AskAhead AskForNextPanel(const VectorGrid& grid,
 //
 //   for k0 in 8, j in 16, k in 64: ... Y[(k0*64 + k)*256 + j*16]
 //     ->  Y[((k0 + 1)*64 + (j*64 + k)//16)*256 + (j*64 + k)%16*16]
-AskAhead AskForNextBlock(const VectorGrid& grid,
-                         absl::Span<const ForNode* const> loops);
+PrefetchPlan PlanNextBlock(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops);
 
 // A nest that only copies vectors out of one buffer: each iteration of `loops`
 // those of `from`.
@@ -60,10 +64,10 @@ std::optional<VectorCopy> FindVectorCopy(const Stmt& nest);
 //     for k in 64: P[k*16 : k*16 + 16] = Y[k*256 + j*16 : ...]
 //     for i in 8, k in 64: ...
 //       ->  in every 8th k:  Y[(i*8 + k//8)*256 + (j + 1)%16*16]
-AskAhead AskForNextCopy(const VectorCopy& copy,
-                        absl::Span<const ForNode* const> around,
-                        absl::Span<const ForNode* const> work);
+PrefetchPlan PlanNextCopy(const VectorCopy& copy,
+                          absl::Span<const ForNode* const> around,
+                          absl::Span<const ForNode* const> work);
 
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower
 
-#endif  // KILN_CODEGEN_LLVM_LOOK_AHEAD_H_
+#endif  // KILN_CODEGEN_LOWER_PREFETCH_PLAN_H_

@@ -1,4 +1,4 @@
-#include "kiln/codegen/llvm/vector_grid.h"
+#include "kiln/codegen/lower/vector_grid.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
 namespace {
 
 // Vectors of one buffer whose elements are constants apart.
@@ -124,4 +124,4 @@ int64_t VectorSpan(const Stmt& body, const Buffer& buffer) {
   return end > first ? end - first : 0;
 }
 
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower

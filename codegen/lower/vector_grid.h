@@ -1,7 +1,7 @@
 // Vectors that one iteration of an innermost loop reads, as far as they are
-// constants apart. Internal to codegen/llvm.
-#ifndef KILN_CODEGEN_LLVM_VECTOR_GRID_H_
-#define KILN_CODEGEN_LLVM_VECTOR_GRID_H_
+// constants apart. Internal to codegen/lower.
+#ifndef KILN_CODEGEN_LOWER_VECTOR_GRID_H_
+#define KILN_CODEGEN_LOWER_VECTOR_GRID_H_
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "kiln/ir/tensor/stmt.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
 
 // The base of an index with consecutive lanes, or null.
 Expr ContiguousBase(const Expr& index);
@@ -38,6 +38,6 @@ std::vector<VectorGrid> FindVectorGrids(const Stmt& body);
 // as far as their indices differ by constants.
 int64_t VectorSpan(const Stmt& body, const Buffer& buffer);
 
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower
 
-#endif  // KILN_CODEGEN_LLVM_VECTOR_GRID_H_
+#endif  // KILN_CODEGEN_LOWER_VECTOR_GRID_H_

@@ -1,4 +1,4 @@
-#include "kiln/codegen/llvm/vector_grid.h"
+#include "kiln/codegen/lower/vector_grid.h"
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
 namespace {
 
 class VectorGridTest : public testing::Test {
@@ -103,4 +103,4 @@ TEST(VectorSpanTest, IsFromTheFirstToTheLastElementOfOneIteration) {
 }
 
 }  // namespace
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower

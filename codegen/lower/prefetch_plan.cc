@@ -1,4 +1,4 @@
-#include "kiln/codegen/llvm/look_ahead.h"
+#include "kiln/codegen/lower/prefetch_plan.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
 namespace {
 
 // Vectors that one iteration may ask for, but for panels and blocks of few
@@ -87,14 +87,14 @@ void TakeIteration(Expr* number, absl::Span<const ForNode* const> loops,
 
 // Asks for `rows` rows of the grid, whose first elements `first_of` tells by
 // their number.
-AskAhead AskForRows(const VectorGrid& grid, int64_t rows,
-                    absl::Span<const ForNode* const> loops,
-                    FunctionRef<Expr(Expr)> first_of) {
+PrefetchPlan PlanRows(const VectorGrid& grid, int64_t rows,
+                      absl::Span<const ForNode* const> loops,
+                      FunctionRef<Expr(Expr)> first_of) {
   const int64_t at_once = AtOnce(grid);
   const int64_t parts = grid.columns / at_once;  // of a row
   const std::optional<Share> share = ShareOut(loops, rows * parts);
   if (!share) return {};
-  AskAhead ask{share->every, {}};
+  PrefetchPlan ask{share->every, {}};
   for (Expr number : share->parts) {
     const Expr column = Mul(TakeDigit(&number, Int(parts)), Int(at_once));
     const Expr first = first_of(number);
@@ -104,23 +104,6 @@ AskAhead AskForRows(const VectorGrid& grid, int64_t rows,
     }
   }
   return ask;
-}
-
-// Whether to compute `e` for an iteration that may not come could stop the
-// program: it reads memory, or divides by what may be 0 there.
-bool MayTrap(const Expr& e) {
-  bool traps = false;
-  Visit(e, [&](const Expr& inner) {
-    const auto* node = inner.As<BinaryNode>();
-    const bool divides = node && (node->kind == ExprKind::kFloorDiv ||
-                                  node->kind == ExprKind::kFloorMod ||
-                                  node->kind == ExprKind::kTruncDiv ||
-                                  node->kind == ExprKind::kTruncMod);
-    const int64_t* divisor = divides ? AsInt(node->b) : nullptr;
-    traps |= inner.As<LoadNode>() || (divides && (!divisor || *divisor == 0));
-    return !traps;
-  });
-  return traps;
 }
 
 // The loop that goes on where the last of `loops`, the rows, ends; nullopt
@@ -180,6 +163,21 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
 
 }  // namespace
 
+bool MayTrap(const Expr& e) {
+  bool traps = false;
+  Visit(e, [&](const Expr& inner) {
+    const auto* node = inner.As<BinaryNode>();
+    const bool divides = node && (node->kind == ExprKind::kFloorDiv ||
+                                  node->kind == ExprKind::kFloorMod ||
+                                  node->kind == ExprKind::kTruncDiv ||
+                                  node->kind == ExprKind::kTruncMod);
+    const int64_t* divisor = divides ? AsInt(node->b) : nullptr;
+    traps |= inner.As<LoadNode>() || (divides && (!divisor || *divisor == 0));
+    return !traps;
+  });
+  return traps;
+}
+
 std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
   std::vector<const ForNode*> loops;
   Stmt body = nest;
@@ -202,25 +200,25 @@ std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
   return VectorCopy{*std::move(from), std::move(loops)};
 }
 
-AskAhead AskForNextCopy(const VectorCopy& copy,
-                        absl::Span<const ForNode* const> around,
-                        absl::Span<const ForNode* const> work) {
+PrefetchPlan PlanNextCopy(const VectorCopy& copy,
+                          absl::Span<const ForNode* const> around,
+                          absl::Span<const ForNode* const> work) {
   const VectorGrid& from = copy.from;
   const std::vector<const ForNode*> moving = LoopsThatMove(copy, around);
   const std::optional<Position> copied = PositionIn(copy.loops);
   if (moving.empty() || !copied) return {};
   VarMap later = OneLater(moving);
-  AskAhead ask =
-      AskForRows(from, copied->count * from.rows, work, [&](Expr number) {
+  PrefetchPlan ask =
+      PlanRows(from, copied->count * from.rows, work, [&](Expr number) {
         const Expr row = TakeDigit(&number, Int(from.rows));
         TakeIteration(&number, copy.loops, &later);
         return Add(Substitute(from.first, later), Mul(row, Int(from.row_step)));
       });
-  return std::ssize(ask.indices) <= kMostAtOnce ? ask : AskAhead();
+  return std::ssize(ask.indices) <= kMostAtOnce ? ask : PrefetchPlan();
 }
 
-AskAhead AskForNextBlock(const VectorGrid& grid,
-                         absl::Span<const ForNode* const> loops) {
+PrefetchPlan PlanNextBlock(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops) {
   if (loops.size() < 3 || MayTrap(grid.first)) return {};
   const auto block = FindBlockLoop(ToLinear(grid.first), loops);
   if (!block) return {};
@@ -235,7 +233,7 @@ AskAhead AskForNextBlock(const VectorGrid& grid,
   const int64_t count = panel->count * *AsInt(rows.extent) * grid.rows;
   VarMap later;
   later[loops[*block]->var.get()] = Add(loops[*block]->var, Int(1));
-  return AskForRows(grid, count, inside, [&](Expr number) {
+  return PlanRows(grid, count, inside, [&](Expr number) {
     TakeIteration(&number, panels, &later);
     const Expr row = TakeDigit(&number, Int(grid.rows));
     later[rows.var.get()] = Add(rows.min, number);
@@ -243,8 +241,8 @@ AskAhead AskForNextBlock(const VectorGrid& grid,
   });
 }
 
-AskAhead AskForNextPanel(const VectorGrid& grid,
-                         absl::Span<const ForNode* const> loops) {
+PrefetchPlan PlanNextPanel(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops) {
   const auto moves = [&](size_t i) {
     return UsesVar(grid.first, loops[i]->var);
   };
@@ -266,11 +264,11 @@ AskAhead AskForNextPanel(const VectorGrid& grid,
   const Var& panel = loops[first_pass - 1]->var;
   VarMap later;
   later[panel.get()] = Add(panel, Int(1));
-  return AskForRows(grid, *count * grid.rows, steps, [&](Expr number) {
+  return PlanRows(grid, *count * grid.rows, steps, [&](Expr number) {
     const Expr row = TakeDigit(&number, Int(grid.rows));
     later[rows.var.get()] = Add(rows.min, number);
     return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
   });
 }
 
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower

@@ -1,4 +1,4 @@
-#include "kiln/codegen/llvm/look_ahead.h"
+#include "kiln/codegen/lower/prefetch_plan.h"
 
 #include <set>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 
-namespace kiln::codegen_internal {
+namespace kiln::lower {
 namespace {
 
 class NextPanelTest : public testing::Test {
@@ -21,11 +21,11 @@ class NextPanelTest : public testing::Test {
     return loops;
   }
   // For `columns` vectors of 4 elements next to each other.
-  AskAhead Next(const Expr& index, int64_t columns = 1) const {
-    return AskForNextPanel({buffer_, index, 4, 1, 0, columns, 4}, Loops());
+  PrefetchPlan Next(const Expr& index, int64_t columns = 1) const {
+    return PlanNextPanel({buffer_, index, 4, 1, 0, columns, 4}, Loops());
   }
   // What is asked for over all i and k of one j.
-  std::set<int64_t> Values(const AskAhead& ask, int64_t j) const {
+  std::set<int64_t> Values(const PrefetchPlan& ask, int64_t j) const {
     std::set<int64_t> values;
     for (int64_t i = 0; i < 4; ++i) {
       for (int64_t k = 0; k < 10; k += ask.every) {
@@ -50,7 +50,7 @@ class NextPanelTest : public testing::Test {
 
 TEST_F(NextPanelTest, AllPassesTogetherAskForTheNextPanelOnce) {
   for (const int64_t columns : {1, 2, 3, 4, 7, 12}) {
-    const AskAhead next = Next(index_, columns);
+    const PrefetchPlan next = Next(index_, columns);
     std::set<int64_t> wanted;
     for (int64_t k = 0; k < 10; ++k) {
       for (int64_t c = 0; c < columns; ++c) wanted.insert(480 + k * 48 + c * 4);
@@ -62,7 +62,7 @@ TEST_F(NextPanelTest, AllPassesTogetherAskForTheNextPanelOnce) {
 TEST_F(NextPanelTest, OneIterationAsksForFew) {
   using Each = std::pair<int64_t, int64_t>;  // iterations, vectors
   const auto each = [&](int64_t columns) {
-    const AskAhead next = Next(index_, columns);
+    const PrefetchPlan next = Next(index_, columns);
     return Each(next.every, std::ssize(next.indices));
   };
   EXPECT_EQ(each(1), Each(2, 1)) << "10 rows in 4 runs of 10 steps";
@@ -71,8 +71,8 @@ TEST_F(NextPanelTest, OneIterationAsksForFew) {
 }
 
 TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
-  const AskAhead next =
-      AskForNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, Loops());
+  const PrefetchPlan next =
+      PlanNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, Loops());
   std::set<int64_t> wanted;
   for (int64_t k = 0; k < 20; ++k) {
     for (int64_t c : {0, 4}) wanted.insert(480 + k * 24 + c);
@@ -85,13 +85,13 @@ TEST_F(NextPanelTest, EachTapOfAPanelAsksForItselfInTheNext) {
   loops_.insert(loops_.begin() + 2, Loop(tap, 3));
   const Expr index =
       Add(Mul(j_, Int(1440)), Add(Mul(tap, Int(480)), Mul(k_, Int(48))));
-  const AskAhead next = Next(index);
+  const PrefetchPlan next = Next(index);
   EXPECT_EQ(next.every, 2) << "10 rows in 4 passes of 10 steps";
   VarMap at;
   at[tap.get()] = Int(2);
   std::set<int64_t> wanted;
   for (int64_t k = 0; k < 10; ++k) wanted.insert(1440 + 2 * 480 + k * 48);
-  AskAhead last_tap{next.every, {}};
+  PrefetchPlan last_tap{next.every, {}};
   for (const Expr& e : next.indices) {
     last_tap.indices.push_back(Substitute(e, at));
   }
@@ -141,16 +141,16 @@ class NextBlockTest : public testing::Test {
   }
   // Blocks of 10 rows of 12 elements, in panels of 4 elements, each in some
   // passes.
-  AskAhead Next(const VectorGrid& grid, int64_t passes) const {
+  PrefetchPlan Next(const VectorGrid& grid, int64_t passes) const {
     const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 3), Loop(i_, passes),
                                      Loop(k_, 10)};
     std::vector<const ForNode*> loops;
     for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
-    return AskForNextBlock(grid, loops);
+    return PlanNextBlock(grid, loops);
   }
   VectorGrid Vector(const Expr& first) const { return {buffer_, first, 4}; }
   // What is asked for in all steps of the first block, in their order.
-  std::vector<int64_t> Values(const AskAhead& ask, int64_t passes) const {
+  std::vector<int64_t> Values(const PrefetchPlan& ask, int64_t passes) const {
     std::vector<int64_t> values;
     for (int64_t step = 0; step < 3 * passes * 10; ++step) {
       if (step % 10 % ask.every != 0) continue;
@@ -220,7 +220,7 @@ class NextCopyTest : public testing::Test {
     }
     return MakeFor(1, r_, Int(10), MakeSeq(stores));
   }
-  AskAhead Next(const Stmt& copy, int64_t passes = 4) const {
+  PrefetchPlan Next(const Stmt& copy, int64_t passes = 4) const {
     const auto found = FindVectorCopy(copy);
     if (!found) return {};
     const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 2), Loop(i_, passes),
@@ -228,13 +228,13 @@ class NextCopyTest : public testing::Test {
     std::vector<const ForNode*> loops;
     for (const Stmt& s : stmts) loops.push_back(s.As<ForNode>());
     const absl::Span<const ForNode* const> all(loops);
-    return AskForNextCopy(*found, all.first(2), all.subspan(2));
+    return PlanNextCopy(*found, all.first(2), all.subspan(2));
   }
   static Stmt Loop(const Var& var, int64_t extent) {
     return MakeFor(1, var, Int(extent), MakeEvaluate(Int(0)));
   }
   // What all steps of the iteration at (b, j) ask for.
-  std::set<int64_t> Asked(const AskAhead& ask, int64_t b, int64_t j,
+  std::set<int64_t> Asked(const PrefetchPlan& ask, int64_t b, int64_t j,
                           int64_t passes = 4) const {
     std::set<int64_t> asked;
     for (int64_t step = 0; step < passes * 10; ++step) {
@@ -266,7 +266,7 @@ class NextCopyTest : public testing::Test {
 };
 
 TEST_F(NextCopyTest, AllStepsAskForWhatIsCopiedNext) {
-  const AskAhead next = Next(CopyOf(first_));
+  const PrefetchPlan next = Next(CopyOf(first_));
   EXPECT_EQ(Asked(next, 1, 0), Copied(1, 1));
   EXPECT_EQ(Asked(next, 1, 1), Copied(2, 0)) << "the loop around goes on";
 }
@@ -285,7 +285,7 @@ TEST_F(NextCopyTest, WithoutWorkNothingIsAskedFor) {
   const std::vector<Stmt> stmts = {Loop(b_, 3), Loop(j_, 2)};
   const std::vector<const ForNode*> around = {stmts[0].As<ForNode>(),
                                               stmts[1].As<ForNode>()};
-  EXPECT_TRUE(AskForNextCopy(*copy, around, {}).indices.empty());
+  EXPECT_TRUE(PlanNextCopy(*copy, around, {}).indices.empty());
 }
 
 TEST_F(NextCopyTest, OnlyCopiesOfWholeVectorsAreFound) {
@@ -307,4 +307,4 @@ TEST_F(NextCopyTest, PaddedVectorsAreCopiesToo) {
 }
 
 }  // namespace
-}  // namespace kiln::codegen_internal
+}  // namespace kiln::lower
