@@ -156,9 +156,9 @@ void Inserter::AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
   for (int64_t at = 0; at * each < bytes; at += elements) {
     const Expr address = Call(DType::Handle(), Intrinsic::kAddressOf,
                               {Load(buffer, {Plus(index, at)})});
-    out->push_back(MakeEvaluate(
-        Call(DType::Int(32), Intrinsic::kPrefetch,
-             {address, Int(0), Int(locality), Int(1)})));
+    out->push_back(
+        MakeEvaluate(Call(DType::Int(32), Intrinsic::kPrefetch,
+                          {address, Int(0), Int(locality), Int(1)})));
   }
 }
 
@@ -217,8 +217,7 @@ bool Inserter::ExistsOutside(const Buffer& buffer, const Expr& index) const {
 }
 
 // `is_sure`: whether what `e` reads is read wherever its statement runs.
-void Inserter::AskForRows(const Expr& e, bool is_sure,
-                          std::vector<Stmt>* out) {
+void Inserter::AskForRows(const Expr& e, bool is_sure, std::vector<Stmt>* out) {
   if (!e->has_loads) return;
   if (const auto* load = e.As<LoadNode>()) AskForRow(*load, is_sure, out);
   if (const auto* let = e.As<LetNode>()) {

@@ -93,10 +93,11 @@ TEST(InsertPrefetchesTest, PassesOverAPanelAskForTheNextOne) {
 
 TEST(InsertPrefetchesTest, NothingIsReadAheadThatMayNotBeRead) {
   const auto rows = [](const std::string& index, const std::string& value) {
-    return After(Parse(absl::Substitute("    for k in range(512):\n"
-                                        "        C[0:16] = " +
-                                            value + "\n",
-                                        "A[" + index + ":" + index + " + 16]")));
+    return After(
+        Parse(absl::Substitute("    for k in range(512):\n"
+                               "        C[0:16] = " +
+                                   value + "\n",
+                               "A[" + index + ":" + index + " + 16]")));
   };
   const std::string sure = "$0";
   const std::string unsure =

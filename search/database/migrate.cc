@@ -57,11 +57,10 @@ absl::StatusOr<Workload> Keep(sqlite::Connection& connection,
                               const Workload& w) {
   KILN_ASSIGN_OR_RETURN(
       sqlite::Statement insert,
-      connection.Prepare(
-          "INSERT INTO workloads (key, func_name, text, outline)"
-          " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO UPDATE"
-          " SET outline = excluded.outline"
-          " RETURNING key, func_name, text, outline"));
+      connection.Prepare("INSERT INTO workloads (key, func_name, text, outline)"
+                         " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO UPDATE"
+                         " SET outline = excluded.outline"
+                         " RETURNING key, func_name, text, outline"));
   insert.Bind(1, w.key);
   insert.Bind(2, w.func_name);
   insert.Bind(3, w.text);

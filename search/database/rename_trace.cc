@@ -58,9 +58,8 @@ absl::Status Pair::Replay(const Trace& trace, size_t i, State* state) const {
 
 absl::Status Pair::RenameFunction(Arg* arg) const {
   if (*arg->string() != a().name) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the trace schedules ", *arg->string(), " besides ",
-                     a().name));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the trace schedules ", *arg->string(), " besides ", a().name));
   }
   *arg = b().name;
   return absl::OkStatus();
@@ -90,9 +89,9 @@ absl::Status Pair::RenameBuffer(const Instruction& step, Arg* arg) const {
   KILN_ASSIGN_OR_RETURN(
       const BufferPosition at,
       FindBuffer(a(), a_.rvs[block.index].value, *arg, step.kind->name));
-  KILN_ASSIGN_OR_RETURN(const Path path,
-                        RequireBlock(b(), b_.rvs[block.index].value,
-                                     step.kind->name));
+  KILN_ASSIGN_OR_RETURN(
+      const Path path,
+      RequireBlock(b(), b_.rvs[block.index].value, step.kind->name));
   const BlockNode& other = *path.realize()->block;
   const auto& regions =
       at.side == BufferSide::kRead ? other.reads : other.writes;

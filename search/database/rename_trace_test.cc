@@ -67,8 +67,7 @@ std::string TraceOf(const StoredFunction& f, const std::string& script) {
 // and renaming there and back changes nothing.
 std::string ExpectSame(const std::string& script) {
   const std::string trace = TraceOf(Program(), script);
-  absl::StatusOr<RenamedTrace> there =
-      RenameTrace(Program(), trace, Renamed());
+  absl::StatusOr<RenamedTrace> there = RenameTrace(Program(), trace, Renamed());
   KILN_EXPECT_OK(there.status());
   if (!there.ok()) return "";
   Schedule alone(Renamed().module);

@@ -95,9 +95,9 @@ absl::StatusOr<StoredFunction> ReadWorkload(const Workload& workload) {
     stored.index = static_cast<int>(i);
     return stored;
   }
-  return absl::NotFoundError(
-      absl::StrCat("the module of workload ", workload.key,
-                   " has no function \"", workload.func_name, "\""));
+  return absl::NotFoundError(absl::StrCat("the module of workload ",
+                                          workload.key, " has no function \"",
+                                          workload.func_name, "\""));
 }
 
 Workload WithKey(Workload workload) {

@@ -31,8 +31,8 @@ class Module:
                 B[vi, vj] = C[vi, vj] * C[vi, vj]
 )";
 
-using Replacements = std::initializer_list<
-    std::pair<absl::string_view, absl::string_view>>;
+using Replacements =
+    std::initializer_list<std::pair<absl::string_view, absl::string_view>>;
 
 Workload With(Replacements changes, const std::string& name = "main") {
   absl::StatusOr<Module> module =
@@ -46,7 +46,9 @@ TEST(WorkloadTest, NamesDoNotCount) {
   EXPECT_EQ(With({{"main", "other"}}, "other").key, key);
   EXPECT_EQ(With({{"\"C\"", "\"twice\""}, {"\"B\"", "\"C\""}}).key, key);
   EXPECT_EQ(With({{"vi", "x"}, {"vj", "y"}, {"i, j", "row, column"}}).key, key);
-  EXPECT_EQ(With({{"A[", "x["}, {"A:", "x:"}, {"C =", "y ="}, {"C[", "y["}}).key, key);
+  EXPECT_EQ(
+      With({{"A[", "x["}, {"A:", "x:"}, {"C =", "y ="}, {"C[", "y["}}).key,
+      key);
 }
 
 TEST(WorkloadTest, WhatIsComputedCounts) {

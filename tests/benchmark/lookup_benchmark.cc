@@ -76,7 +76,8 @@ BENCHMARK(BM_FindBest)->Unit(benchmark::kMillisecond);
 
 void BM_FindBestUnderOtherNames(benchmark::State& state) {
   const std::string text = absl::StrReplaceAll(
-      PrintModule(Matmul(512)), {{"main", "product"}, {"T.block(\"", "T.block(\"my_"}});
+      PrintModule(Matmul(512)),
+      {{"main", "product"}, {"T.block(\"", "T.block(\"my_"}});
   const auto module = ParseModule("m.py", text);
   KILN_CHECK(module.ok());
   Database& records = Records();

@@ -59,8 +59,8 @@ std::string Renamed(const char* text) {
 
 // As a space, `cache_write(c, "C", ...)` names a buffer and not a block.
 std::string RenamedSpace() {
-  return absl::StrReplaceAll(Renamed(kSpace),
-                             {{"cache_write(c, \"out\"", "cache_write(c, \"z\""}});
+  return absl::StrReplaceAll(
+      Renamed(kSpace), {{"cache_write(c, \"out\"", "cache_write(c, \"z\""}});
 }
 
 class RenamedTest : public ::testing::Test {
@@ -72,9 +72,8 @@ class RenamedTest : public ::testing::Test {
     const std::string space_path = folder_.path() + "/space.py";
     KILN_EXPECT_OK(WriteFileAtomically(module_path, program));
     std::vector<std::string> argv = {
-        "tools/tune",  "--json",     "--module",
-        module_path,   "--work-dir", folder_.path(),
-        "--trials",    std::to_string(trials)};
+        "tools/tune", "--json",       "--module", module_path,
+        "--work-dir", folder_.path(), "--trials", std::to_string(trials)};
     if (!space.empty()) {
       KILN_EXPECT_OK(WriteFileAtomically(space_path, space));
       argv.insert(argv.end(), {"--space", space_path});
@@ -120,9 +119,8 @@ TEST_F(RenamedTest, TrialsOfRulesAreResumedAndTheBestSpeaksItsOwnNames) {
   ASSERT_TRUE(again.done.has_value());
   ASSERT_EQ(again.done->tasks_size(), 1);
   EXPECT_GT(again.done->tasks(0).latency_us(), 0);
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const std::string trace,
-      ReadFile(folder_.path() + "/product/trace.py"));
+  KILN_ASSERT_OK_AND_ASSIGN(const std::string trace,
+                            ReadFile(folder_.path() + "/product/trace.py"));
   EXPECT_THAT(trace, HasSubstr("name=\"out\", func_name=\"product\""));
 }
 
