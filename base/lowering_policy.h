@@ -51,7 +51,7 @@ inline int64_t OperandRegisters(int64_t vectors) { return vectors + 1; }
 // Whether accumulators, in rows of so many vectors, stay in registers.
 inline bool TileFits(int64_t accumulators, int64_t vectors,
                      const VectorRegisters& registers) {
-  return accumulators + OperandRegisters(vectors) <= registers.count;
+  return accumulators + OperandRegisters(vectors) <= registers.ForTiles();
 }
 
 // What is used again soon may take this share of a cache; the rest is for what

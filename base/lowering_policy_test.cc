@@ -25,7 +25,8 @@ TEST(LoweringPolicyTest, LoopsShorterThanARegisterFillPartOfIt) {
 TEST(LoweringPolicyTest, TilesLeaveRegistersForOperands) {
   EXPECT_TRUE(TileFits(14 * 2, 2, kAvx512Registers));
   EXPECT_FALSE(TileFits(15 * 2, 2, kAvx512Registers));
-  EXPECT_TRUE(TileFits(14 * 2, 2, kNeonRegisters));
+  EXPECT_TRUE(TileFits(13 * 2, 2, kNeonRegisters));
+  EXPECT_FALSE(TileFits(14 * 2, 2, kNeonRegisters));
   for (const VectorRegisters& sixteen : {kAvxRegisters, kSseRegisters}) {
     EXPECT_TRUE(TileFits(6 * 2, 2, sixteen));
     EXPECT_TRUE(TileFits(4 * 3, 3, sixteen));

@@ -49,6 +49,15 @@ int64_t CacheBytes(int level, int name, int64_t fallback) {
 
 }  // namespace
 
+Machine NeoverseMachine() {
+  Machine machine{.cpu = "Neoverse", .isa = "neon", .vectors = kNeonRegisters};
+  machine.l1_ways = 4;
+  machine.levels[static_cast<int>(MemoryLevelId::kL1)].bytes = 64 << 10;
+  machine.levels[static_cast<int>(MemoryLevelId::kL2)].bytes = 1 << 20;
+  machine.levels[static_cast<int>(MemoryLevelId::kL3)].bytes = 32 << 20;
+  return machine;
+}
+
 void ReadCaches(Machine* machine) {
   machine->cpu = CpuName();
   constexpr int kNames[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,

@@ -16,12 +16,16 @@ namespace kiln {
 struct VectorRegisters {
   int bytes = 0;  // of one
   int count = 0;
+  // Of them, those that code generation takes beside a tile and its operands.
+  int spare = 0;
 
   // Elements of a type that fill one.
   int Lanes(int64_t element_bytes) const {
     return element_bytes < bytes ? static_cast<int>(bytes / element_bytes) : 1;
   }
   int Floats() const { return Lanes(4); }
+  // Registers for a tile and its operands.
+  int ForTiles() const { return count - spare; }
 
   friend bool operator==(const VectorRegisters&,
                          const VectorRegisters&) = default;
@@ -31,7 +35,8 @@ struct VectorRegisters {
 inline constexpr VectorRegisters kSseRegisters = {16, 16};
 inline constexpr VectorRegisters kAvxRegisters = {32, 16};
 inline constexpr VectorRegisters kAvx512Registers = {64, 32};
-inline constexpr VectorRegisters kNeonRegisters = {16, 32};
+// Of 32, LLVM loads two pairs ahead of the multiply-adds that use them.
+inline constexpr VectorRegisters kNeonRegisters = {16, 32, 2};
 
 // A place where data lies, from near to far.
 enum class MemoryLevelId : uint8_t { kL1, kL2, kL3, kMemory };
@@ -67,6 +72,11 @@ struct Machine {
     return levels[static_cast<int>(id)];
   }
 };
+
+// What is taken for an AArch64 server that is not at hand: Neoverse V1 and N2,
+// by Arm's reference manuals (64 KiB of L1 data cache in 4 ways, 1 MiB of L2),
+// and the 32 MiB of L3 of a Graviton 3. Rates are the default's.
+Machine NeoverseMachine();
 
 // Sets name, sizes of caches, lines and ways to those of this machine's CPU,
 // where the system tells them.

@@ -278,7 +278,8 @@ void Chooser::TryRows(RegisterTile tile, int at, bool has_rest) {
   if (is_fixed || !nest_.is_update) {
     return TryRows(std::move(tile), at - 1, has_rest);
   }
-  const int64_t most = std::min<int64_t>(loop.extent, machine_.vectors.count);
+  const int64_t most =
+      std::min<int64_t>(loop.extent, machine_.vectors.ForTiles());
   const bool may_leave = !has_rest && !HasGoodDivisor(loop.extent);
   for (int64_t factor = 1; factor <= most; ++factor) {
     const bool leaves = loop.extent % factor != 0;
@@ -343,7 +344,7 @@ std::optional<RegisterTile> Chooser::Current() const {
   }
   tile.order = KeptLoops(tile);
   tile.inner_reductions = CountInner(tile.order);
-  if (Registers(tile) + Vectors(tile) > machine_.vectors.count) {
+  if (Registers(tile) + Vectors(tile) > machine_.vectors.ForTiles()) {
     tile.inner_reductions = 0;
   }
   return tile;

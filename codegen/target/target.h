@@ -22,7 +22,8 @@ struct Target {
   std::string triple;    // "x86_64-pc-linux-gnu"
   std::string cpu;       // "znver4"
   std::string features;  // "+avx2,+fma,...": LLVM's list; empty: the CPU's own
-  int num_cores = 1;     // threads that a parallel loop may use
+  std::string attributes;  // those of them that -mattr gives
+  int num_cores = 1;       // threads that a parallel loop may use
   // The vector registers are the target's, also where this machine has wider
   // ones. Caches are this machine's, and a common machine's where code for the
   // target cannot run on this machine's architecture. Rates are not measured
@@ -31,7 +32,8 @@ struct Target {
   bool fma = false;   // whether a * b + c can be rounded once
   bool bf16 = false;  // whether an instruction rounds to bfloat16
 
-  // "llvm -mcpu=znver4 -num-cores=2".
+  // "llvm -mcpu=znver4 -num-cores=2", with -mtriple and -mattr where they
+  // matter; ParseTarget makes the same of it on this machine.
   std::string ToString() const;
   // What a measurement depends on, but for the number of cores in use:
   // triple, CPU and features.
@@ -41,11 +43,16 @@ struct Target {
 // This machine with all its features and all its cores.
 Target HostTarget();
 
-// Reads "llvm", "llvm -mcpu=NAME -num-cores=N", "llvm --num-cores=N". Options
-// not given are the host's; a CPU other than the host's comes with its own
-// features (-mattr=+a,-b adds to them). Refuses unknown kinds, options, CPUs
-// and features, and says which are known.
+// Reads "llvm", "llvm -mcpu=NAME -num-cores=N", "llvm --num-cores=N",
+// "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1". Options not given are
+// the host's where the triple is its own; a CPU other than the host's comes
+// with its own features (-mattr=+a,-b adds to them). Of another architecture
+// the default CPU is the least one. Refuses unknown kinds, options, triples,
+// CPUs and features, and says which are known.
 absl::StatusOr<Target> ParseTarget(std::string_view text);
+
+// Whether the target's instructions are of this machine's architecture.
+bool IsOfThisArchitecture(const Target& target);
 
 // Whether this machine can run what is compiled for `target`. Code can be
 // compiled for any CPU; FAILED_PRECONDITION names the features that generated

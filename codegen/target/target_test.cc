@@ -97,11 +97,62 @@ TEST(TargetTest, SystemInstructionsThatThisMachineLacksDoNotMatter) {
   KILN_EXPECT_OK(CheckRunsHere(target));
 }
 
-TEST(TargetTest, CodeForAnotherTripleDoesNotRunHere) {
-  Target target = HostTarget();
-  target.triple = "aarch64-unknown-linux-gnu";
+TEST(TargetTest, ATripleOfAnotherArchitectureHasItsRegistersAndCaches) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      Target target,
+      ParseTarget("llvm -mcpu=neoverse-v1 -mtriple=aarch64-linux-gnu"));
+  EXPECT_EQ(target.triple, "aarch64-unknown-linux-gnu");
+  EXPECT_EQ(target.cpu, "neoverse-v1");
+  EXPECT_EQ(target.features, "");
+  EXPECT_EQ(target.machine.vectors, kNeonRegisters);
+  EXPECT_EQ(target.machine.level(MemoryLevelId::kL1).bytes, 64 << 10);
+  EXPECT_TRUE(target.fma);
+  EXPECT_FALSE(IsOfThisArchitecture(target));
   EXPECT_EQ(CheckRunsHere(target).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(TargetTest, WithoutACpuATripleMeansTheLeastOne) {
+  KILN_ASSERT_OK_AND_ASSIGN(Target target,
+                            ParseTarget("llvm -mtriple=aarch64-linux-gnu"));
+  EXPECT_EQ(target.cpu, "generic");
+}
+
+TEST(TargetTest, TheHostsTripleByAnyVendorIsTheHost) {
+  KILN_ASSERT_OK_AND_ASSIGN(Target target,
+                            ParseTarget("llvm -mtriple=x86_64-linux-gnu"));
+  EXPECT_EQ(target.Fingerprint(), HostTarget().Fingerprint());
+}
+
+TEST(TargetTest, RefusesTriplesThatNoCodeIsGeneratedFor) {
+  for (const char* triple :
+       {"", "foo", "riscv64-linux-gnu", "aarch64_be-linux-gnu",
+        "aarch64-apple-darwin", "x86_64-pc-windows-msvc", "i686-linux-gnu",
+        "armv7-linux-gnueabihf", "x86_64-linux-gnux32"}) {
+    EXPECT_THAT(ParseTarget(std::string("llvm -mtriple=") + triple),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("64-bit x86 or AArch64")))
+        << triple;
+  }
+  EXPECT_THAT(ParseTarget("llvm -mtriple=aarch64-linux-gnu -mcpu=haswell"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no CPU \"haswell\" for aarch64")));
+  EXPECT_THAT(ParseTarget("llvm -mtriple=aarch64-linux-gnu -mattr=+avx2"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no feature \"avx2\"")));
+}
+
+TEST(TargetTest, ItsTextMakesItAgain) {
+  for (const char* text :
+       {"llvm", "llvm -mcpu=haswell -mattr=-fma -num-cores=2",
+        "llvm -mattr=-avx512f -mattr=-avx2",
+        "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1 -mattr=+sve"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget(text));
+    KILN_ASSERT_OK_AND_ASSIGN(const Target again,
+                              ParseTarget(target.ToString()));
+    EXPECT_EQ(again.Fingerprint(), target.Fingerprint()) << target.ToString();
+    EXPECT_EQ(again.ToString(), target.ToString());
+  }
 }
 
 }  // namespace

@@ -228,6 +228,17 @@ constexpr BadInput kBadInputs[] = {
      "tools/run|--module|mm.py|--target|"
      "llvm -mcpu=x86-64 -mattr=+xop,+amx-tile",
      "it lacks "},
+    {"RunOtherArchitecture",
+     "tools/run|--module|mm.py|--target|llvm -mtriple=aarch64-linux-gnu",
+     "code for aarch64-unknown-linux-gnu cannot run on this machine"},
+    {"TuneOtherArchitecture", TUNE "mm.py|--target|llvm -mtriple=aarch64-linux",
+     "code for aarch64-unknown-linux cannot run on this machine"},
+    {"Triple", OPT "mm.py|--stage|asm|--target|llvm -mtriple=riscv64-linux-gnu",
+     "it takes 64-bit x86 or AArch64"},
+    {"CpuOfOtherArchitecture",
+     OPT "mm.py|--stage|asm|--target|"
+         "llvm -mtriple=aarch64-linux-gnu -mcpu=haswell",
+     "LLVM knows no CPU \"haswell\" for aarch64"},
     {"FeatureMisspelled", OPT "mm.py|--stage|asm|--target|llvm -mattr=+avx22",
      "did you mean"},
     {"SymbolicTuned", TUNE "symbolic.py|--space|copy.py",

@@ -11,6 +11,7 @@
 namespace kiln {
 
 Machine MeasuredMachine(const Target& target) {
+  if (!IsOfThisArchitecture(target)) return target.machine;
   return WithVectors(LoadOrMeasureMachine(DefaultMachinePath()),
                      target.machine.vectors, target.fma);
 }

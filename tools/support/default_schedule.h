@@ -13,7 +13,8 @@
 namespace kiln {
 
 // The stored constants of this machine (measured and stored where there are
-// none) as code for the target sees them.
+// none) as code for the target sees them; of a target of another architecture
+// what is known without measuring.
 Machine MeasuredMachine(const Target& target);
 
 // The default schedule of the function called `function`, estimated for

@@ -166,7 +166,7 @@ class Dots {
     const int64_t columns = info_.axes[column_].extent;
     std::vector<int64_t> rows;
     for (const int64_t r : {2, 4, 8, 16}) {
-      const bool fits = r * columns + columns < context_.registers.count;
+      const bool fits = r * columns + columns < context_.registers.ForTiles();
       if (fits && r <= info_.axes[row_].extent) rows.push_back(r);
     }
     if (rows.empty()) return absl::FailedPreconditionError("too wide a tile");

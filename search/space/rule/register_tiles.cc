@@ -41,7 +41,7 @@ double QualityOfLanewise(const TileSpace& space, const VectorRegisters& file,
   const double around = std::sqrt(taps) - 1;
   const double inputs =
       tile.vectors * (tile.outer_rows + around) * (tile.rows + around);
-  const bool taps_stay = sums + tile.vectors * taps + 1 <= file.count;
+  const bool taps_stay = sums + tile.vectors * taps + 1 <= file.ForTiles();
   return PerStep(sums * taps, inputs + (taps_stay ? 0 : sums * taps), 8 * taps);
 }
 
@@ -58,7 +58,7 @@ double Quality(const TileSpace& space, const VectorRegisters& file,
 // broadcast and one for each vector, or two that change.
 int MostRows(const TileSpace& space, const VectorRegisters& file, int vectors) {
   const int64_t operands = space.taps > 0 ? 2 : OperandRegisters(vectors);
-  return static_cast<int>((file.count - operands) / vectors);
+  return static_cast<int>((file.ForTiles() - operands) / vectors);
 }
 
 // The most rows of rows: of some rows only where they share operands.

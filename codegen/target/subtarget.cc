@@ -1,0 +1,90 @@
+#include "kiln/codegen/target/subtarget.h"
+
+#include <mutex>
+#include <string>
+
+#include "kiln/base/machine.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace kiln::codegen_internal {
+namespace {
+
+// Registers the code generators that CanEmit speaks of.
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+  });
+}
+
+VectorRegisters VectorsOf(const Target& target,
+                          const llvm::MCSubtargetInfo& subtarget) {
+  if (!llvm::Triple(target.triple).isX86()) return kNeonRegisters;
+  if (subtarget.checkFeatures("+avx512f")) return kAvx512Registers;
+  return subtarget.checkFeatures("+avx") ? kAvxRegisters : kSseRegisters;
+}
+
+// This machine where the target is of its architecture.
+Machine MachineFor(const Target& target) {
+  static const auto* host = [] {
+    auto* machine = new Machine;
+    ReadCaches(machine);
+    return machine;
+  }();
+  if (IsOfThisArchitecture(target)) return *host;
+  return llvm::Triple(target.triple).isAArch64() ? NeoverseMachine()
+                                                 : Machine();
+}
+
+// Elsewhere than on x86 every CPU has it.
+bool HasFma(const Target& target, const llvm::MCSubtargetInfo& subtarget) {
+  return !llvm::Triple(target.triple).isX86() ||
+         subtarget.checkFeatures("+fma");
+}
+
+bool HasBf16(const Target& target, const llvm::MCSubtargetInfo& subtarget) {
+  return llvm::Triple(target.triple).isX86() &&
+         subtarget.checkFeatures("+avx512bf16,+avx512vl");
+}
+
+}  // namespace
+
+bool CanEmit(const llvm::Triple& triple) {
+  const bool is_x86 = triple.getArch() == llvm::Triple::x86_64;
+  const bool is_arm = triple.getArch() == llvm::Triple::aarch64;
+  const auto environment = triple.getEnvironment();
+  return (is_x86 || is_arm) && triple.isOSBinFormatELF() &&
+         environment != llvm::Triple::GNUX32 &&
+         environment != llvm::Triple::GNUILP32;
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const Target& target) {
+  InitializeLlvm();
+  std::string error;
+  const llvm::Target* llvm_target =
+      llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (!llvm_target) return nullptr;
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      llvm_target->createMCSubtargetInfo(target.triple, target.cpu,
+                                         target.features));
+}
+
+void Describe(Target* target) {
+  const auto subtarget = Subtarget(*target);
+  if (!subtarget) return;
+  target->machine = MachineFor(*target);
+  target->machine.cores = target->num_cores;
+  target->machine.vectors = VectorsOf(*target, *subtarget);
+  target->fma = HasFma(*target, *subtarget);
+  target->bf16 = HasBf16(*target, *subtarget);
+}
+
+}  // namespace kiln::codegen_internal
