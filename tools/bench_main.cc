@@ -13,6 +13,7 @@
 #include "kiln/base/interrupt.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
+#include "kiln/codegen/target/target.h"
 #include "kiln/tools/rivals/contender.h"
 #include "kiln/tools/rivals/environment.h"
 #include "kiln/tools/rivals/library_state.h"
@@ -20,6 +21,7 @@
 #include "kiln/tools/rivals/op_case.h"
 #include "kiln/tools/rivals/scores.h"
 #include "kiln/tools/rivals/suite.h"
+#include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/vm/profile/machine_constants.h"
@@ -44,6 +46,10 @@ ABSL_FLAG(std::string, work_dir, "kiln_bench",
           "where Kiln's tuned kernels are kept: a second run tunes no more");
 ABSL_FLAG(int, repetitions, 50, "of each measurement, in random turns");
 ABSL_FLAG(double, seconds, 0.004, "that one repetition takes at least");
+ABSL_FLAG(
+    std::string, target, "llvm",
+    "what Kiln compiles for, such as \"llvm -mcpu=haswell\"; the libraries "
+    "and the peak then use no more than its instruction set");
 ABSL_FLAG(bool, json, false, "print one JSON object a line");
 
 namespace kiln {
@@ -57,6 +63,7 @@ constexpr char kUsage[] =
     "Measures Kiln beside OpenBLAS and oneDNN in one run.\n"
     "  bench --suite gemm --threads 1,2 [--shapes 512x512x512] [--json]\n"
     "  bench --suite ansor --threads 1,2 [--only c2d,dep] [--json]\n"
+    "  bench --suite ansor --target \"llvm -mcpu=haswell\"\n"
     "All contenders compute the same before they are timed. Those called "
     "normwise, of products, may make errors that are small beside the largest "
     "elements only. The peak is "
@@ -117,9 +124,35 @@ absl::StatusOr<std::vector<SuiteCase>> ChosenSuite() {
   return bench::GemmSuite(absl::GetFlag(FLAGS_shapes));
 }
 
+// The arguments of this program, to start it again with.
+char** arguments = nullptr;
+
+bool IsLimited() { return absl::GetFlag(FLAGS_target) != "llvm"; }
+
+// What all contenders may use.
+bench::IsaLevel IsaOf(const Target& target) {
+  return IsLimited() ? bench::IsaOf(target.machine.vectors, target.fma)
+                     : bench::HostIsa();
+}
+
+// That of --target. Starts the program again where the libraries would use
+// more.
+absl::StatusOr<Target> ChosenTarget() {
+  KILN_ASSIGN_OR_RETURN(const Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  KILN_RETURN_IF_ERROR(CheckRunsHere(target));
+  if (IsLimited()) {
+    KILN_RETURN_IF_ERROR(bench::RestartWith(
+        arguments, bench::LimitedTo(IsaOf(target)),
+        "the libraries use no more than the target's instructions"));
+  }
+  return target;
+}
+
 // Whether the library may be compared; tells on stderr where it may not.
-bool IsAtItsBest(const bench::LibraryState& state) {
-  const absl::Status status = bench::CheckRunsAt(bench::HostIsa(), state);
+bool IsComparable(const bench::LibraryState& state, bench::IsaLevel isa) {
+  absl::Status status = bench::CheckRunsAt(isa, state);
+  if (status.ok() && IsLimited()) status = CheckIsLimitedTo(isa, state);
   if (!status.ok()) {
     std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
   }
@@ -127,21 +160,22 @@ bool IsAtItsBest(const bench::LibraryState& state) {
 }
 
 // Libraries first: the results of the first are the measure of the others.
-Contenders AllContenders(const Machine& machine) {
+Contenders AllContenders(const Target& target, const Machine& machine) {
   const bench::KilnOptions options{absl::GetFlag(FLAGS_trials),
                                    CallerPath(absl::GetFlag(FLAGS_work_dir)),
-                                   Interrupted};
+                                   Interrupted, target};
+  const bench::IsaLevel isa = IsaOf(target);
   Contenders all;
-  if (IsAtItsBest(bench::OneDnnState())) {
+  if (IsComparable(bench::OneDnnState(), isa)) {
     all.push_back(bench::OneDnn(false));
     all.push_back(bench::OneDnn(true));
   }
-  if (IsAtItsBest(bench::OpenBlasState())) {
+  if (IsComparable(bench::OpenBlasState(), isa)) {
     all.push_back(bench::OpenBlas());
     all.push_back(bench::OpenBlasNormByProduct());
   }
-  all.push_back(bench::Naive("cap,nrm"));
-  all.push_back(bench::KilnByDefault(machine));
+  all.push_back(bench::Naive("cap,nrm", target));
+  all.push_back(bench::KilnByDefault(target, machine));
   if (options.trials > 0) {
     for (const bool normwise : {false, true}) {
       for (const bool packs_ahead : {false, true}) {
@@ -157,11 +191,11 @@ void Print(const std::string& text) {
   std::fflush(stdout);
 }
 
-void PrintSetup(const Machine& machine, bool json) {
+void PrintSetup(const Machine& machine, bench::IsaLevel isa, bool json) {
   const std::vector<bench::LibraryState> states = {bench::OneDnnState(),
                                                    bench::OpenBlasState()};
   const auto text = json ? bench::JsonSetup : bench::SetupLines;
-  Print(text(machine, bench::HostIsa(), states));
+  Print(text(machine, isa, states));
 }
 
 absl::StatusOr<int> Bench() {
@@ -169,13 +203,14 @@ absl::StatusOr<int> Bench() {
   KILN_RETURN_IF_ERROR(CheckFlags());
   KILN_ASSIGN_OR_RETURN(const std::vector<SuiteCase> suite, ChosenSuite());
   KILN_ASSIGN_OR_RETURN(const std::vector<int> threads, ParseThreads());
+  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
   ThreadPool pool;
-  const Machine machine = LoadOrMeasureMachine(DefaultMachinePath());
-  const Contenders contenders = AllContenders(machine);
+  const Machine machine = MeasuredMachine(target);
+  const Contenders contenders = AllContenders(target, machine);
   const bool json = absl::GetFlag(FLAGS_json);
   const bench::RoundOptions rounds{absl::GetFlag(FLAGS_repetitions),
                                    absl::GetFlag(FLAGS_seconds)};
-  PrintSetup(machine, json);
+  PrintSetup(machine, IsaOf(target), json);
   if (!json) Print(bench::TableHeader());
   std::vector<CaseScores> all;
   for (int count : threads) {
@@ -204,13 +239,16 @@ namespace {
 absl::Status BringLibrariesToTheirBest(char** argv) {
   KILN_RETURN_IF_ERROR(RestartUnsteered(argv));
   const std::string core = BetterOpenBlasCore(HostIsa(), OpenBlasState());
-  return core.empty() ? absl::OkStatus() : RestartWithCore(argv, core);
+  if (core.empty() || HasChosenSettings()) return absl::OkStatus();
+  return RestartWith(argv, {absl::StrCat("OPENBLAS_CORETYPE=", core)},
+                     "OpenBLAS has chosen kernels below the processor");
 }
 
 }  // namespace
 }  // namespace kiln::bench
 
 int main(int argc, char** argv) {
+  kiln::arguments = argv;
   if (const absl::Status status = kiln::bench::BringLibrariesToTheirBest(argv);
       !status.ok()) {
     std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/base/machine.h"
+#include "kiln/codegen/target/target.h"
 #include "kiln/tools/rivals/op_case.h"
 
 namespace kiln::bench {
@@ -47,6 +48,7 @@ struct KilnOptions {
   int64_t trials = 64;   // of tuning, for a case that is not known yet
   std::string work_dir;  // with the database of earlier runs
   std::function<bool()> stop;
+  Target target;  // what kernels are compiled for
 };
 struct KilnForm {
   // Where weights are constant: how they lie is part of what is tuned, and they
@@ -57,10 +59,13 @@ struct KilnForm {
 };
 // Tunes before it is timed.
 std::unique_ptr<Contender> Kiln(const KilnOptions& options, KilnForm form = {});
-// The schedule that the analytic model chooses; nothing is measured.
-std::unique_ptr<Contender> KilnByDefault(const Machine& machine);
+// The schedule that the analytic model chooses; nothing is measured. `machine`
+// is as code for the target sees it.
+std::unique_ptr<Contender> KilnByDefault(const Target& target,
+                                         const Machine& machine);
 // The program as it is written, where `workloads` names it.
-std::unique_ptr<Contender> Naive(const std::string& workloads);
+std::unique_ptr<Contender> Naive(const std::string& workloads,
+                                 const Target& target);
 
 }  // namespace kiln::bench
 

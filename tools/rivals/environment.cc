@@ -6,8 +6,11 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace kiln::bench {
 namespace {
@@ -36,16 +39,19 @@ bool SteersLibraries(std::string_view variable) {
 
 namespace {
 
-// The value of kChosenCore; empty where there is none.
-std::string ChosenCore(const char* const* entries) {
-  const std::string begin = absl::StrCat(kChosenCore, "=");
+bool IsOf(const std::string& entry, std::string_view name) {
+  return absl::StartsWith(entry, absl::StrCat(std::string(name), "="));
+}
+
+// Those of kChosenSettings.
+std::vector<std::string> ChosenSettings(const char* const* entries) {
   for (; *entries; ++entries) {
-    const std::string_view entry = *entries;
-    if (entry.substr(0, begin.size()) == begin) {
-      return std::string(entry.substr(begin.size()));
-    }
+    const std::string entry = *entries;
+    if (!IsOf(entry, kChosenSettings)) continue;
+    return absl::StrSplit(entry.substr(entry.find('=') + 1), ' ',
+                          absl::SkipEmpty());
   }
-  return "";
+  return {};
 }
 
 absl::Status Restart(char** argv, std::vector<std::string> entries,
@@ -61,13 +67,12 @@ absl::Status Restart(char** argv, std::vector<std::string> entries,
 
 SplitEnvironment WithoutSteering(const char* const* entries) {
   SplitEnvironment split;
-  const std::string own =
-      absl::StrCat("OPENBLAS_CORETYPE=", ChosenCore(entries));
+  const std::vector<std::string> own = ChosenSettings(entries);
   for (; *entries; ++entries) {
-    const std::string_view entry = *entries;
-    const bool steers =
-        entry != own && SteersLibraries(entry.substr(0, entry.find('=')));
-    (steers ? split.dropped : split.kept).emplace_back(entry);
+    const std::string entry = *entries;
+    const bool steers = SteersLibraries(entry.substr(0, entry.find('='))) &&
+                        !absl::c_linear_search(own, entry);
+    (steers ? split.dropped : split.kept).push_back(entry);
   }
   return split;
 }
@@ -84,23 +89,24 @@ absl::Status RestartUnsteered(char** argv) {
                               "; unset these variables"));
 }
 
-absl::Status RestartWithCore(char** argv, const std::string& core) {
-  if (ChosenCore(environ) == core) return absl::OkStatus();
-  const std::string setting = absl::StrCat("OPENBLAS_CORETYPE=", core);
-  std::fprintf(stderr,
-               "bench: starts again with %s: OpenBLAS has chosen kernels below "
-               "the processor\n",
-               setting.c_str());
+bool HasChosenSettings() { return !ChosenSettings(environ).empty(); }
+
+absl::Status RestartWith(char** argv, const std::vector<std::string>& settings,
+                         const std::string& why) {
+  if (ChosenSettings(environ) == settings) return absl::OkStatus();
+  const std::string list = absl::StrJoin(settings, " ");
+  std::fprintf(stderr, "bench: starts again with %s: %s\n", list.c_str(),
+               why.c_str());
   std::vector<std::string> entries = WithoutSteering(environ).kept;
   // An earlier choice would hide this one, and the next start would start
   // again.
   std::erase_if(entries, [](const std::string& entry) {
-    return entry.rfind(absl::StrCat(kChosenCore, "="), 0) == 0 ||
-           entry.rfind("OPENBLAS_CORETYPE=", 0) == 0;
+    return IsOf(entry, kChosenSettings) ||
+           SteersLibraries(entry.substr(0, entry.find('=')));
   });
-  entries.push_back(setting);
-  entries.push_back(absl::StrCat(kChosenCore, "=", core));
-  return Restart(argv, std::move(entries), absl::StrCat("with ", setting));
+  entries.insert(entries.end(), settings.begin(), settings.end());
+  entries.push_back(absl::StrCat(kChosenSettings, "=", list));
+  return Restart(argv, std::move(entries), absl::StrCat("with ", list));
 }
 
 }  // namespace kiln::bench

@@ -14,11 +14,11 @@ namespace kiln::bench {
 // threads or the memory it asks for behave: OPENBLAS_CORETYPE, LD_PRELOAD.
 bool SteersLibraries(std::string_view variable);
 
-// Set where this program has started itself again with OPENBLAS_CORETYPE.
-inline constexpr char kChosenCore[] = "KILN_BENCH_OPENBLAS_CORETYPE";
+// Set where this program has started itself again with settings of libraries:
+// these, with spaces between them.
+inline constexpr char kChosenSettings[] = "KILN_BENCH_SETTINGS";
 
-// "NAME=VALUE" entries, in order. OPENBLAS_CORETYPE is kept where kChosenCore
-// has the same value.
+// "NAME=VALUE" entries, in order. Settings that kChosenSettings has are kept.
 struct SplitEnvironment {
   std::vector<std::string> kept, dropped;
 };
@@ -31,9 +31,13 @@ SplitEnvironment WithoutSteering(const char* const* entries);
 // the error is that of the system.
 absl::Status RestartUnsteered(char** argv);
 
-// Starts this program again with OPENBLAS_CORETYPE=`core`, and says so on
-// stderr; returns where it already runs so.
-absl::Status RestartWithCore(char** argv, const std::string& core);
+// Whether this program was started again by RestartWith.
+bool HasChosenSettings();
+
+// Starts this program again with `settings`, "NAME=VALUE" each, and says so and
+// why on stderr; returns where it already runs so.
+absl::Status RestartWith(char** argv, const std::vector<std::string>& settings,
+                         const std::string& why);
 
 }  // namespace kiln::bench
 

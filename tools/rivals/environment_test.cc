@@ -63,12 +63,14 @@ TEST(EnvironmentDeathTest, StartsAgainWithoutThemAndTellsWhich) {
               "starts again without .*OPENBLAS_CORETYPE=Prescott");
 }
 
-TEST(EnvironmentTest, KeepsTheCoreThatItHasChosenItself) {
-  const char* const own[] = {"OPENBLAS_CORETYPE=SKYLAKEX",
-                             "KILN_BENCH_OPENBLAS_CORETYPE=SKYLAKEX", nullptr};
+TEST(EnvironmentTest, KeepsTheSettingsThatItHasChosenItself) {
+  const char* const own[] = {
+      "OPENBLAS_CORETYPE=HASWELL", "ONEDNN_MAX_CPU_ISA=AVX2",
+      "KILN_BENCH_SETTINGS=OPENBLAS_CORETYPE=HASWELL ONEDNN_MAX_CPU_ISA=AVX2",
+      nullptr};
   EXPECT_TRUE(WithoutSteering(own).dropped.empty());
   const char* const other[] = {"OPENBLAS_CORETYPE=PRESCOTT",
-                               "KILN_BENCH_OPENBLAS_CORETYPE=SKYLAKEX",
+                               "KILN_BENCH_SETTINGS=OPENBLAS_CORETYPE=SKYLAKEX",
                                nullptr};
   EXPECT_EQ(WithoutSteering(other).dropped.size(), 1u);
 }

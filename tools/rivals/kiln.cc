@@ -41,7 +41,8 @@ class KilnContender : public Contender {
                    {.name = absl::StrCat(spec, "-threads", op.threads),
                     .module = std::move(module),
                     .threads = op.threads}));
-    return CallOf(best.function, op.args, op.threads, pool_);
+    return CallOf(best.function, op.args,
+                  WithThreads(options_.target, op.threads), pool_);
   }
 
  private:

@@ -22,20 +22,19 @@ struct Running {
 
 }  // namespace
 
-Target TargetWith(int threads) {
-  Target target = HostTarget();
+Target WithThreads(Target target, int threads) {
   target.num_cores = threads;
   return target;
 }
 
 absl::StatusOr<std::function<void()>> CallOf(const Function& f,
                                              std::vector<NDArray> args,
-                                             int threads,
+                                             const Target& target,
                                              std::shared_ptr<ThreadPool> pool) {
   auto run = std::make_shared<Running>();
-  run->host = std::make_unique<KernelHost>(pool.get(), threads);
+  run->host = std::make_unique<KernelHost>(pool.get(), target.num_cores);
   run->pool = std::move(pool);
-  KILN_ASSIGN_OR_RETURN(run->kernel, SplitKernel::Load(f, TargetWith(threads)));
+  KILN_ASSIGN_OR_RETURN(run->kernel, SplitKernel::Load(f, target));
   const std::vector<PackedValue> whole(args.begin(), args.end());
   KILN_ASSIGN_OR_RETURN(run->args,
                         run->kernel.Prepare(run->host->abi(), whole));

@@ -14,15 +14,15 @@
 
 namespace kiln::bench {
 
-// This machine with `threads` threads for a kernel.
-Target TargetWith(int threads);
+// `target` with `threads` threads for a kernel.
+Target WithThreads(Target target, int threads);
 
-// Compiles `f` and gives the call that runs it on `args`, one array for each
-// parameter, with at most `threads` threads of the pool. What `f` lays out
-// ahead is prepared here; the call runs the rest.
+// Compiles `f` for `target` and gives the call that runs it on `args`, one
+// array for each parameter, with at most the target's threads of the pool. What
+// `f` lays out ahead is prepared here; the call runs the rest.
 absl::StatusOr<std::function<void()>> CallOf(const Function& f,
                                              std::vector<NDArray> args,
-                                             int threads,
+                                             const Target& target,
                                              std::shared_ptr<ThreadPool> pool);
 
 }  // namespace kiln::bench

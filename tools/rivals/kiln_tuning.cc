@@ -27,7 +27,7 @@ absl::StatusOr<TunedKernel> TuneKernel(const KilnOptions& options,
   const TuneRequest request{.name = what.name,
                             .module = std::move(what.module),
                             .function = "main",
-                            .target = TargetWith(what.threads),
+                            .target = WithThreads(options.target, what.threads),
                             .trials = options.trials,
                             .work_dir = options.work_dir,
                             .stop = options.stop};

@@ -14,7 +14,8 @@ namespace {
 
 class DefaultContender : public Contender {
  public:
-  explicit DefaultContender(const Machine& machine) : machine_(machine) {}
+  DefaultContender(const Target& target, const Machine& machine)
+      : target_(target), machine_(machine) {}
 
   std::string name() const override { return "Kiln, not tuned"; }
   Role role() const override { return Role::kUntuned; }
@@ -24,18 +25,20 @@ class DefaultContender : public Contender {
     KILN_ASSIGN_OR_RETURN(
         const DefaultSchedule best,
         ScheduleByDefault(module, 0, machine_, op.threads, pool_.get()));
-    return CallOf(best.scheduled, op.args, op.threads, pool_);
+    return CallOf(best.scheduled, op.args, WithThreads(target_, op.threads),
+                  pool_);
   }
 
  private:
+  const Target target_;
   const Machine machine_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
 };
 
 class NaiveContender : public Contender {
  public:
-  explicit NaiveContender(const std::string& workloads)
-      : workloads_(absl::StrSplit(workloads, ',')) {}
+  NaiveContender(const std::string& workloads, const Target& target)
+      : workloads_(absl::StrSplit(workloads, ',')), target_(target) {}
 
   std::string name() const override { return "naive"; }
   Role role() const override { return Role::kUntuned; }
@@ -46,22 +49,26 @@ class NaiveContender : public Contender {
       return std::function<void()>();
     }
     KILN_ASSIGN_OR_RETURN(const Module module, MakeWorkload(op.spec()));
-    return CallOf(module.functions[0], op.args, op.threads, pool_);
+    return CallOf(module.functions[0], op.args,
+                  WithThreads(target_, op.threads), pool_);
   }
 
  private:
   const std::vector<std::string> workloads_;
+  const Target target_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
 };
 
 }  // namespace
 
-std::unique_ptr<Contender> KilnByDefault(const Machine& machine) {
-  return std::make_unique<DefaultContender>(machine);
+std::unique_ptr<Contender> KilnByDefault(const Target& target,
+                                         const Machine& machine) {
+  return std::make_unique<DefaultContender>(target, machine);
 }
 
-std::unique_ptr<Contender> Naive(const std::string& workloads) {
-  return std::make_unique<NaiveContender>(workloads);
+std::unique_ptr<Contender> Naive(const std::string& workloads,
+                                 const Target& target) {
+  return std::make_unique<NaiveContender>(workloads, target);
 }
 
 }  // namespace kiln::bench

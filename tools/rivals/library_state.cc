@@ -75,21 +75,52 @@ IsaLevel LevelOfOpenBlasCore(const std::string& core) {
   return IsaLevel::kUnknown;
 }
 
-std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state) {
-  if (state.level >= host) return "";
-  switch (host) {
+IsaLevel IsaOf(const VectorRegisters& registers, bool fma) {
+  if (registers == kAvx512Registers) return IsaLevel::kAvx512;
+  if (registers == kSseRegisters) return IsaLevel::kBaseline;
+  return fma ? IsaLevel::kAvx2 : IsaLevel::kAvx;
+}
+
+namespace {
+
+// The names of an instruction set for OpenBLAS and oneDNN.
+struct IsaNames {
+  const char *core, *max_isa;
+};
+IsaNames NamesOf(IsaLevel isa) {
+  switch (isa) {
     case IsaLevel::kBaseline:
-      return "";
+      return {"NEHALEM", "SSE41"};
     case IsaLevel::kAvx:
-      return "SANDYBRIDGE";
+      return {"SANDYBRIDGE", "AVX"};
     case IsaLevel::kAvx2:
-      return "HASWELL";
+      return {"HASWELL", "AVX2"};
     case IsaLevel::kAvx512:
-      return "SKYLAKEX";
+      return {"SKYLAKEX", "AVX512_CORE"};
     case IsaLevel::kUnknown:  // No processor's.
-      return "";
+      return {"", ""};
   }
-  return "";
+  return {"", ""};
+}
+
+}  // namespace
+
+std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state) {
+  return state.level >= host ? "" : NamesOf(host).core;
+}
+
+std::vector<std::string> LimitedTo(IsaLevel isa) {
+  const IsaNames names = NamesOf(isa);
+  return {absl::StrCat("OPENBLAS_CORETYPE=", names.core),
+          absl::StrCat("ONEDNN_MAX_CPU_ISA=", names.max_isa)};
+}
+
+absl::Status CheckIsLimitedTo(IsaLevel isa, const LibraryState& state) {
+  if (state.level <= isa) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      state.name, " ", state.version, " is left out: it runs its kernels for ",
+      state.core, " (", ToString(state.level), "), not the target's (",
+      ToString(isa), ")"));
 }
 
 absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state) {

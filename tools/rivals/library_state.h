@@ -34,9 +34,20 @@ IsaLevel LevelOfOpenBlasCore(const std::string& core);
 LibraryState OpenBlasState();
 LibraryState OneDnnState();
 
+// What code for a CPU with these registers, and fused multiply-adds or not, may
+// use.
+IsaLevel IsaOf(const VectorRegisters& registers, bool fma);
+
 // The OPENBLAS_CORETYPE with kernels for what the processor has; empty where
 // OpenBLAS already runs such.
 std::string BetterOpenBlasCore(IsaLevel host, const LibraryState& state);
+
+// The environment, "NAME=VALUE" each, in which oneDNN and OpenBLAS use no more
+// than `isa`.
+std::vector<std::string> LimitedTo(IsaLevel isa);
+
+// kFailedPrecondition where the library runs above it.
+absl::Status CheckIsLimitedTo(IsaLevel isa, const LibraryState& state);
 
 // kFailedPrecondition where the library runs below what the processor has.
 absl::Status CheckRunsAt(IsaLevel host, const LibraryState& state);

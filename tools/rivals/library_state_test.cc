@@ -69,5 +69,17 @@ TEST(LibraryStateTest, NamesTheCoreThatOpenBlasShouldHaveChosen) {
   EXPECT_EQ(LevelOfOpenBlasCore("HASWELL"), IsaLevel::kAvx2);
 }
 
+TEST(LibraryStateTest, ATargetLimitsTheLibraries) {
+  EXPECT_EQ(IsaOf(kAvxRegisters, /*fma=*/true), IsaLevel::kAvx2);
+  EXPECT_EQ(IsaOf(kAvxRegisters, /*fma=*/false), IsaLevel::kAvx);
+  EXPECT_THAT(LimitedTo(IsaOf(kSseRegisters, /*fma=*/false)),
+              testing::ElementsAre("OPENBLAS_CORETYPE=NEHALEM",
+                                   "ONEDNN_MAX_CPU_ISA=SSE41"));
+  KILN_EXPECT_OK(CheckIsLimitedTo(IsaLevel::kAvx2, State("Haswell")));
+  EXPECT_THAT(CheckIsLimitedTo(IsaLevel::kAvx2, State("SkylakeX")),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("not the target's (AVX2)")));
+}
+
 }  // namespace
 }  // namespace kiln::bench

@@ -107,7 +107,9 @@ absl::StatusOr<CaseScores> RunMatch(const OpCase& op,
                    op.threads,      op.work.needed_flop.value,
                    op.work.bytes(), PeakGflops(machine, op.threads)};
   found.flop_as_written = op.work.flop.value;
-  const PeakOptions once = {.runs = 1, .run_us = options.seconds * 1e6};
+  const PeakOptions once = {.runs = 1,
+                            .run_us = options.seconds * 1e6,
+                            .vector_bytes = machine.vectors.bytes};
   all.calls.push_back(
       {"peak", [&] {
          found.peak_gflops = std::max(

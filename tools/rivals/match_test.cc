@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/codegen/target/target.h"
 #include "kiln/tools/rivals/contender.h"
 #include "kiln/tools/rivals/op_case.h"
 
@@ -24,7 +25,8 @@ Contenders Libraries() {
   all.push_back(OneDnn(true));
   all.push_back(OpenBlas());
   all.push_back(OpenBlasNormByProduct());
-  all.push_back(Naive("gmm,c1d,c2d,c3d,dep,grp,dil,t2d,cap,nrm,sfm,cbr,tbg"));
+  all.push_back(Naive("gmm,c1d,c2d,c3d,dep,grp,dil,t2d,cap,nrm,sfm,cbr,tbg",
+                      HostTarget()));
   return all;
 }
 
