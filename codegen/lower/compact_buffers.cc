@@ -289,22 +289,27 @@ class Mover {
     const auto* node = s.As<AllocateNode>();
     if (node && buffers_.count(node->buffer.get())) {
       Stmt body = Run(node->body);
-      moving_.push_back(node->buffer);
+      moving_.push_back({node->buffer, node->annotations});
       return body;
     }
     const size_t others = moving_.size();  // of statements before this one
     Stmt result = MapChildren(s, [&](const Stmt& child) { return Run(child); });
     if (!s.As<ForNode>()) return result;
     for (size_t i = others; i < moving_.size(); ++i) {
-      result = MakeAllocate(moving_[i], result);
+      result = MakeAllocate(moving_[i].buffer, result, false,
+                            moving_[i].annotations);
     }
-    moving_.resize(others);
+    moving_.erase(moving_.begin() + others, moving_.end());
     return result;
   }
 
  private:
   std::unordered_set<const BufferNode*> buffers_;
-  std::vector<Buffer> moving_;
+  struct Moving {
+    Buffer buffer;
+    Annotations annotations;
+  };
+  std::vector<Moving> moving_;
 };
 
 }  // namespace

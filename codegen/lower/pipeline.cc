@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/lower/check_loops.h"
+#include "kiln/codegen/lower/check_notes.h"
 #include "kiln/codegen/lower/choose_vectors.h"
 #include "kiln/codegen/lower/compact_buffers.h"
 #include "kiln/codegen/lower/distribute_loops.h"
@@ -12,6 +13,7 @@
 #include "kiln/codegen/lower/insert_prefetches.h"
 #include "kiln/codegen/lower/lower_init.h"
 #include "kiln/codegen/lower/order_terms.h"
+#include "kiln/codegen/lower/pad_strides.h"
 #include "kiln/codegen/lower/partition_loops.h"
 #include "kiln/codegen/lower/place_buffers.h"
 #include "kiln/codegen/lower/plan_storage.h"
@@ -42,11 +44,13 @@ absl::StatusOr<Function> WithMachine(Function f, const LowerOptions& options) {
 constexpr bool kOptional = false;
 constexpr LowerPass kPasses[] = {
     {"check_loops", Plain<CheckLoops>},      // refuse what a CPU cannot run
+    {"check_notes", Plain<CheckNotes>},      // likewise
     {"lower_init", Plain<LowerInit>},        // block init → if
     {"place_buffers", Plain<PlaceBuffers>},  // allocate close to the uses
     {"remove_blocks", Plain<RemoveBlocks>},  // blocks → their bodies
     // Only what is touched.
     {"compact_buffers", Plain<CompactBuffers>, kOptional},
+    {"pad_strides", Plain<PadStrides>},          // as storage_align asks
     {"flatten_buffers", Plain<FlattenBuffers>},  // one dimension, one index
     // While bodies are single.
     {"simplify_indices", Plain<SimplifyIndices>, kOptional},

@@ -42,8 +42,8 @@ absl::Span<const LowerPass> LowerPasses();
 // Lowers `f` to the form that verify_lowered.h states. Errors say what the
 // program does that cannot be lowered, and are prefixed with the pass.
 //
-// Loop annotations that count: `pragma_auto_unroll_max_step`. All others, and
-// the annotations of blocks, are hints to other stages and are ignored.
+// Annotations of loops and blocks are followed, taken without effect, or
+// refused: check_notes.h has the table.
 absl::StatusOr<Function> Lower(const Function& f,
                                const LowerOptions& options = {});
 

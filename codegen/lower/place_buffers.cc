@@ -1,10 +1,13 @@
 #include "kiln/codegen/lower/place_buffers.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "kiln/base/status_macros.h"
+#include "kiln/codegen/lower/pad_strides.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -39,8 +42,11 @@ struct DirectUse {
   std::unordered_set<const BufferNode*> loads, stores;
 };
 
+using StrideLists = std::unordered_map<const BufferNode*, AttrList>;
+
 class Placer {
  public:
+  explicit Placer(const StrideLists& strides) : strides_(strides) {}
   Stmt Run(const Stmt& body) {
     Walk(body);
     for (const Placement& p : placements_) {
@@ -61,6 +67,7 @@ class Placer {
   Stmt Insert(const Stmt& s);
   Stmt Wrap(const StmtNode* site, Stmt body) const;
 
+  const StrideLists& strides_;
   Path path_;
   size_t block_depth_ = 0;  // length of the path to the innermost block
   std::vector<Placement> placements_;
@@ -198,7 +205,12 @@ Stmt Placer::Wrap(const StmtNode* site, Stmt body) const {
   auto found = sites_.find(site);
   if (found == sites_.end()) return body;
   for (size_t i = found->second.size(); i-- > 0;) {
-    body = MakeAllocate(found->second[i], std::move(body));
+    const Buffer& buffer = found->second[i];
+    Annotations notes;
+    if (auto list = strides_.find(buffer.get()); list != strides_.end()) {
+      notes[kStrideNote] = list->second;
+    }
+    body = MakeAllocate(buffer, std::move(body), false, std::move(notes));
   }
   return body;
 }
@@ -223,7 +235,8 @@ Stmt Placer::Insert(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> PlaceBuffers(Function f) {
-  f.body = Placer().Run(f.body);
+  KILN_ASSIGN_OR_RETURN(const StrideLists strides, StrideNotes(f));
+  f.body = Placer(strides).Run(f.body);
   return f;
 }
 

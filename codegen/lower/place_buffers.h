@@ -17,7 +17,9 @@ namespace kiln {
 //
 // A loop carries the buffer when a block that writes it binds a reduce or
 // opaque iterator to the loop, or when statements outside of any iterated block
-// use the buffer inside the loop. A buffer that nothing uses is dropped.
+// use the buffer inside the loop. A buffer that nothing uses is dropped. What
+// storage_align noted on blocks stands on the Allocate afterwards, or is
+// refused (pad_strides.h).
 absl::StatusOr<Function> PlaceBuffers(Function f);
 
 }  // namespace kiln

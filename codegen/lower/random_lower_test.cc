@@ -1,6 +1,8 @@
-// Random programs with loops of random kinds mean the same after lowering.
+// Random programs with loops of random kinds, and tensors of random strides,
+// mean the same after lowering.
 #include <cstdlib>
 #include <random>
+#include <unordered_set>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,7 +20,8 @@ class RandomKinds {
  public:
   explicit RandomKinds(uint64_t seed) : random_(seed) {}
 
-  // `f` with loops split, made vectorized, unrolled or annotated at random.
+  // `f` with loops split, made vectorized, unrolled or annotated at random, and
+  // strides asked for.
   Function Apply(Function f) {
     Stmt body = Change(f.body, &f);
     f.body = std::move(body);
@@ -28,9 +31,40 @@ class RandomKinds {
  private:
   bool Chance(int one_in) { return random_() % one_in == 0; }
 
+  // `s` with a stride asked for of a tensor that a block allocates.
+  Stmt Align(const BlockRealizeNode& realize) {
+    BlockFields fields = realize.block->fields();
+    const Buffer& buffer = fields.writes[0].buffer;
+    const auto rank = static_cast<int64_t>(buffer->shape.size());
+    const int64_t factor = 1 + random_() % 9;
+    const AttrList note = {Int(0), Int(static_cast<int64_t>(random_() % rank)),
+                           Int(factor),
+                           Int(static_cast<int64_t>(random_() % factor))};
+    fields.annotations["buffer_dim_align"] = Attr(AttrList(1, note));
+    aligned_.insert(buffer.get());
+    return MakeRealize(realize.values, realize.predicate,
+                       MakeBlock(std::move(fields)));
+  }
+
+  bool MayAlign(const BlockNode& block) {
+    if (block.writes.empty()) return false;
+    const Buffer& buffer = block.writes[0].buffer;
+    return allocated_.count(buffer.get()) && !aligned_.count(buffer.get()) &&
+           !buffer->shape.empty() && buffer->strides.empty();
+  }
+
   Stmt Change(const Stmt& s, Function* f) {
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      for (const Buffer& b : realize->block->alloc_buffers) {
+        allocated_.insert(b.get());
+      }
+    }
     Stmt below =
         MapChildren(s, [&](const Stmt& child) { return Change(child, f); });
+    const auto* realize = below.As<BlockRealizeNode>();
+    if (realize && Chance(3) && MayAlign(*realize->block)) {
+      return Align(*realize);
+    }
     const auto* loop = below.As<ForNode>();
     if (!loop || loop->for_kind != ForKind::kSerial) return below;
     ForFields fields = loop->fields();
@@ -63,6 +97,7 @@ class RandomKinds {
   }
 
   std::mt19937_64 random_;
+  std::unordered_set<const BufferNode*> allocated_, aligned_;
 };
 
 absl::Status CheckLowered(const Function& f, const LowerOptions& options,

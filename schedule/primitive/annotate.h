@@ -1,8 +1,8 @@
 // annotate, unannotate: notes for later stages on a loop or block.
 //
 //   for i in range(8): body
-//   =>  annotate(i, "pragma_unroll", 1)
-//   for i in T.serial(8, annotations={"pragma_unroll": 1}): body
+//   =>  annotate(i, "pragma_auto_unroll_max_step", 16)
+//   for i in T.serial(8, annotations={"pragma_auto_unroll_max_step": 16}): body
 //
 // annotate refuses a key that is there with another value (the same value
 // again changes nothing); unannotate refuses a key that is not there.
