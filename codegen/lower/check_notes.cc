@@ -23,7 +23,8 @@ constexpr NoteInfo kNotes[] = {
     {"software_pipeline_stage", false,
      "a processor that reorders its instructions overlaps iterations"},
     {"software_pipeline_order", false, "likewise"},
-    {"software_pipeline_async_stages", false, "a CPU has no copies to wait for"},
+    {"software_pipeline_async_stages", false,
+     "a CPU has no copies to wait for"},
     {"double_buffer_scope", false,
      "two buffers overlap a copy with work, and a CPU has no such copies"},
     {"double_buffer_write", false, "likewise"},
@@ -40,16 +41,14 @@ bool StartsWith(std::string_view text, std::string_view start) {
 
 bool IsKnown(std::string_view key) {
   return std::any_of(std::begin(kNotes), std::end(kNotes), [&](auto& note) {
-    return note.key.back() == '.' ? StartsWith(key, note.key)
-                                  : key == note.key;
+    return note.key.back() == '.' ? StartsWith(key, note.key) : key == note.key;
   });
 }
 
 bool AsksForSomething(std::string_view key) {
-  return std::any_of(std::begin(kAsking), std::end(kAsking),
-                     [&](std::string_view start) {
-                       return StartsWith(key, start);
-                     });
+  return std::any_of(
+      std::begin(kAsking), std::end(kAsking),
+      [&](std::string_view start) { return StartsWith(key, start); });
 }
 
 absl::Status CheckKeys(const Annotations& notes, const char* kind,

@@ -97,14 +97,16 @@ TEST(StrideNoteTest, StridesAreOffsetModuloFactor) {
     const Function f = Program(Align(c.notes));
     const std::string text = After(f, "flatten_buffers");
     EXPECT_THAT(text, AllOf(HasSubstr(c.size), HasSubstr(c.index)))
-        << c.notes << "\n" << text;
+        << c.notes << "\n"
+        << text;
     ExpectSameNumbers(f);
   }
 }
 
 TEST(StrideNoteTest, WhatIsTouchedIsPadded) {
   const Function f = Program(Align("[[0, 0, 16, 1]]"));
-  EXPECT_THAT(After(f, "pad_strides"), Not(HasSubstr("buffer_dim_align\": [[0, 16")));
+  EXPECT_THAT(After(f, "pad_strides"),
+              Not(HasSubstr("buffer_dim_align\": [[0, 16")));
   EXPECT_THAT(After(f, "pad_strides"), HasSubstr("strides=(33, 5, 1)"));
 }
 
@@ -128,11 +130,12 @@ TEST(StrideNoteTest, WhatCannotBeFollowedIsRefusedByName) {
 }
 
 TEST(StrideNoteTest, TooManyElementsAreRefused) {
-  for (const char* factor : {"9223372036854775807", "4611686018427387904",
-                             "1152921504606846976"}) {
+  for (const char* factor :
+       {"9223372036854775807", "4611686018427387904", "1152921504606846976"}) {
     EXPECT_THAT(
         Lower(Program(Align(absl::StrCat("[[0, 1, ", factor, ", 0]]")))),
-        StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("B has more")));
+        StatusIs(absl::StatusCode::kResourceExhausted,
+                 HasSubstr("B has more")));
   }
 }
 
@@ -154,9 +157,9 @@ TEST(NotesTest, KnownOnesAreTaken) {
 }
 
 TEST(NotesTest, UnknownOnesThatAskForSomethingAreRefusedByName) {
-  for (const char* key : {"pragma_auto_unrol_max_step", "pragma_vectorize",
-                          "pragma_import_c", "software_pipeline_stages",
-                          "double_buffer", "buffer_dim_aling"}) {
+  for (const char* key :
+       {"pragma_auto_unrol_max_step", "pragma_vectorize", "pragma_import_c",
+        "software_pipeline_stages", "double_buffer", "buffer_dim_aling"}) {
     const std::string text = absl::StrCat("\"", key, "\": 1");
     EXPECT_THAT(Lower(Program(text)),
                 StatusIs(absl::StatusCode::kUnimplemented,

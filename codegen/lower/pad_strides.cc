@@ -43,9 +43,8 @@ AttrList ToList(const std::vector<int64_t>& numbers) {
 }
 
 absl::Status Refuse(const BlockNode& block, const std::string& what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("block ", block.name, " has the note \"", kStrideNote,
-                   "\", ", what));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "block ", block.name, " has the note \"", kStrideNote, "\", ", what));
 }
 
 class Collector {
@@ -99,7 +98,8 @@ absl::Status Collector::Add(const BlockNode& block, const BufferNode& buffer,
 absl::Status Collector::Take(const BlockNode& block, const Attr& note) {
   const std::optional<std::vector<int64_t>> n = Integers(note);
   if (!n || n->size() != kFields) {
-    return Refuse(block, "whose entries are not [tensor, axis, factor, offset]");
+    return Refuse(block,
+                  "whose entries are not [tensor, axis, factor, offset]");
   }
   const int64_t tensor = (*n)[kTensor], axis = (*n)[kAxis];
   const int64_t factor = (*n)[kFactor], offset = (*n)[kOffset];
@@ -109,13 +109,13 @@ absl::Status Collector::Take(const BlockNode& block, const Attr& note) {
   }
   const BufferNode& buffer = *block.writes[tensor].buffer;
   if (axis < 0 || axis >= static_cast<int64_t>(buffer.shape.size())) {
-    return Refuse(block, absl::StrCat("but ", buffer.name, " has ",
-                                      buffer.shape.size(),
-                                      " dimensions and no axis ", axis));
+    return Refuse(
+        block, absl::StrCat("but ", buffer.name, " has ", buffer.shape.size(),
+                            " dimensions and no axis ", axis));
   }
   if (factor < 1 || offset < 0 || offset >= factor) {
-    return Refuse(block, absl::StrCat("but no stride is ", offset, " modulo ",
-                                      factor));
+    return Refuse(
+        block, absl::StrCat("but no stride is ", offset, " modulo ", factor));
   }
   KILN_RETURN_IF_ERROR(CheckBuffer(block, buffer));
   return Add(block, buffer, {axis, factor, offset});

@@ -8,9 +8,9 @@
 
 namespace kiln {
 
-// The note that storage_align leaves on a block, as lists [tensor, axis, factor,
-// offset] with the tensor's place in T.writes; and, without the tensor, what an
-// Allocate carries of it.
+// The note that storage_align leaves on a block, as lists [tensor, axis,
+// factor, offset] with the tensor's place in T.writes; and, without the tensor,
+// what an Allocate carries of it.
 inline constexpr char kStrideNote[] = "buffer_dim_align";
 
 // What the notes of all blocks of `f` ask of each tensor that a block

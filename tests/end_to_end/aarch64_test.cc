@@ -38,7 +38,8 @@
 namespace kiln {
 namespace {
 
-constexpr char kNeoverse[] = "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1";
+constexpr char kNeoverse[] =
+    "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1";
 
 struct InnerLoop {
   int fmas = 0;          // of four lanes
@@ -105,9 +106,9 @@ void ExpectNoSpills(const Function& scheduled, const std::string& what) {
   EXPECT_GT(fmas, 4) << what;
 }
 
-constexpr const char* kTiled[] = {"gmm:512,512,512",  "gmm:128,768,3072",
-                                  "gmm:49,512,4608",  "dep:56,56,64,3,1,1",
-                                  "dep:112,112,32,3,1,1", "c1d:256,64,128,3,2,1"};
+constexpr const char* kTiled[] = {
+    "gmm:512,512,512",    "gmm:128,768,3072",     "gmm:49,512,4608",
+    "dep:56,56,64,3,1,1", "dep:112,112,32,3,1,1", "c1d:256,64,128,3,2,1"};
 
 TEST(AArch64Test, DefaultSchedulesKeepTheirTilesInRegisters) {
   KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget(kNeoverse));
@@ -158,14 +159,12 @@ TEST(AArch64Test, DrawnSchedulesOfProductsKeepWholeTilesInRegisters) {
     ++drawn;
     KILN_ASSERT_OK_AND_ASSIGN(const std::vector<InnerLoop> loops,
                               InnerLoopsOf(candidate->scheduled));
-    const InnerLoop& whole =
-        *absl::c_max_element(loops, [](const InnerLoop& a, const InnerLoop& b) {
-          return a.fmas < b.fmas;
-        });
+    const InnerLoop& whole = *absl::c_max_element(
+        loops,
+        [](const InnerLoop& a, const InnerLoop& b) { return a.fmas < b.fmas; });
     EXPECT_GT(whole.fmas, 4) << "draw " << i;
-    EXPECT_EQ(whole.stack_places, 0)
-        << "draw " << i << "\n"
-        << space.TraceText(candidate->point);
+    EXPECT_EQ(whole.stack_places, 0) << "draw " << i << "\n"
+                                     << space.TraceText(candidate->point);
   }
   EXPECT_GT(drawn, 8);
 }

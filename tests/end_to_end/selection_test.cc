@@ -25,19 +25,24 @@ namespace kiln {
 namespace {
 
 constexpr const char* kTargets[] = {
-    "llvm -mcpu=x86-64-v2",
-    "llvm -mcpu=haswell",
-    "llvm -mcpu=sapphirerapids",
+    "llvm -mcpu=x86-64-v2", "llvm -mcpu=haswell", "llvm -mcpu=sapphirerapids",
     "llvm -mtriple=aarch64-linux-gnu",
     "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"};
 
 // Extents that fill no vector, and some that fill several.
-constexpr const char* kSmall[] = {
-    "gmm:9,40,13",         "c1d:16,4,20,3,2,1",   "c2d:8,8,3,20,3,2,1",
-    "c3d:4,6,6,3,8,3,2,1", "dep:8,8,20,3,1,1",    "grp:8,8,8,16,3,1,1,4",
-    "dil:10,10,3,8,3,1,1,2", "t2d:4,4,8,6,4,2,1", "cap:4,4,4,4,3,1,1",
-    "nrm:16,24",           "sfm:8,43",            "cbr:6,6,3,16,3,1,1",
-    "tbg:8,2,12"};
+constexpr const char* kSmall[] = {"gmm:9,40,13",
+                                  "c1d:16,4,20,3,2,1",
+                                  "c2d:8,8,3,20,3,2,1",
+                                  "c3d:4,6,6,3,8,3,2,1",
+                                  "dep:8,8,20,3,1,1",
+                                  "grp:8,8,8,16,3,1,1,4",
+                                  "dil:10,10,3,8,3,1,1,2",
+                                  "t2d:4,4,8,6,4,2,1",
+                                  "cap:4,4,4,4,3,1,1",
+                                  "nrm:16,24",
+                                  "sfm:8,43",
+                                  "cbr:6,6,3,16,3,1,1",
+                                  "tbg:8,2,12"};
 
 // Those that only multiply and add, so that integers mean something.
 bool IsProduct(const std::string& workload) {
@@ -119,7 +124,8 @@ TEST_P(SelectionTest, OfDotProducts) {
   for (const auto& [a, b, sum] : kTypes) {
     for (const char* columns : {"1", "43"}) {
       KILN_ASSERT_OK_AND_ASSIGN(
-          const Module module, ParseModule("test", absl::Substitute(R"(
+          const Module module,
+          ParseModule("test", absl::Substitute(R"(
 from tvm.script import ir as I
 from tvm.script import tir as T
 
@@ -134,9 +140,10 @@ class Module:
                     C[vi, vj] = T.$2(0)
                 C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "$2") * T.cast(B[vk, vj], "$2")
 )",
-                                                                    a, b, sum, columns)));
+                                               a, b, sum, columns)));
       const absl::Status done = CompileScheduled(module, target, &pool_);
-      EXPECT_TRUE(done.ok()) << done << ": " << a << " x " << b << " in " << sum << ", " << columns << " columns";
+      EXPECT_TRUE(done.ok()) << done << ": " << a << " x " << b << " in " << sum
+                             << ", " << columns << " columns";
     }
   }
 }
