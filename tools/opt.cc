@@ -2,14 +2,17 @@
 // schedule to it, or compares it with another.
 #include <cstdio>
 
+#include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/llvm/compile.h"
+#include "kiln/codegen/lower/pipeline.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/serial/serial.h"
@@ -38,10 +41,15 @@ ABSL_FLAG(std::string, trace, "",
 ABSL_FLAG(std::string, schedule, "",
           "default: apply to each function (or that of --func) the schedule "
           "that Kiln takes for the best without measuring.");
+ABSL_FLAG(bool, auto, true,
+          "False: loops get no vectors, register tiles, copies and prefetches "
+          "but those that the schedule asks for.");
 ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
-ABSL_FLAG(std::string, stage, "",
-          "What to print: parsed, scheduled, lowered, llvm or asm. Default: "
-          "scheduled with --trace or --schedule, else parsed.");
+ABSL_FLAG(
+    std::string, stage, "",
+    "What to print: parsed, scheduled, a stage of lowering (blocks, "
+    "distribution, guards, auto, vectors or prefetches), lowered, llvm or asm. "
+    "Default: scheduled with --trace or --schedule, else parsed.");
 ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
@@ -56,8 +64,9 @@ namespace {
 constexpr char kUsage[] =
     "Prints a program at a stage of compilation:\n"
     "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
-    "--stage parsed|scheduled|lowered|llvm|asm [--format text|proto]\n"
-    "      [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
+    "--stage parsed|scheduled|blocks|distribution|guards|auto|vectors|"
+    "prefetches|lowered|llvm|asm [--format text|proto]\n"
+    "      [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
     "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a step "
     "of the "
     "trace is refused.";
@@ -74,10 +83,11 @@ absl::StatusOr<Stage> ParseStage() {
   if (name == "lowered") return Stage::kLowered;
   if (name == "llvm") return Stage::kLlvm;
   if (name == "asm") return Stage::kAsm;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--stage ", name,
-                   " is unknown; stages are parsed, scheduled, lowered, llvm "
-                   "and asm"));
+  const std::vector<std::string> parts = LowerStages();
+  if (absl::c_linear_search(parts, name)) return Stage::kLowered;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--stage ", name, " is unknown; stages are parsed, scheduled, ",
+      absl::StrJoin(parts, ", "), ", lowered, llvm and asm"));
 }
 
 absl::StatusOr<bool> WantsProto(Stage stage) {
@@ -99,6 +109,7 @@ ProgramFlags Program() {
   flags.einsum = absl::GetFlag(FLAGS_einsum);
   flags.shape = absl::GetFlag(FLAGS_shape);
   flags.func = absl::GetFlag(FLAGS_func);
+  flags.is_auto = absl::GetFlag(FLAGS_auto);
   return flags;
 }
 
@@ -129,8 +140,11 @@ absl::StatusOr<Module> ScheduleAll(Module module) {
 absl::StatusOr<Module> LowerAll(Module module) {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
+  const std::string stage = absl::GetFlag(FLAGS_stage);
+  const bool is_part = absl::c_linear_search(LowerStages(), stage);
   for (Function& f : module.functions) {
-    absl::StatusOr<Function> lowered = LowerForTarget(f, target);
+    absl::StatusOr<Function> lowered =
+        LowerForTarget(f, target, Effort::kFull, is_part ? stage : "");
     if (!lowered.ok()) {
       return absl::Status(
           lowered.status().code(),

@@ -57,6 +57,9 @@ ABSL_FLAG(
 ABSL_FLAG(std::string, schedule, "",
           "default: apply the schedule that Kiln takes for the best without "
           "measuring.");
+ABSL_FLAG(bool, auto, true,
+          "False: loops get no vectors, register tiles, copies and prefetches "
+          "but those that the schedule asks for.");
 ABSL_FLAG(uint64_t, seed, 0, "Of random inputs and of open samples.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
 ABSL_FLAG(int, threads, 0, "Threads of parallel loops; 0: the target's cores.");
@@ -111,6 +114,7 @@ ProgramFlags Program() {
   flags.einsum = absl::GetFlag(FLAGS_einsum);
   flags.shape = absl::GetFlag(FLAGS_shape);
   flags.func = absl::GetFlag(FLAGS_func);
+  flags.is_auto = absl::GetFlag(FLAGS_auto);
   return flags;
 }
 

@@ -74,6 +74,9 @@ ABSL_FLAG(std::string, weights, "",
           "calls of each task, in order: 3,1,2; otherwise calls in the module "
           "count, or how often a workload is named");
 ABSL_FLAG(uint64_t, seed, 0, "of all random choices");
+ABSL_FLAG(bool, auto, true,
+          "false: loops get no vectors, register tiles, copies and prefetches "
+          "but those that a schedule asks for");
 ABSL_FLAG(std::string, search, "evolutionary",
           "how candidates are found: evolutionary (asks a model), random or "
           "replay-trace (blind draws), grid (every point in order), genetic "
@@ -144,6 +147,7 @@ JobFlags JobFlagValues() {
   flags.func = absl::GetFlag(FLAGS_func);
   flags.space = absl::GetFlag(FLAGS_space);
   flags.rules = absl::GetFlag(FLAGS_rules);
+  flags.is_auto = absl::GetFlag(FLAGS_auto);
   flags.weights = absl::GetFlag(FLAGS_weights);
   return flags;
 }

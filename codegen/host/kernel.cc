@@ -17,8 +17,10 @@ Function WithDimsAsParams(Function f) {
 }
 
 absl::StatusOr<Function> LowerForTarget(const Function& f, const Target& target,
-                                        Effort effort) {
+                                        Effort effort,
+                                        const std::string& stop_after) {
   LowerOptions options;
+  options.stop_after = stop_after;
   options.only_required = effort == Effort::kPlain;
   options.machine = target.machine;
   return Lower(WithDimsAsParams(f), options);

@@ -31,9 +31,11 @@ enum class Effort {
   kPlain,
 };
 
-// Lowers `f` for the vector registers of `target`, its dimensions as above.
+// Lowers `f` for the vector registers of `target`, its dimensions as above; up
+// to the pass or stage `stop_after` (codegen/lower/pipeline.h), or all the way.
 absl::StatusOr<Function> LowerForTarget(const Function& f, const Target& target,
-                                        Effort effort = Effort::kFull);
+                                        Effort effort = Effort::kFull,
+                                        const std::string& stop_after = "");
 
 // Lowers and compiles `f`. The error names the function, the stage and the
 // reason.

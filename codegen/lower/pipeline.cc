@@ -26,6 +26,7 @@
 #include "kiln/codegen/lower/unroll_loops.h"
 #include "kiln/codegen/lower/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
+#include "kiln/ir/tensor/automatic.h"
 
 namespace kiln {
 namespace {
@@ -41,41 +42,64 @@ absl::StatusOr<Function> WithMachine(Function f, const LowerOptions& options) {
 }
 
 // The pipeline, from top to bottom.
-constexpr bool kOptional = false;
+constexpr PassKind kOptional = PassKind::kOptional;
+constexpr PassKind kAuto = PassKind::kAuto;
+
+// From blocks to loops over flat buffers.
+constexpr char kBlocks[] = "blocks";
+// Statements apart, to fill registers.
+constexpr char kDistribution[] = "distribution";
+// Conditions: what need not be computed, and what need not be asked.
+constexpr char kGuards[] = "guards";
+// Vectors and registers that the schedule left unused.
+constexpr char kChoices[] = "auto";
+// What the schedule asks of single loops, and storage.
+constexpr char kVectors[] = "vectors";
+// What is read later.
+constexpr char kPrefetches[] = "prefetches";
+constexpr char kVerify[] = "verify";
+
 constexpr LowerPass kPasses[] = {
-    {"check_loops", Plain<CheckLoops>},      // refuse what a CPU cannot run
-    {"check_notes", Plain<CheckNotes>},      // likewise
-    {"lower_init", Plain<LowerInit>},        // block init → if
-    {"place_buffers", Plain<PlaceBuffers>},  // allocate close to the uses
-    {"remove_blocks", Plain<RemoveBlocks>},  // blocks → their bodies
+    // Refuse what a CPU cannot run.
+    {kBlocks, "check_loops", Plain<CheckLoops>},
+    {kBlocks, "check_notes", Plain<CheckNotes>},
+    {kBlocks, "lower_init", Plain<LowerInit>},  // block init → if
+    // Allocate close to the uses.
+    {kBlocks, "place_buffers", Plain<PlaceBuffers>},
+    {kBlocks, "remove_blocks", Plain<RemoveBlocks>},  // blocks → their bodies
     // Only what is touched.
-    {"compact_buffers", Plain<CompactBuffers>, kOptional},
-    {"pad_strides", Plain<PadStrides>},          // as storage_align asks
-    {"flatten_buffers", Plain<FlattenBuffers>},  // one dimension, one index
+    {kBlocks, "compact_buffers", Plain<CompactBuffers>, kOptional},
+    {kBlocks, "pad_strides", Plain<PadStrides>},  // as storage_align asks
+    // One dimension, one index.
+    {kBlocks, "flatten_buffers", Plain<FlattenBuffers>},
     // While bodies are single.
-    {"simplify_indices", Plain<SimplifyIndices>, kOptional},
-    // To fill registers.
-    {"distribute_loops", WithMachine<DistributeLoops>, kOptional},
+    {kBlocks, "simplify_indices", Plain<SimplifyIndices>, kOptional},
+
+    {kDistribution, "distribute_loops", WithMachine<DistributeLoops>, kAuto},
+
     // Additions of padding.
-    {"skip_zeros", Plain<SkipZeros>, kOptional},
-    {"hoist_conditions", Plain<HoistConditions>, kOptional},
+    {kGuards, "skip_zeros", Plain<SkipZeros>, kOptional},
+    {kGuards, "hoist_conditions", Plain<HoistConditions>, kOptional},
     // Sums over padding.
-    {"trim_loops", Plain<TrimLoops>, kOptional},
+    {kGuards, "trim_loops", Plain<TrimLoops>, kOptional},
     // Interior and border apart.
-    {"partition_loops", Plain<PartitionLoops>, kOptional},
+    {kGuards, "partition_loops", Plain<PartitionLoops>, kOptional},
     // Sums over inserted zeros.
-    {"trim_phases", Plain<TrimPhases>, kOptional},
-    // Where there are none.
-    {"tile_registers", WithMachine<TileRegisters>, kOptional},
-    {"choose_vectors", WithMachine<ChooseVectors>, kOptional},  // likewise
-    {"vectorize_loops", Plain<VectorizeLoops>},  // vectorized loops → vectors
-    {"plan_storage", Plain<PlanStorage>},        // stack, workspaces, sharing
-    {"unroll_loops", Plain<UnrollLoops>},  // unrolled loops → copies, folded
+    {kGuards, "trim_phases", Plain<TrimPhases>, kOptional},
+
+    {kChoices, "tile_registers", WithMachine<TileRegisters>, kAuto},
+    {kChoices, "choose_vectors", WithMachine<ChooseVectors>, kAuto},
+
+    // Vectorized loops → vectors.
+    {kVectors, "vectorize_loops", Plain<VectorizeLoops>},
+    {kVectors, "plan_storage", Plain<PlanStorage>},  // stack, workspaces
+    // Unrolled loops → copies, folded.
+    {kVectors, "unroll_loops", Plain<UnrollLoops>},
     // As an operand is read.
-    {"order_terms", Plain<OrderTerms>, kOptional},
-    // What is read later.
-    {"insert_prefetches", WithMachine<InsertPrefetches>, kOptional},
-    {"verify_lowered", Plain<VerifyLowered>},
+    {kVectors, "order_terms", Plain<OrderTerms>, kOptional},
+
+    {kPrefetches, "insert_prefetches", WithMachine<InsertPrefetches>, kAuto},
+    {kVerify, "verify_lowered", Plain<VerifyLowered>},
 };
 
 double Now() {
@@ -84,11 +108,28 @@ double Now() {
       .count();
 }
 
-bool IsPass(std::string_view name) {
+// The last pass that runs; null where nothing has that name.
+const LowerPass* FindLast(std::string_view pass_or_stage) {
+  const LowerPass* last = nullptr;
   for (const LowerPass& pass : kPasses) {
-    if (pass.name == name) return true;
+    if (pass_or_stage.empty() || pass.name == pass_or_stage ||
+        pass.stage == pass_or_stage) {
+      last = &pass;
+    }
   }
-  return false;
+  return last;
+}
+
+bool Runs(const LowerPass& pass, const Function& f,
+          const LowerOptions& options) {
+  switch (pass.kind) {
+    case PassKind::kRequired:
+      return true;
+    case PassKind::kOptional:
+      return !options.only_required;
+    case PassKind::kAuto:
+      return !options.only_required && IsAuto(f);
+  }
 }
 
 absl::Status Annotate(const LowerPass& pass, const absl::Status& status) {
@@ -101,20 +142,30 @@ absl::Status Annotate(const LowerPass& pass, const absl::Status& status) {
 
 absl::Span<const LowerPass> LowerPasses() { return kPasses; }
 
+std::vector<std::string> LowerStages() {
+  std::vector<std::string> stages;
+  for (const LowerPass& pass : kPasses) {
+    if (stages.empty() || stages.back() != pass.stage) {
+      stages.push_back(std::string(pass.stage));
+    }
+  }
+  return stages;
+}
+
 absl::StatusOr<Function> Lower(const Function& f, const LowerOptions& options) {
-  if (!options.stop_after.empty() && !IsPass(options.stop_after)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no lowering pass is called ", options.stop_after));
+  const LowerPass* last = FindLast(options.stop_after);
+  if (!last) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no pass or stage of lowering is called ", options.stop_after));
   }
   Function current = f;
-  for (const LowerPass& pass : kPasses) {
-    if (options.only_required && !pass.required) continue;
+  for (const LowerPass* pass = kPasses; pass <= last; ++pass) {
+    if (!Runs(*pass, f, options)) continue;
     const double start = options.observe ? Now() : 0;
-    absl::StatusOr<Function> next = pass.run(std::move(current), options);
-    if (!next.ok()) return Annotate(pass, next.status());
+    absl::StatusOr<Function> next = pass->run(std::move(current), options);
+    if (!next.ok()) return Annotate(*pass, next.status());
     current = *std::move(next);
-    if (options.observe) options.observe(pass.name, current, Now() - start);
-    if (options.stop_after == pass.name) break;
+    if (options.observe) options.observe(pass->name, current, Now() - start);
   }
   return current;
 }

@@ -2,9 +2,11 @@
 #ifndef KILN_CODEGEN_LOWER_PIPELINE_H_
 #define KILN_CODEGEN_LOWER_PIPELINE_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -19,7 +21,8 @@ struct LowerOptions {
   // Leaves out the passes that only make programs faster: for a kernel that
   // others are compared with, so that few passes are trusted.
   bool only_required = false;
-  // The pass to end with; empty: the last. An unknown name is an error.
+  // The pass, or the stage, to end with; empty: the last. An unknown name is an
+  // error.
   std::string stop_after;
   // Called with the name, the result and the duration of each pass: to time
   // passes, to dump the program, to bisect.
@@ -28,16 +31,27 @@ struct LowerOptions {
       observe;
 };
 
+enum class PassKind : uint8_t {
+  kRequired,  // what follows relies on it
+  kOptional,  // only makes programs faster
+  // Chooses what the schedule left open; left out where a function is not to be
+  // lowered so (ir/tensor/automatic.h). Optional, too.
+  kAuto,
+};
+
 // A pass gives a new function that means the same.
 struct LowerPass {
+  std::string_view stage;  // passes of one stage follow each other
   std::string_view name;
   absl::StatusOr<Function> (*run)(Function, const LowerOptions&);
-  // Whether what follows relies on it.
-  bool required = true;
+  PassKind kind = PassKind::kRequired;
 };
 
 // All passes, in order.
 absl::Span<const LowerPass> LowerPasses();
+
+// The names of their stages, in order.
+std::vector<std::string> LowerStages();
 
 // Lowers `f` to the form that verify_lowered.h states. Errors say what the
 // program does that cannot be lowered, and are prefixed with the pass.

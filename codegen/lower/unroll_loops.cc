@@ -5,6 +5,7 @@
 
 #include "kiln/base/lowering_policy.h"
 #include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -24,6 +25,8 @@ int64_t Times(int64_t a, int64_t b) {
 
 class Unroller {
  public:
+  // Serial loops of up to `unasked` steps are unrolled though nobody asked.
+  explicit Unroller(int64_t unasked) : unasked_(unasked) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -37,20 +40,21 @@ class Unroller {
   bool Afford(const ForNode& loop, int64_t steps);
   static bool Unrolls(const ForNode& loop, Size body, int64_t count,
                       int64_t max_step);
-  static int64_t MaxStep(const ForNode& loop, int64_t outer);
+  int64_t MaxStep(const ForNode& loop, int64_t outer) const;
 
+  const int64_t unasked_;
   IndexNormalizer normalizer_;
   int depth_ = 0;
-  int64_t max_step_ = kImplicitSteps;
+  int64_t max_step_ = unasked_;
   bool is_counted_ = false;  // what is emitted now is in `emitted_` already
   int64_t emitted_ = 0;      // statements that unrolled loops have become
 };
 
-int64_t Unroller::MaxStep(const ForNode& loop, int64_t outer) {
+int64_t Unroller::MaxStep(const ForNode& loop, int64_t outer) const {
   auto found = loop.annotations.find("pragma_auto_unroll_max_step");
   if (found == loop.annotations.end() || !found->second.expr()) return outer;
   const int64_t* value = AsInt(*found->second.expr());
-  return value ? std::max(*value, kImplicitSteps) : outer;
+  return value ? std::max(*value, unasked_) : outer;
 }
 
 bool Unroller::Unrolls(const ForNode& loop, Size body, int64_t count,
@@ -179,7 +183,7 @@ Stmt Unroller::Run(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> UnrollLoops(Function f) {
-  f.body = Unroller().Run(f.body);
+  f.body = Unroller(IsAuto(f) ? kImplicitSteps : 0).Run(f.body);
   return f;
 }
 

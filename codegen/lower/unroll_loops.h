@@ -12,10 +12,10 @@ namespace kiln {
 //
 // Unrolled: loops of kind unrolled and constant extent; and serial loops of
 // constant extent that hold no loop that stays and whose stores and calls,
-// repeated, are at most kImplicitSteps (base/lowering_policy.h), or at most
-// what the annotation `pragma_auto_unroll_max_step` on them or around them
-// says. The value of `pragma_unroll_explicit` makes no difference: nothing
-// later unrolls.
+// repeated, are at most kImplicitSteps (base/lowering_policy.h; none where `f`
+// is not automatic, ir/tensor/automatic.h), or at most what the annotation
+// `pragma_auto_unroll_max_step` on them or around them says. The value of
+// `pragma_unroll_explicit` makes no difference: nothing later unrolls.
 absl::StatusOr<Function> UnrollLoops(Function f);
 
 }  // namespace kiln

@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
@@ -52,6 +53,7 @@ class Verifier {
 
   void AddParams();
   void CheckNumerics();
+  void CheckAuto();
   void CheckLayoutFree();
   void CheckLayoutFree(const Attr& item, std::set<int64_t>* listed);
   void CheckOnlyRead(const Buffer& buffer);
@@ -200,6 +202,14 @@ void Verifier::CheckNumerics() {
                            kTermwise, "\" and \"", kNormwise, "\""));
 }
 
+void Verifier::CheckAuto() {
+  const auto found = function_.attrs.find(kAuto);
+  if (found == function_.attrs.end() || !place_.ok()) return;
+  const Expr* value = found->second.expr();
+  if (value && value->dtype().is_bool() && AsInt(*value)) return;
+  place_.Fail(absl::StrCat(kAuto, " is neither True nor False"));
+}
+
 absl::Status Verifier::Run() {
   AddParams();
   if (function_.name.empty()) place_.Fail("the function has no name");
@@ -217,6 +227,7 @@ absl::Status Verifier::Run() {
   }
   Check(function_.body);
   CheckNumerics();
+  CheckAuto();
   CheckLayoutFree();
   if (!place_.ok()) return place_.status();
   KILN_RETURN_IF_ERROR(CheckBounds(function_));

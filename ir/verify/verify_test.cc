@@ -256,5 +256,19 @@ TEST(VerifyTest, NumericsAreNamed) {
   }
 }
 
+TEST(VerifyTest, AFunctionIsAutomaticOrNot) {
+  const auto verify = [](const Attr& attr) {
+    Module m = *MakeWorkload("gmm:2,2,2");
+    m.functions[0].attrs["kiln.auto"] = attr;
+    return VerifyModule(m);
+  };
+  for (bool is_auto : {true, false}) KILN_EXPECT_OK(verify(Bool(is_auto)));
+  for (const Attr& unknown : {Attr(std::string("off")), Attr(Int(0)), Attr()}) {
+    EXPECT_THAT(verify(unknown),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("kiln.auto is neither True nor False")));
+  }
+}
+
 }  // namespace
 }  // namespace kiln

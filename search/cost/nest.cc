@@ -128,6 +128,7 @@ void NestMaker::FindLanes() {
       return SetLanes(i, nest_.extents[i]);
     }
   }
+  if (!program_.is_auto) return;
   ChosenLanes best;
   int position = -1;
   for (int i = nest_.depth() - 1; i >= 0; --i) {
@@ -157,16 +158,18 @@ int64_t NestMaker::LaneBytes(int position) const {
 
 void NestMaker::FindTile() {
   nest_.tile = nest_.depth();
+  const int64_t unasked = program_.is_auto ? kImplicitSteps : 0;
   for (int i = nest_.depth() - 1; i >= 0; --i) {
     const double steps =
         i == nest_.lane_loop ? nest_.lane_repeats : nest_.extents[i];
     const double limit =
         loop(i).kind == ForKind::kUnrolled || i == nest_.lane_loop
             ? static_cast<double>(kMaxUnrolledStatements)
-            : std::max(static_cast<double>(kImplicitSteps),
+            : std::max(static_cast<double>(unasked),
                        static_cast<double>(loop(i).unroll_steps));
     const bool stays =
-        loop(i).kind == ForKind::kParallel || nest_.tile_steps * steps > limit;
+        loop(i).kind == ForKind::kParallel ||
+        (nest_.tile_steps * steps > limit && (program_.is_auto || steps > 1));
     if (stays && i != nest_.lane_loop) break;
     nest_.tile_steps *= steps;
     nest_.tile = i;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/search/feature/condition_share.h"
@@ -430,6 +431,7 @@ double Distinct(const ProgramSummary& program, const ApproximateDim& dim,
 
 ProgramSummary Summarize(const Function& f) {
   ProgramSummary summary;
+  summary.is_auto = IsAuto(f);
   Walker(&summary).Run(f);
   return summary;
 }

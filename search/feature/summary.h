@@ -124,6 +124,8 @@ struct ProgramSummary {
   std::vector<LoopSummary> loops;  // parents first
   std::vector<BufferSummary> buffers;
   std::vector<StoreSummary> stores;  // in program order
+  // Whether code generation adds what the schedule leaves open.
+  bool is_auto = true;
 };
 
 ProgramSummary Summarize(const Function& f);

@@ -11,6 +11,7 @@
 #include "kiln/base/machine.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/lower/pipeline.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/cost/nest.h"
@@ -119,6 +120,61 @@ def main(B: T.Buffer(($0, 3), "float32"), C: T.Buffer(($0, 3), "float32")):
     const Nest nest = Predict(f, summary, kAvxRegisters);
     EXPECT_EQ(nest.tile == 0, !HasLoop(lowered.body)) << rows << " rows";
     EXPECT_EQ(nest.tile == 0, rows <= kImplicitSteps) << rows << " rows";
+  }
+}
+
+// Loops of a function that is not to be lowered so run as they stand.
+TEST(LoweringPredictionTest, NothingIsPredictedThatAFunctionForbids) {
+  for (const VectorRegisters& vectors : kFiles) {
+    for (int columns : {4, 16, 24, 64, 100}) {
+      KILN_ASSERT_OK_AND_ASSIGN(Function f, Copy(20, columns, "float32"));
+      SetAuto(&f, false);
+      KILN_ASSERT_OK_AND_ASSIGN(const Function lowered,
+                                LowerTo(f, "verify", vectors));
+      int loops = 0, longest = 1;
+      Visit(lowered.body, [&](const Stmt& s) {
+        loops += s.kind() == StmtKind::kFor;
+        const auto* store = s.As<StoreNode>();
+        if (store) longest = std::max(longest, store->value.dtype().lanes());
+        return true;
+      });
+      EXPECT_EQ(loops, 2);
+      EXPECT_EQ(longest, 1);
+      const ProgramSummary summary = Summarize(f);
+      const Nest nest = Predict(f, summary, vectors);
+      EXPECT_EQ(nest.lane_loop, -1);
+      EXPECT_EQ(nest.tile, nest.depth());
+      EXPECT_EQ(nest.tile_steps, 1);
+    }
+  }
+}
+
+TEST(LoweringPredictionTest, WhatIsAskedForIsPredictedAllTheSame) {
+  for (const char* kind : {"T.vectorized", "T.unroll"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(Function f,
+                              ParseFunction("test", absl::Substitute(R"(
+@T.prim_func
+def main(B: T.Buffer((64, 16), "float32"), C: T.Buffer((64, 16), "float32")):
+    T.func_attr({"kiln.auto": False})
+    for i in range(64):
+        for j in $0(16):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+)",
+                                                                     kind)));
+    KILN_ASSERT_OK_AND_ASSIGN(const Function lowered,
+                              LowerTo(f, "verify", kAvxRegisters));
+    int loops = 0;
+    Visit(lowered.body, [&](const Stmt& s) {
+      loops += s.kind() == StmtKind::kFor;
+      return true;
+    });
+    EXPECT_EQ(loops, 1) << kind;
+    const ProgramSummary summary = Summarize(f);
+    const Nest nest = Predict(f, summary, kAvxRegisters);
+    EXPECT_EQ(nest.lane_loop, kind == std::string("T.vectorized") ? 1 : -1);
+    EXPECT_EQ(nest.tile, 1) << kind;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "kiln/frontends/einsum/einsum.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/analysis/race.h"
@@ -106,6 +107,7 @@ absl::StatusOr<Module> LoadProgram(const ProgramFlags& flags) {
         "such as gmm:512,512,512");
   }
   KILN_ASSIGN_OR_RETURN(Module module, LoadFromFlags(flags));
+  if (!flags.is_auto) SetAuto(&module, false);
   if (!flags.func.empty()) {
     KILN_RETURN_IF_ERROR(ChooseFunction(module, flags.func).status());
   }

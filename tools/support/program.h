@@ -16,6 +16,9 @@ struct ProgramFlags {
   std::string einsum;    // "C[i,j] += A[i,k] * B[k,j]", with `shape`
   std::string shape;     // "i=512,j=512,k=512"
   std::string func;      // which function; empty: the only one
+  // False: code generation chooses nothing for any of the functions, whatever
+  // they say (ir/tensor/automatic.h).
+  bool is_auto = true;
 };
 
 // Reads and verifies the module: TVMScript, or a serialized one, which is told

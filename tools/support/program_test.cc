@@ -6,6 +6,7 @@
 #include "kiln/base/file.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/serial/serial.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/canonical.h"
 
 namespace kiln {
@@ -60,6 +61,16 @@ TEST(ProgramTest, MakesWorkloadsAndFormulas) {
   flags.einsum = "C[i,j] += A[i,k] * B[k,j]";
   flags.shape = "i=4,j=5,k=6";
   KILN_EXPECT_OK(LoadProgram(flags).status());
+}
+
+TEST(ProgramTest, SaysOfEachFunctionThatNothingIsChosenForIt) {
+  ProgramFlags flags;
+  flags.module = Write("two.py", kTwo);
+  for (bool is_auto : {true, false}) {
+    flags.is_auto = is_auto;
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module, LoadProgram(flags));
+    for (const Function& f : module.functions) EXPECT_EQ(IsAuto(f), is_auto);
+  }
 }
 
 TEST(ProgramTest, ErrorsNameTheFlagOrTheFile) {

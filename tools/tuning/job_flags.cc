@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/tools/support/program.h"
 
 namespace kiln {
@@ -104,6 +105,10 @@ absl::StatusOr<std::vector<TuneJob>> LoadJobs(const JobFlags& flags,
   KILN_ASSIGN_OR_RETURN(
       std::vector<TuneJob> jobs,
       ManyWorkloads(flags) ? WorkloadJobs(flags) : ModuleJobs(flags, module));
+  if (!flags.is_auto) {
+    SetAuto(module, false);
+    for (TuneJob& job : jobs) SetAuto(&job.module, false);
+  }
   KILN_RETURN_IF_ERROR(TakeSpace(flags, &jobs));
   KILN_RETURN_IF_ERROR(TakeWeights(flags, &jobs));
   return Merge(std::move(jobs));

@@ -17,6 +17,7 @@ struct JobFlags {
   std::string space;    // a path
   bool rules = false;   // beside the space
   std::string weights;  // "3,1,2"
+  bool is_auto = true;  // as in ProgramFlags
 };
 
 // Equal functions are merged. `module` takes the one that the jobs are

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/automatic.h"
 
 namespace kiln {
 namespace {
@@ -37,6 +38,24 @@ TEST(JobFlagsTest, AnEinsumIsOneJobOfItsModule) {
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].name, "einsum");
   EXPECT_EQ(module.functions.size(), 1u);
+}
+
+TEST(JobFlagsTest, NothingIsChosenForAnyJobWhereTheFlagSaysSo) {
+  for (const JobFlags& base :
+       {JobFlags{.workloads = {"gmm:8,8,8", "nrm:8,8"}},
+        JobFlags{.workloads = {"gmm:8,8,8"}},
+        JobFlags{.einsum = "C[i] += A[i,k]", .shape = "i=4,k=8"}}) {
+    for (bool is_auto : {true, false}) {
+      JobFlags flags = base;
+      flags.is_auto = is_auto;
+      Module module;
+      KILN_ASSERT_OK_AND_ASSIGN(const auto jobs, LoadJobs(flags, &module));
+      for (const TuneJob& job : jobs) {
+        EXPECT_EQ(IsAuto(job.module.functions[0]), is_auto) << job.name;
+      }
+      for (const Function& f : module.functions) EXPECT_EQ(IsAuto(f), is_auto);
+    }
+  }
 }
 
 TEST(JobFlagsTest, SaysWhatIsWrongWithTheFlags) {
