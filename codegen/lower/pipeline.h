@@ -42,8 +42,9 @@ absl::Span<const LowerPass> LowerPasses();
 // Lowers `f` to the form that verify_lowered.h states. Errors say what the
 // program does that cannot be lowered, and are prefixed with the pass.
 //
-// Loop annotations that count: `pragma_auto_unroll_max_step`. All others, and
-// the annotations of blocks, are hints to other stages and are ignored.
+// Annotations that count: of loops `pragma_auto_unroll_max_step`, of blocks the
+// marks of ir/tensor/marks.h. All others are hints to other stages and are
+// ignored.
 absl::StatusOr<Function> Lower(const Function& f,
                                const LowerOptions& options = {});
 
