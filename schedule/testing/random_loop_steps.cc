@@ -1,5 +1,6 @@
 // Steps on loops: splits that divide and that do not, fusions, orders, kinds.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "kiln/schedule/testing/random_step.h"
@@ -204,6 +205,20 @@ Args MakeCategorical(StepContext& c) {
   return std::vector<Arg>{candidates, probs};
 }
 
+Args MakeTuple(StepContext& c) {
+  ArgList candidates, probs;
+  const int64_t width = c.Between(1, 3);
+  for (int64_t n = c.Between(0, 4); n > 0; --n) {
+    ArgList tuple;
+    while (std::ssize(tuple) < width) tuple.push_back(c.Between(1, 8));
+    if (c.Chance(3)) tuple.push_back(1);
+    candidates.push_back(tuple);
+    probs.push_back(c.Chance(90) ? 0.25 : 0.0);
+  }
+  if (c.Chance(10)) probs.push_back(0.5);
+  return std::vector<Arg>{candidates, probs};
+}
+
 }  // namespace
 
 std::vector<StepRow> LoopSteps() {
@@ -221,6 +236,7 @@ std::vector<StepRow> LoopSteps() {
       {"sample_perfect_tile", 2, MakePerfectTile},
       {"sample_partitioned_tile", 1, MakePartitionedTile},
       {"sample_categorical", 2, MakeCategorical},
+      {"sample_tuple", 1, MakeTuple},
   };
 }
 

@@ -11,6 +11,7 @@
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/sum_order.h"
 #include "kiln/schedule/trace/table.h"
+#include "kiln/schedule/trace/tuple.h"
 
 namespace kiln {
 namespace {
@@ -91,6 +92,8 @@ bool Fits(const Arg& arg, ParamKind kind) {
       return IsListOf(arg, IsFactor);
     case ParamKind::kInts:
       return IsListOf(arg, IsInt);
+    case ParamKind::kTuples:
+      return AreTuples(arg);
     case ParamKind::kFloats:
       return IsListOf(arg, IsNumber);
     case ParamKind::kBool:
@@ -131,6 +134,8 @@ std::string_view Describe(ParamKind kind) {
       return "a list of integers or None";
     case ParamKind::kInts:
       return "a list of integers";
+    case ParamKind::kTuples:
+      return "a list of lists of integers, as long as each other";
     case ParamKind::kFloats:
       return "a list of numbers";
     case ParamKind::kBool:

@@ -28,6 +28,7 @@ enum class ParamKind : uint8_t {
   kInt,      // an integer, which may be sampled
   kFactors,  // a list of integers or None
   kInts,     // a list of integers
+  kTuples,   // a list of lists of integers, as long as each other
   kFloats,   // a list of numbers
   kBool,
   kString,

@@ -1,11 +1,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/primitive/lookup.h"
 #include "kiln/schedule/primitive/sample.h"
 #include "kiln/schedule/trace/table.h"
+#include "kiln/schedule/trace/tuple.h"
 
 namespace kiln {
 namespace {
@@ -83,15 +85,18 @@ absl::Status ApplyPartitionedTile(ApplyContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCandidates(const ApplyContext& c, size_t count,
+                             const std::vector<double>& probs) {
+  if (count > 0 && count == probs.size()) return absl::OkStatus();
+  return BadArgument(c.kind().name,
+                     absl::StrCat("there are ", count, " candidates and ",
+                                  probs.size(), " probabilities"));
+}
+
 absl::Status ApplyCategorical(ApplyContext& c) {
   KILN_ASSIGN_OR_RETURN(const auto candidates, c.integers(0));
   const std::vector<double> probs = c.floats(1);
-  if (candidates.empty() || candidates.size() != probs.size()) {
-    return BadArgument(
-        "sample_categorical",
-        absl::StrCat("there are ", candidates.size(), " candidates and ",
-                     probs.size(), " probabilities"));
-  }
+  KILN_RETURN_IF_ERROR(CheckCandidates(c, candidates.size(), probs));
   if (c.decision().empty()) {
     KILN_ASSIGN_OR_RETURN(const int64_t index,
                           SampleCategorical(probs, &c.random()));
@@ -105,6 +110,25 @@ absl::Status ApplyCategorical(ApplyContext& c) {
                                     candidates.size(), " candidates"));
   }
   c.Output(candidates[index]);
+  return absl::OkStatus();
+}
+
+// The decision is the candidate itself.
+absl::Status ApplyTuple(ApplyContext& c) {
+  const ArgList& candidates = *c.arg(0).list();
+  const std::vector<double> probs = c.floats(1);
+  KILN_RETURN_IF_ERROR(CheckCandidates(c, candidates.size(), probs));
+  if (c.decision().empty()) {
+    KILN_ASSIGN_OR_RETURN(const int64_t index,
+                          SampleCategorical(probs, &c.random()));
+    c.decision() = ValuesOfTuple(candidates[index]);
+  } else if (!IndexOfTuple(candidates, c.decision())) {
+    return BadArgument(
+        "sample_tuple",
+        absl::StrCat("decision [", absl::StrJoin(c.decision(), ", "),
+                     "] is none of the candidates"));
+  }
+  c.Output(c.decision());
   return absl::OkStatus();
 }
 
@@ -179,6 +203,10 @@ std::vector<InstructionKind> SampleRows() {
           "sample_categorical",
           {{"candidates", ParamKind::kInts}, {"probs", ParamKind::kFloats}},
           Outputs::kOne, RvKind::kInt, ApplyCategorical),
+      SampleRow(
+          "sample_tuple",
+          {{"candidates", ParamKind::kTuples}, {"probs", ParamKind::kFloats}},
+          Outputs::kList, RvKind::kInt, ApplyTuple),
       SampleRow("sample_compute_location", {{"block", ParamKind::kBlock}},
                 Outputs::kOne, RvKind::kLoop, ApplyLocation),
   };

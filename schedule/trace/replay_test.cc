@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/python/source.h"
@@ -159,6 +162,48 @@ TEST(Replay, DeadCodeGoesAndTheProgramStays) {
   KILN_ASSERT_OK_AND_ASSIGN(const State state, Replay(live, sch.start()));
   EXPECT_TRUE(StructurallyEqual(state.ToModule(Matmul()), sch.ToModule()));
   KILN_EXPECT_OK(Validate(live));
+}
+
+TEST(Replay, NumbersOfATupleAreChosenTogether) {
+  Schedule sch(Matmul());
+  KILN_EXPECT_OK(
+      RunText("def f(sch):\n"
+              "  i, j, k = sch.get_loops(sch.get_block('C'))\n"
+              "  a, b = sch.sample_tuple([[4, 8], [2, 16]], [0.5, 0.5], "
+              "decision=[2, 16])\n"
+              "  sch.split(i, factors=[None, a])\n"
+              "  sch.split(j, factors=[None, b])\n",
+              &sch));
+  const std::string text = ToText(sch.trace());
+  EXPECT_THAT(text, HasSubstr("v4, v5 = sch.sample_tuple(candidates=[[4, 8], "
+                              "[2, 16]], probs=[0.5, 0.5], decision=[2, 16])"));
+  EXPECT_EQ(sch.Value(sch.trace().instructions[2].outputs[0]), 2);
+  EXPECT_EQ(sch.Value(sch.trace().instructions[2].outputs[1]), 16);
+  KILN_ASSERT_OK_AND_ASSIGN(const Trace again, FromProto(ToProto(sch.trace())));
+  EXPECT_EQ(ToText(again), text);
+  Schedule reread(Matmul());
+  KILN_EXPECT_OK(RunText(text, &reread));
+  EXPECT_EQ(ToText(reread.trace()), text);
+}
+
+TEST(Replay, ATupleThatIsNoneIsRefused) {
+  for (const auto& [args, why] :
+       std::vector<std::pair<const char*, const char*>>{
+           {"[], []", "0 candidates"},
+           {"[[1, 2]], [0.5, 0.5]", "1 candidates and 2 probabilities"},
+           {"[[1, 2], [3]], [0.5, 0.5]", "as long as each other"},
+           {"[1, 2], [0.5, 0.5]", "a list of lists of integers"},
+           {"[['x']], [1]", "a list of lists of integers"},
+           {"[[1], [2]], [0.5, -1]", "negative"},
+           {"[[], []], [0.5, 0.5]", "a list of lists of integers"},
+           {"[[1], [2]], [0.5, 0.5], decision=[3]", "[3] is none of"},
+           {"[[1, 2], [2, 1]], [0.5, 0.5], decision=[1]", "[1] is none of"}}) {
+    Schedule sch(Matmul());
+    const absl::Status status = RunText(
+        absl::StrCat("def f(sch):\n  x = sch.sample_tuple(", args, ")\n"),
+        &sch);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(why)) << args;
+  }
 }
 
 TEST(Replay, ArithmeticOnSampledIntegersIsKept) {

@@ -176,6 +176,17 @@ absl::StatusOr<Rv> Schedule::SampleCategorical(std::vector<int64_t> candidates,
               ArgList(probs.begin(), probs.end())},
              std::move(decision));
 }
+absl::StatusOr<std::vector<Rv>> Schedule::SampleTuple(
+    const std::vector<std::vector<int64_t>>& candidates,
+    const std::vector<double>& probs, Decision decision) {
+  ArgList tuples;
+  for (const std::vector<int64_t>& tuple : candidates) {
+    tuples.push_back(ArgList(tuple.begin(), tuple.end()));
+  }
+  return Apply("sample_tuple",
+               {std::move(tuples), ArgList(probs.begin(), probs.end())},
+               std::move(decision));
+}
 absl::StatusOr<Rv> Schedule::SampleComputeLocation(Rv block,
                                                    Decision decision) {
   return One("sample_compute_location", {block}, std::move(decision));

@@ -60,6 +60,10 @@ class Schedule {
   absl::StatusOr<Rv> SampleCategorical(std::vector<int64_t> candidates,
                                        std::vector<double> probs,
                                        Decision decision = {});
+  // Numbers that are chosen together: one for each element of the candidates.
+  absl::StatusOr<std::vector<Rv>> SampleTuple(
+      const std::vector<std::vector<int64_t>>& candidates,
+      const std::vector<double>& probs, Decision decision = {});
   absl::StatusOr<Rv> SampleComputeLocation(Rv block, Decision decision = {});
 
   // A factor is a number, a sampled one, or Arg() for the one to infer.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kiln/schedule/primitive/tiling.h"
+#include "kiln/schedule/trace/tuple.h"
 
 namespace kiln {
 namespace {
@@ -52,6 +53,16 @@ Decision OtherCategory(const Instruction& instruction, int64_t current,
   return {static_cast<int64_t>(last)};
 }
 
+Decision OtherTuple(const Instruction& instruction, const Decision& current,
+                    Random* random) {
+  const ArgList& candidates = *instruction.args[0].list();
+  const std::optional<size_t> at = IndexOfTuple(candidates, current);
+  if (!at) return {};
+  const Decision other =
+      OtherCategory(instruction, static_cast<int64_t>(*at), random);
+  return other.empty() ? other : ValuesOfTuple(candidates[other[0]]);
+}
+
 Decision Changed(const Instruction& instruction, const Decision& current,
                  Random* random) {
   if (current.empty()) return {};
@@ -60,6 +71,9 @@ Decision Changed(const Instruction& instruction, const Decision& current,
   }
   if (instruction.kind->name == "sample_categorical") {
     return OtherCategory(instruction, current[0], random);
+  }
+  if (instruction.kind->name == "sample_tuple") {
+    return OtherTuple(instruction, current, random);
   }
   return {};
 }

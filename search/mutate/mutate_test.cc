@@ -1,5 +1,6 @@
 #include "kiln/search/mutate/mutate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,6 +15,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::AnyOf;
 
 constexpr char kProgram[] = R"(
 @T.prim_func
@@ -63,6 +66,20 @@ TEST_F(MutateTest, OneChoiceChangesAndTheProductStays) {
     const Decision& tiles = made_[2];
     EXPECT_EQ(tiles[0] * tiles[1] * tiles[2], 64);
     EXPECT_LT(made_[3][0], 2) << "a choice of no weight was taken";
+  }
+}
+
+TEST_F(MutateTest, ATupleBecomesAnother) {
+  Read(
+      "    x, y = sch.sample_tuple([[1, 2], [3, 4], [5, 6]], [0.5, 0.5, 0])\n");
+  Random random(1);
+  for (int i = 0; i < 10; ++i) {
+    const auto next = MutateOne(trace_, open_, made_, &random);
+    ASSERT_TRUE(next.has_value());
+    EXPECT_EQ(Differences(*next, made_), 1);
+    made_ = *next;
+    EXPECT_THAT(made_.back(), AnyOf(Decision{1, 2}, Decision{3, 4}))
+        << "a choice of no weight was taken";
   }
 }
 

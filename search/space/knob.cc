@@ -10,6 +10,7 @@
 #include "kiln/schedule/primitive/sample.h"
 #include "kiln/schedule/primitive/tiling.h"
 #include "kiln/schedule/trace/instruction.h"
+#include "kiln/schedule/trace/tuple.h"
 
 namespace kiln {
 namespace {
@@ -74,6 +75,16 @@ absl::Status FillCategories(const Instruction& instruction, const State& before,
   return absl::OkStatus();
 }
 
+void FillTuples(const Instruction& instruction, Knob* knob) {
+  std::vector<std::string> tuples;
+  for (const Arg& tuple : *instruction.args[0].list()) {
+    knob->choices.push_back(ValuesOfTuple(tuple));
+    tuples.push_back(
+        absl::StrCat("(", absl::StrJoin(knob->choices.back(), ", "), ")"));
+  }
+  knob->what = absl::StrCat("one of ", absl::StrJoin(tuples, ", "));
+}
+
 absl::Status FillLocations(const Instruction& instruction, const State& before,
                            Knob* knob) {
   Before at(instruction, before);
@@ -94,6 +105,10 @@ absl::Status Fill(const Instruction& instruction, const State& before,
   }
   if (kind == "sample_categorical") {
     return FillCategories(instruction, before, knob);
+  }
+  if (kind == "sample_tuple") {
+    FillTuples(instruction, knob);
+    return absl::OkStatus();
   }
   if (kind == "sample_compute_location") {
     return FillLocations(instruction, before, knob);

@@ -19,7 +19,9 @@ namespace kiln {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TraceSpace SpaceOf(const Module& module) {
@@ -59,6 +61,18 @@ TEST_P(RuleSpaceTest, EveryDesignComputesTheSame) {
     EXPECT_TRUE(same.ok()) << same << space.TraceText(c->point);
   }
   EXPECT_GE(made, static_cast<int>(space.size()));
+}
+
+// What is sampled is what a reader looks for: no number has to be calculated.
+TEST_P(RuleSpaceTest, TracesHaveSamplesWithoutArithmetic) {
+  KILN_ASSERT_OK_AND_ASSIGN(Module module, MakeWorkload(GetParam()));
+  const TraceSpace space = SpaceOf(module);
+  for (uint64_t i = 0; i < space.size(); ++i) {
+    absl::StatusOr<Candidate> c = space.Sample(5, i);
+    if (!c.ok()) continue;
+    EXPECT_THAT(space.TraceText(c->point),
+                Not(ContainsRegex("v[0-9]+ *(//|%|[*]|[+]|-)")));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Workloads, RuleSpaceTest, testing::ValuesIn(kSmall));

@@ -49,6 +49,21 @@ TEST(SpaceTableTest, ShowsEachKnobByItsNameAndTheSize) {
   EXPECT_THAT(table, HasSubstr("2 k0,k1       2 choices  one of 1, 2\n"));
 }
 
+TEST(SpaceTableTest, ATupleIsOneKnob) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto space,
+                            MakeScriptSpace(*ParseModule("b.py", kProgram), 0,
+                                            python::Source("t.py", R"(
+def template(sch):
+    i, j = sch.get_loops(sch.get_block("B"))
+    a, b = sch.sample_tuple([[2, 16], [4, 8]], [0.5, 0.5])
+    sch.split(i, [None, a])
+    sch.split(j, [None, b])
+)")));
+  const std::string table = SpaceTable(*space);
+  EXPECT_THAT(table, HasSubstr("space: 1 schedule, 2 points\n"));
+  EXPECT_THAT(table, HasSubstr("2 choices  one of (2, 16), (4, 8)\n"));
+}
+
 TEST(SpaceTableTest, SaysWhereTheSizeIsAnEstimate) {
   KILN_ASSERT_OK_AND_ASSIGN(auto space,
                             MakeScriptSpace(*ParseModule("b.py", kProgram), 0,

@@ -21,6 +21,7 @@
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/parts.h"
 #include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/sampled_tile.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {
@@ -115,37 +116,14 @@ class Tiling {
                : ChoosePanelTiles(space, file, choice_.vectors, kPanelTiles);
   }
 
-  absl::Status SampleTile() {
-    std::vector<int64_t> codes;
-    std::vector<double> weights;
-    for (const RegisterTile& tile : Tiles()) {
-      codes.push_back((tile.outer_rows * 100 + tile.rows) * 100 + tile.vectors);
-      weights.push_back(tile.weight);
-    }
-    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-    for (double& weight : weights) weight /= total;
-    KILN_ASSIGN_OR_RETURN(tile_, sch_.SampleCategorical(codes, weights));
-    return absl::OkStatus();
-  }
-
-  static Arg Calculate(char op, Arg a, int64_t b) {
-    return Arg(std::make_shared<const RvArithmetic>(
-        RvArithmetic{op, std::move(a), Arg(b)}));
-  }
-  Arg OuterRows() const { return Calculate('/', Arg(tile_), 10000); }
-  Arg Rows() const {
-    return Calculate('%', Calculate('/', Arg(tile_), 100), 100);
-  }
-  Arg Vectors() const { return Calculate('%', Arg(tile_), 100); }
-
   absl::Status SplitColumns() {
-    KILN_RETURN_IF_ERROR(SampleTile());
+    KILN_ASSIGN_OR_RETURN(tile_, SampleTile(&sch_, Tiles()));
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> lanes,
         sch_.Split(loops_[axes_.column], {Arg(), LaneCount()}));
     lane_ = lanes[1];
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
-                          sch_.Split(lanes[0], {Arg(), Vectors()}));
+                          sch_.Split(lanes[0], {Arg(), tile_.vectors}));
     inner_.push_back(vectors[1]);
     return SplitBlock(vectors[0], axes_.column);
   }
@@ -153,13 +131,13 @@ class Tiling {
   absl::Status SplitRows() {
     if (axes_.row < 0) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops_[axes_.row], {Arg(), Rows()}));
+                          sch_.Split(loops_[axes_.row], {Arg(), tile_.rows}));
     inner_.insert(inner_.begin(), rows[1]);
     KILN_RETURN_IF_ERROR(SplitBlock(rows[0], axes_.row));
     if (axes_.outer_row < 0) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> outer,
-        sch_.Split(loops_[axes_.outer_row], {Arg(), OuterRows()}));
+        sch_.Split(loops_[axes_.outer_row], {Arg(), tile_.outer_rows}));
     inner_.insert(inner_.begin(), outer[1]);
     loops_[axes_.outer_row] = outer[0];
     return absl::OkStatus();
@@ -378,7 +356,8 @@ class Tiling {
   const TilingChoice choice_;
   const std::optional<Joining> joining_;
   const RuleContext& context_;
-  Rv block_, tile_, lane_;
+  SampledTile tile_;
+  Rv block_, lane_;
   std::optional<Rv> panels_;  // a block that copies the operand into panels
   std::optional<Rv> maker_;   // or makes it there
   std::vector<Rv> loops_;     // one for each axis

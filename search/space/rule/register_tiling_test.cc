@@ -3,10 +3,14 @@
 
 #include <string>
 
+#include "absl/strings/str_replace.h"
+#include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/canonical.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
+#include "kiln/search/space/trace_space.h"
 
 namespace kiln {
 namespace {
@@ -98,7 +102,7 @@ TEST(RegisterTilingTest, TilesRunAlongAxesThatShareAnOperand) {
   const Module module = *MakeWorkload("cap:3,4,3,18,3,1,1");
   const auto made = ApplyRule(RegisterTiling, module, "conv2d_capsule_nhwijc");
   ASSERT_FALSE(made.empty());
-  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("20402"));
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("candidates=[[2, 4, 2], "));
   ExpectSameMeaning(module, made);
 }
 
@@ -115,6 +119,54 @@ TEST(RegisterTilingTest, WhatHasNoRowOfColumnsIsLeftAlone) {
   EXPECT_TRUE(Tilings("nrm:64,64", "C").empty());
   EXPECT_TRUE(Tilings("gmm:64,2,64", "Z").empty()) << "two columns";
   EXPECT_TRUE(Tilings("c2d:8,8,4,8,3,1,1", "PadInput").empty());
+}
+
+// As rules once wrote them: 10503 are 1 row of rows, 5 rows and 3 vectors.
+constexpr char kTileInOneNumber[] = R"(# from tvm import tir
+def apply_trace(sch: tir.Schedule) -> None:
+  b0 = sch.get_block(name="Z", func_name="main")
+  l1, l2, l3, l4 = sch.get_loops(block=b0)
+  v5 = sch.sample_categorical(candidates=[10503, 10403], probs=[0.5, 0.5], decision=0)
+  l6, l7 = sch.split(loop=l3, factors=[None, 16], preserve_unit_iters=True, disable_predication=False)
+  l8, l9 = sch.split(loop=l6, factors=[None, v5 % 100], preserve_unit_iters=True, disable_predication=False)
+  v10, v11 = sch.sample_perfect_tile(loop=l8, n=2, max_innermost_factor=64, decision=[1, 1])
+  l12, l13 = sch.split(loop=l8, factors=[v10, v11], preserve_unit_iters=True, disable_predication=False)
+  l14, l15 = sch.split(loop=l2, factors=[None, (v5 // 100) % 100], preserve_unit_iters=True, disable_predication=False)
+  v16, v17 = sch.sample_perfect_tile(loop=l14, n=2, max_innermost_factor=64, decision=[1, 4])
+  l18, l19 = sch.split(loop=l14, factors=[v16, v17], preserve_unit_iters=True, disable_predication=False)
+  v20, v21 = sch.sample_perfect_tile(loop=l4, n=2, max_innermost_factor=4, decision=[23, 1])
+  l22, l23 = sch.split(loop=l4, factors=[v20, v21], preserve_unit_iters=True, disable_predication=False)
+  sch.reorder(l1, l18, l12, l13, l19, l22, l23, l15, l9, l7)
+  b24 = sch.cache_write(block=b0, write_buffer_index=0, storage_scope="local")
+  sch.reverse_compute_at(block=b24, loop=l19, preserve_unit_loops=True, index=-1)
+  l25, l26, l27, l28, l29, l30, l31, l32 = sch.get_loops(block=b24)
+  l33, l34 = sch.split(loop=l32, factors=[None, 16], preserve_unit_iters=True, disable_predication=False)
+  sch.vectorize(loop=l34)
+  sch.unroll(loop=l33)
+  sch.unroll(loop=l31)
+  l35 = sch.fuse(l1, l18, l12, preserve_unit_iters=True)
+  sch.parallel(loop=l35)
+  sch.vectorize(loop=l7)
+  sch.unroll(loop=l23)
+  sch.unroll(loop=l15)
+  sch.unroll(loop=l9)
+  b36 = sch.decompose_reduction(block=b0, loop=l22)
+)";
+
+TEST(RegisterTilingTest, TracesWithATileInOneNumberStillReplay) {
+  const Module module = *MakeWorkload("gmm:19,37,23");
+  const std::string tuple = absl::StrReplaceAll(
+      kTileInOneNumber,
+      {{"  v5 = sch.sample_categorical(candidates=[10503, 10403],",
+        "  v5, v6 = sch.sample_tuple(candidates=[[5, 3], [4, 3]],"},
+       {"probs=[0.5, 0.5], decision=0", "probs=[0.5, 0.5], decision=[5, 3]"},
+       {"v5 % 100", "v6"},
+       {"(v5 // 100) % 100", "v5"}});
+  KILN_ASSERT_OK_AND_ASSIGN(const Function before,
+                            ReplayTrace(module, 0, kTileInOneNumber));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function now, ReplayTrace(module, 0, tuple));
+  EXPECT_TRUE(StructurallyEqual(before, now));
+  KILN_EXPECT_OK(CheckCloseResults(module.functions[0], before, 3));
 }
 
 }  // namespace
