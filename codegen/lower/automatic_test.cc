@@ -1,4 +1,6 @@
 // What lowering adds to a schedule, and that a function can forbid it.
+#include "kiln/ir/tensor/automatic.h"
+
 #include <algorithm>
 #include <random>
 #include <string>
@@ -10,7 +12,6 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/lower/pipeline.h"
 #include "kiln/codegen/lower/sample_programs.h"
-#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"

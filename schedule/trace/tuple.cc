@@ -6,12 +6,12 @@ namespace kiln {
 
 bool AreTuples(const Arg& arg) {
   return arg.list() && absl::c_all_of(*arg.list(), [&](const Arg& tuple) {
-    return tuple.list() && !tuple.list()->empty() &&
-           tuple.list()->size() == arg.list()->front().list()->size() &&
-           absl::c_all_of(*tuple.list(), [](const Arg& a) {
-             return a.integer() != nullptr;
-           });
-  });
+           return tuple.list() && !tuple.list()->empty() &&
+                  tuple.list()->size() == arg.list()->front().list()->size() &&
+                  absl::c_all_of(*tuple.list(), [](const Arg& a) {
+                    return a.integer() != nullptr;
+                  });
+         });
 }
 
 std::vector<int64_t> ValuesOfTuple(const Arg& candidate) {

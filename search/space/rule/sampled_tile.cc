@@ -10,8 +10,8 @@ namespace kiln {
 namespace {
 
 struct Number {
-  int RegisterTile::*of_tile;
-  Arg SampledTile::*sampled;
+  int RegisterTile::* of_tile;
+  Arg SampledTile::* sampled;
 };
 
 constexpr Number kNumbers[] = {
