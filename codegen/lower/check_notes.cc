@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -18,6 +19,10 @@ constexpr NoteInfo kNotes[] = {
     {"disjoint_writes", true, "instances of a block write apart"},
     {"meta_schedule.layout_rewrite_preproc", true,
      "the block's work is done once, before all calls"},
+    {kPhases, true, "loops over phases are trimmed (trim_phases.h)"},
+    {kTransposedCopy, true, "squares are transposed in registers"},
+    {kLaneSums, true, "lanes of several vectors are summed up together"},
+    {kStrassenParts, false, "schedule rules look for it"},
     {"pragma_unroll_explicit", false,
      "loops unroll in the IR either way, never in LLVM"},
     {"software_pipeline_stage", false,
@@ -33,7 +38,7 @@ constexpr NoteInfo kNotes[] = {
 };
 
 constexpr std::string_view kAsking[] = {"pragma_", "software_pipeline",
-                                        "double_buffer", "buffer_"};
+                                        "double_buffer", "buffer_", "kiln."};
 
 bool StartsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;

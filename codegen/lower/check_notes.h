@@ -20,7 +20,8 @@ struct NoteInfo {
 absl::Span<const NoteInfo> KnownNotes();
 
 // Refuses notes of the kinds that ask a code generator for something
-// ("pragma_...", "software_pipeline...", "double_buffer...", "buffer_...")
+// ("pragma_...", "software_pipeline...", "double_buffer...", "buffer_...",
+// "kiln...")
 // and that this one does not know. Other keys are their author's own.
 absl::StatusOr<Function> CheckNotes(Function f);
 

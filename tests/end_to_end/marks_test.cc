@@ -164,6 +164,12 @@ TEST(MarksTest, AReasonIsLeftWhereAMarkIsIgnored) {
               HasSubstr("ignored: no block of code"));
 }
 
+TEST(MarksTest, AMarkThatNobodyLooksForIsRefusedByName) {
+  const absl::StatusOr<Function> lowered = Lowered(Ordinary("kiln.phase"));
+  EXPECT_THAT(std::string(lowered.status().message()),
+              HasSubstr("block C is annotated with \"kiln.phase\""));
+}
+
 TEST(MarksTest, FunctionsWithOddAttributesOfThatNameAreCompiled) {
   const Code plain = Compile(Ordinary("another_note"));
   for (const char* value : {"True", "\"x\"", "[1, \"C\"]", "{\"a\": 1}"}) {
