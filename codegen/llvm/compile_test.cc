@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/tensor/marks.h"
 
 namespace kiln {
 namespace {
@@ -22,6 +23,7 @@ class CompileTest : public testing::Test {
     f.name = "f";
     f.next_id = 100;
     for (const Buffer& b : {a_, b_, c_}) f.params.push_back({Var(b->name), b});
+    f.attrs = attrs_;
     f.body = body;
     auto ir = CompileToLlvmIr(f, "f", target);
     EXPECT_TRUE(ir.ok()) << ir.status();
@@ -39,6 +41,7 @@ class CompileTest : public testing::Test {
   Buffer b_ = MakeBuffer("B", kF32, {Int(size_)});
   Buffer c_ = MakeBuffer("C", kF32, {Int(size_)});
   Var i_{"i"}, k_{"k"};
+  AttrMap attrs_;
 };
 
 TEST_F(CompileTest, ConsecutiveLanesAreOneAccess) {
@@ -59,6 +62,8 @@ TEST_F(CompileTest, ASquareThatIsTransposedIsLoadedByRows) {
                                 {Lanes(Int(20 * i), 1)}));
   }
   const auto ir = [&] { return Ir(MakeFor(1, i_, Int(64), MakeSeq(columns))); };
+  EXPECT_THAT(ir(), HasSubstr("load float,")) << "nobody marked it";
+  attrs_[kTransposedCopy] = AttrList{Attr("C")};
   EXPECT_THAT(ir(), HasSubstr("shufflevector"));
   EXPECT_THAT(ir(), Not(HasSubstr("load float,")));
   columns.pop_back();
@@ -167,8 +172,9 @@ TEST_F(CompileTest, CodeGenerationAddsNoHints) {
 }
 
 TEST_F(CompileTest, HintsOfEveryKindCompileForEveryTarget) {
-  for (const char* name : {"llvm -mcpu=x86-64", "llvm -mcpu=znver4",
-                           "llvm -mcpu=sapphirerapids"}) {
+  for (const char* name :
+       {"llvm -mcpu=x86-64", "llvm -mcpu=znver4", "llvm -mcpu=sapphirerapids",
+        "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"}) {
     const auto target = ParseTarget(name);
     KILN_ASSERT_OK(target.status());
     for (int64_t rw : {0, 1}) {
