@@ -1,6 +1,7 @@
 // Each pass gives a program that is well formed (once its blocks are gone) and
-// means what the one before it means: verified, and interpreted on the same numbers, on the registers of
-// several kinds of processors, as passes tile and vectorize by them.
+// means what the one before it means: verified, and interpreted on the same
+// numbers, on the registers of several kinds of processors, as passes tile and
+// vectorize by them.
 //
 //   KILN_SEED=7 KILN_COUNT=1000 bazel test //codegen/lower:each_pass_test
 //

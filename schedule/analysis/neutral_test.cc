@@ -20,7 +20,8 @@ struct Parts {
 };
 
 bool Matters(const Parts& parts) {
-  const Function f = ParseProgram(absl::StrReplaceAll(R"(
+  const Function f =
+      ParseProgram(absl::StrReplaceAll(R"(
 @T.prim_func
 def main(A: T.Buffer((10,), "float32"), C: T.Buffer((1,), "float32")):
     P = T.alloc_buffer((16,))
@@ -43,9 +44,9 @@ def main(A: T.Buffer((10,), "float32"), C: T.Buffer((1,), "float32")):
                 C[vo] = T.float32(0)
             C[vo] = C[vo] + P[vj]
 )",
-                                                      {{"INIT", parts.init},
-                                                       {"UPDATE", parts.update},
-                                                       {"BLOCK", parts.block}}));
+                                       {{"INIT", parts.init},
+                                        {"UPDATE", parts.update},
+                                        {"BLOCK", parts.block}}));
   const Scope scope(*f.body.As<BlockRealizeNode>()->block);
   return static_cast<bool>(
       WhyConditionMatters(scope, scope.IndexOf(BlockNamed(f, "C"))));
