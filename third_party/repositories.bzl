@@ -87,18 +87,6 @@ _SIMPLE_LIBRARIES = [
         headers = ["xgboost/c_api.h"],
         package = "libxgboost-dev",
     ),
-    struct(
-        name = "zlib",
-        build_file = Label("//third_party/zlib:zlib.BUILD"),
-        headers = ["zlib.h", "zconf.h"],
-        package = "zlib1g-dev",
-    ),
-    struct(
-        name = "zstd",
-        build_file = Label("//third_party/zstd:zstd.BUILD"),
-        headers = ["zstd.h", "zstd_errors.h"],
-        package = "libzstd-dev",
-    ),
 ]
 
 def library_repositories(keep_existing = True):

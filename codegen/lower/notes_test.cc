@@ -1,4 +1,6 @@
-// Annotations are followed, taken without effect, or refused.
+// Annotations are followed, taken without effect, or refused. Strides that are
+// asked for are looked for in the lowered text, and numbers compared with those
+// of the program as written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

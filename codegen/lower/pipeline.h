@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kiln/base/machine.h"
+#include "kiln/base/pass.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -29,23 +31,15 @@ struct LowerOptions {
   std::function<void(std::string_view pass, const Function& after,
                      double seconds)>
       observe;
+  // Asked about each pass; an error ends lowering.
+  std::function<absl::Status(std::string_view pass, const Function& before,
+                             const Function& after)>
+      verify;
 };
 
-enum class PassKind : uint8_t {
-  kRequired,  // what follows relies on it
-  kOptional,  // only makes programs faster
-  // Chooses what the schedule left open; left out where a function is not to be
-  // lowered so (ir/tensor/automatic.h). Optional, too.
-  kAuto,
-};
-
-// A pass gives a new function that means the same.
-struct LowerPass {
-  std::string_view stage;  // passes of one stage follow each other
-  std::string_view name;
-  absl::StatusOr<Function> (*run)(Function, const LowerOptions&);
-  PassKind kind = PassKind::kRequired;
-};
+// What decides unasked is left out where a function is not to be lowered so
+// (ir/tensor/automatic.h).
+using LowerPass = Pass<Function, LowerOptions>;
 
 // All passes, in order.
 absl::Span<const LowerPass> LowerPasses();

@@ -10,13 +10,13 @@
 #include <cstring>
 
 #include "kiln/ir/type/dtype.h"
+#include "kiln/ir/type/narrow_float.h"
 
 namespace kiln {
 
 // The nearest value of a float type, ties to even; infinity beyond its range.
 // Rounding the double result of + - * / sqrt gives the correctly rounded
 // result of the narrower type.
-double RoundNarrow(DType dtype, double value);  // of 16 bits
 inline double RoundReal(DType dtype, double value) {
   if (dtype.bits() == 32) return static_cast<float>(value);
   return dtype.bits() == 64 ? value : RoundNarrow(dtype, value);
@@ -39,14 +39,17 @@ int64_t RealToInt(double value, DType to);
 double IntToReal(int64_t value, DType from, DType to);
 
 // One element in memory, at any alignment.
-double LoadNarrow(DType dtype, const uint8_t* at);  // a float of 16 bits
 inline double LoadReal(DType dtype, const uint8_t* at) {
   if (dtype.bits() == 32) {
     float value;
     std::memcpy(&value, at, sizeof(value));
     return value;
   }
-  if (dtype.bits() != 64) return LoadNarrow(dtype, at);
+  if (dtype.bits() == 16) {
+    uint16_t bits;
+    std::memcpy(&bits, at, sizeof(bits));
+    return DecodeNarrow(dtype, bits);
+  }
   double value;
   std::memcpy(&value, at, sizeof(value));
   return value;

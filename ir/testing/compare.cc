@@ -1,6 +1,5 @@
 #include "kiln/ir/testing/compare.h"
 
-#include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,16 +7,6 @@
 
 namespace kiln {
 namespace {
-
-bool Agree(double actual, double expected, Tolerance tolerance) {
-  if (actual == expected) return true;
-  if (std::isnan(expected) || std::isnan(actual)) {
-    return std::isnan(expected) && std::isnan(actual);
-  }
-  if (std::isinf(expected) || std::isinf(actual)) return false;
-  return std::fabs(actual - expected) <=
-         tolerance.absolute + tolerance.relative * std::fabs(expected);
-}
 
 // The indices of the i-th element, as "[1, 2]".
 std::string IndexText(const Tensor& tensor, int64_t i) {

@@ -4,13 +4,9 @@
 
 #include "absl/status/status.h"
 #include "kiln/ir/interp/tensor.h"
+#include "kiln/ir/type/tolerance.h"
 
 namespace kiln {
-
-// |actual - expected| <= absolute + relative * |expected|.
-struct Tolerance {
-  double relative = 0, absolute = 0;
-};
 
 // What reordered sums of a few thousand terms of the type need; integers are
 // compared exactly.

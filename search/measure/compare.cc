@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/type/narrow_float.h"
 
 namespace kiln {
 namespace {
@@ -14,15 +15,14 @@ namespace {
 constexpr int64_t kRun = 64;
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-// bfloat16 is the upper half of a float.
+// Floats of 16 bits as elements of an array.
+struct Float16 {
+  uint16_t bits;
+  explicit operator double() const { return DecodeFloat16(bits); }
+};
 struct BFloat16 {
   uint16_t bits;
-  explicit operator double() const {
-    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-    float value;
-    std::memcpy(&value, &wide, sizeof value);
-    return value;
-  }
+  explicit operator double() const { return DecodeBFloat16(bits); }
 };
 
 // Calls f with a value of the C++ type of `dtype`.
@@ -40,7 +40,7 @@ auto WithElementType(DType dtype, F&& f) {
       if (dtype.bits() == 32) return f(uint32_t{});
       return f(uint64_t{});
     case TypeCode::kFloat:
-      if (dtype.bits() == 16) return f(_Float16{});
+      if (dtype.bits() == 16) return f(Float16{});
       if (dtype.bits() == 32) return f(float{});
       return f(double{});
     case TypeCode::kBFloat:
@@ -55,15 +55,12 @@ auto WithElementType(DType dtype, F&& f) {
 }
 
 template <typename T>
-bool Agree(T got, T expected, Tolerance tolerance) {
+bool ElementsAgree(T got, T expected, Tolerance tolerance) {
   if constexpr (std::is_integral_v<T>) {
     return got == expected;
   } else {
-    const double a = static_cast<double>(got);
-    const double b = static_cast<double>(expected);
-    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
-    return std::isfinite(b) &&
-           std::abs(a - b) <= tolerance.atol + tolerance.rtol * std::abs(b);
+    return Agree(static_cast<double>(got), static_cast<double>(expected),
+                 tolerance);
   }
 }
 
@@ -81,7 +78,7 @@ int64_t CountDifferent(const T* got, const T* expected, int64_t count,
       const float error = std::abs(got[i] - expected[i]);
       different += !(error <= limit * 0.999f) | !(error <= kLargest);
     } else {
-      different += !Agree(got[i], expected[i], tolerance);
+      different += !ElementsAgree(got[i], expected[i], tolerance);
     }
   }
   return different;
@@ -96,7 +93,7 @@ void CompareRun(const T* got, const T* expected, int64_t begin, int64_t end,
     return;
   }
   for (int64_t i = begin; i < end; ++i) {
-    if (Agree(got[i], expected[i], tolerance)) continue;
+    if (ElementsAgree(got[i], expected[i], tolerance)) continue;
     if (mismatch.count++ > 0) continue;
     mismatch.index = i;
     mismatch.got = static_cast<double>(got[i]);

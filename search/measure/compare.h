@@ -7,15 +7,9 @@
 #include <string>
 
 #include "kiln/ir/type/dtype.h"
+#include "kiln/ir/type/tolerance.h"
 
 namespace kiln {
-
-// |got - expected| <= atol + rtol * |expected|. NaN agrees with NaN and an
-// infinity with itself.
-struct Tolerance {
-  double rtol = 0;
-  double atol = 0;
-};
 
 // The least number with all its digits: smaller ones round in absolute steps.
 // 0 for integers and bool.

@@ -15,47 +15,47 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
 template <typename T>
-bool Agree(DType dtype, T got, T expected, Tolerance tolerance = {}) {
+bool Same(DType dtype, T got, T expected, Tolerance tolerance = {}) {
   return !CompareElements(dtype, &got, &expected, 1, tolerance).has_value();
 }
 
 TEST(CompareTest, FloatsAgreeWithinTheTolerance) {
   const DType f32 = DType::Float(32);
-  EXPECT_TRUE(Agree(f32, 1.0f, 1.0f));
-  EXPECT_FALSE(Agree(f32, 1.0f, 1.0001f));
-  EXPECT_TRUE(Agree(f32, 1.0f, 1.0001f, {1e-3, 0}));
-  EXPECT_TRUE(Agree(f32, 0.0f, 1e-4f, {0, 1e-3}));
-  EXPECT_FALSE(Agree(f32, 0.0f, 1e-2f, {0, 1e-3}));
-  EXPECT_TRUE(Agree(DType::Float(64), 1.0, 1.0 + 1e-12, {1e-11, 0}));
+  EXPECT_TRUE(Same(f32, 1.0f, 1.0f));
+  EXPECT_FALSE(Same(f32, 1.0f, 1.0001f));
+  EXPECT_TRUE(Same(f32, 1.0f, 1.0001f, {1e-3, 0}));
+  EXPECT_TRUE(Same(f32, 0.0f, 1e-4f, {0, 1e-3}));
+  EXPECT_FALSE(Same(f32, 0.0f, 1e-2f, {0, 1e-3}));
+  EXPECT_TRUE(Same(DType::Float(64), 1.0, 1.0 + 1e-12, {1e-11, 0}));
 }
 
 TEST(CompareTest, NanAndInfinityAgreeWithThemselvesOnly) {
   const DType f32 = DType::Float(32);
   const Tolerance wide = {10, 10};
-  EXPECT_TRUE(Agree(f32, kNan, kNan, wide));
-  EXPECT_FALSE(Agree(f32, kNan, 1.0f, wide));
-  EXPECT_FALSE(Agree(f32, 1.0f, kNan, wide));
-  EXPECT_TRUE(Agree(f32, kInf, kInf, wide));
-  EXPECT_FALSE(Agree(f32, kInf, -kInf, wide));
-  EXPECT_FALSE(Agree(f32, kInf, 1.0f, wide));
-  EXPECT_FALSE(Agree(f32, 1.0f, kInf, wide));
+  EXPECT_TRUE(Same(f32, kNan, kNan, wide));
+  EXPECT_FALSE(Same(f32, kNan, 1.0f, wide));
+  EXPECT_FALSE(Same(f32, 1.0f, kNan, wide));
+  EXPECT_TRUE(Same(f32, kInf, kInf, wide));
+  EXPECT_FALSE(Same(f32, kInf, -kInf, wide));
+  EXPECT_FALSE(Same(f32, kInf, 1.0f, wide));
+  EXPECT_FALSE(Same(f32, 1.0f, kInf, wide));
 }
 
 TEST(CompareTest, HalfPrecisionIsDecoded) {
   const DType f16 = DType::Float(16);
   const DType bf16 = DType::BFloat16();
-  EXPECT_TRUE(Agree<uint16_t>(f16, 0x3c00, 0x3c01, {1e-3, 0}));
-  EXPECT_FALSE(Agree<uint16_t>(f16, 0x3c00, 0x3d00, {1e-3, 0}));
-  EXPECT_TRUE(Agree<uint16_t>(bf16, 0x3f80, 0x3f81, {1e-2, 0}));
-  EXPECT_FALSE(Agree<uint16_t>(bf16, 0x3f80, 0x4000, {1e-2, 0}));
-  EXPECT_TRUE(Agree<uint16_t>(f16, 0xffff, 0x7e00)) << "NaN and NaN";
+  EXPECT_TRUE(Same<uint16_t>(f16, 0x3c00, 0x3c01, {1e-3, 0}));
+  EXPECT_FALSE(Same<uint16_t>(f16, 0x3c00, 0x3d00, {1e-3, 0}));
+  EXPECT_TRUE(Same<uint16_t>(bf16, 0x3f80, 0x3f81, {1e-2, 0}));
+  EXPECT_FALSE(Same<uint16_t>(bf16, 0x3f80, 0x4000, {1e-2, 0}));
+  EXPECT_TRUE(Same<uint16_t>(f16, 0xffff, 0x7e00)) << "NaN and NaN";
 }
 
 TEST(CompareTest, IntegersAreExact) {
-  EXPECT_FALSE(Agree<int64_t>(DType::Int(64), (int64_t{1} << 60) + 1,
-                              int64_t{1} << 60, {1, 1}));
-  EXPECT_TRUE(Agree<int8_t>(DType::Int(8), -3, -3));
-  EXPECT_FALSE(Agree<uint8_t>(DType::Bool(), 1, 0, {1, 1}));
+  EXPECT_FALSE(Same<int64_t>(DType::Int(64), (int64_t{1} << 60) + 1,
+                             int64_t{1} << 60, {1, 1}));
+  EXPECT_TRUE(Same<int8_t>(DType::Int(8), -3, -3));
+  EXPECT_FALSE(Same<uint8_t>(DType::Bool(), 1, 0, {1, 1}));
 }
 
 TEST(CompareTest, ReportsTheFirstMismatchAndTheirNumber) {

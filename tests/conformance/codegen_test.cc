@@ -126,7 +126,7 @@ TEST(CodegenTest, LdexpOfAllExponents) {
 }
 
 TEST(CodegenTest, HyperbolicInversesHypotAndCopysign) {
-  const Tolerance tolerance = {.relative = 1e-5, .absolute = 1e-6};
+  const Tolerance tolerance = {.rtol = 1e-5, .atol = 1e-6};
   for (const char* value :
        {"T.asinh(A[v])", "T.acosh(T.abs(A[v]) + T.float32(1))",
         "T.atanh(A[v] * T.float32(0.5))", "T.hypot(A[v], B[v])",
@@ -427,7 +427,7 @@ TEST(CodegenTest, BuffersBetweenStagesThatOtherLoopsReadByColumns) {
         v0, v1, v2, vk = T.axis.remap("SSSR", [i0, i1, i2, k])
         C[v0, v1, v2] = C[v0, v1, v2] + B[v0, v1, vk] * W[vk, v2]
 )",
-      {.relative = 1e-9});
+      {.rtol = 1e-9});
 }
 
 TEST(CodegenTest, PredicatesOnBorders) {

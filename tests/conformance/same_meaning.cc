@@ -90,7 +90,7 @@ Agreement NotRun(std::string reason) {
 // Whether floats agree but for what many sums in another order may do.
 bool NearlyAgree(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
-    const Tolerance tolerance = {.relative = 0.01, .absolute = 0.1};
+    const Tolerance tolerance = {.rtol = 0.01, .atol = 0.1};
     if (!CompareTensors(a[i], b[i], tolerance).ok()) return false;
   }
   return true;

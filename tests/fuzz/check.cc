@@ -70,8 +70,7 @@ Tolerance ToleranceFor(const Tensor& expected) {
     const double value = std::fabs(expected.GetReal(i));
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
-  tolerance.absolute =
-      std::max(tolerance.absolute, tolerance.relative) * largest;
+  tolerance.atol = std::max(tolerance.atol, tolerance.rtol) * largest;
   return tolerance;
 }
 

@@ -1,24 +1,11 @@
 #include "kiln/tools/reporting/rows.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include "absl/strings/str_cat.h"
-#include "kiln/base/check.h"
 #include "kiln/tools/reporting/report_rows.pb.h"
+#include "kiln/tools/support/json_line.h"
 
 namespace kiln::report {
 namespace {
-
-std::string Line(const google::protobuf::Message& row) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
-  std::string line;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(row, &line, options);
-  KILN_CHECK(status.ok()) << std::string(status.message());
-  return line + "\n";
-}
 
 rows::Task RowOf(const TaskData& task) {
   const double best_ns = task.best_us() * 1e3;
@@ -49,7 +36,7 @@ rows::Task RowOf(const TaskData& task) {
 
 std::string TaskRows(const std::vector<TaskData>& tasks) {
   std::string lines;
-  for (const TaskData& task : tasks) lines += Line(RowOf(task));
+  for (const TaskData& task : tasks) lines += JsonLine(RowOf(task));
   return lines;
 }
 
@@ -65,7 +52,7 @@ std::string ComparisonRows(const RunComparison& comparison) {
     if (pair.before) row.set_before_us(pair.before->best_us());
     if (pair.after) row.set_after_us(pair.after->best_us());
     row.set_speedup(pair.Speedup());
-    lines += Line(row);
+    lines += JsonLine(row);
   }
   rows::Total total;
   total.set_row("total");
@@ -79,7 +66,7 @@ std::string ComparisonRows(const RunComparison& comparison) {
   for (const std::string& warning : comparison.warnings) {
     total.add_warnings(warning);
   }
-  return lines + Line(total);
+  return lines + JsonLine(total);
 }
 
 }  // namespace kiln::report

@@ -1,10 +1,17 @@
+// A comparison is worth what the other side could do. OpenBLAS chooses kernels
+// by a table of processors that it knew when it was built, and takes old ones
+// for a processor of later:
+//
+//   OpenBLAS 0.3.21 on Zen 4: core "Zen", AVX2, on a machine with AVX-512
+//
+// so what each library says of itself is set beside what the machine has.
 #include "kiln/tools/rivals/library_state.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
+#include "kiln/tools/rivals/bench_rows.pb.h"
+#include "kiln/tools/support/json_line.h"
 
 namespace kiln::bench {
 namespace {
@@ -29,11 +36,6 @@ constexpr const char* kOldCores[] = {
     "Atom",    "Core2",        "Penryn",     "Dunnington", "Nehalem",  "Athlon",
     "Opteron", "Opteron_SSE3", "Barcelona",  "Bobcat",     "Nano",     "VIAC3",
 };
-
-std::string Quoted(const std::string& text) {
-  return absl::StrCat(
-      "\"", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
-}
 
 }  // namespace
 
@@ -149,18 +151,20 @@ std::string SetupLines(const Machine& machine, IsaLevel host,
 
 std::string JsonSetup(const Machine& machine, IsaLevel host,
                       const std::vector<LibraryState>& states) {
-  const auto row = [&](std::string* out, const LibraryState& state) {
-    absl::StrAppend(out, "{\"name\":", Quoted(state.name),
-                    ",\"version\":", Quoted(state.version),
-                    ",\"core\":", Quoted(state.core),
-                    ",\"isa\":", Quoted(ToString(state.level)),
-                    ",\"threads\":", state.threads, ",\"compared\":",
-                    CheckRunsAt(host, state).ok() ? "true" : "false", "}");
-  };
-  return absl::StrCat("{\"setup\":{\"cpu\":", Quoted(machine.cpu),
-                      ",\"cores\":", machine.cores,
-                      ",\"isa\":", Quoted(ToString(host)), ",\"libraries\":[",
-                      absl::StrJoin(states, ",", row), "]}}\n");
+  rows::Setup row;
+  row.mutable_setup()->set_cpu(machine.cpu);
+  row.mutable_setup()->set_cores(machine.cores);
+  row.mutable_setup()->set_isa(ToString(host));
+  for (const LibraryState& state : states) {
+    rows::Library& library = *row.mutable_setup()->add_libraries();
+    library.set_name(state.name);
+    library.set_version(state.version);
+    library.set_core(state.core);
+    library.set_isa(ToString(state.level));
+    library.set_threads(state.threads);
+    library.set_compared(CheckRunsAt(host, state).ok());
+  }
+  return JsonLine(row);
 }
 
 }  // namespace kiln::bench

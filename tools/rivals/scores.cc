@@ -8,15 +8,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kiln/search/task/task_work.h"
+#include "kiln/tools/rivals/bench_rows.pb.h"
+#include "kiln/tools/support/json_line.h"
 
 namespace kiln::bench {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-// A ratio, or what stands for none.
-std::string RatioText(double value, const char* none) {
-  return std::isfinite(value) ? absl::StrFormat("%.4f", value) : none;
+// A ratio, or a dash for none.
+std::string RatioText(double value) {
+  return std::isfinite(value) ? absl::StrFormat("%.4f", value) : "-";
 }
 
 double Gflops(const CaseScores& found, const Score& score) {
@@ -33,6 +35,38 @@ double RooflineShare(const CaseScores& found, const Score& score) {
 
 double OverLibrary(const CaseScores& found, const Score& score) {
   return BestLibraryUs(found, score.packs_ahead) / score.us;
+}
+
+std::string RooflineBy(const CaseScores& found) {
+  return found.roofline.by_bandwidth ? found.roofline.level : "FMA";
+}
+
+rows::Case RowOf(const CaseScores& found, const Score& score) {
+  rows::Case row;
+  row.set_workload(found.workload);
+  row.set_shape(found.shape);
+  row.set_threads(found.threads);
+  row.set_contender(score.contender);
+  row.set_packs_ahead(score.packs_ahead);
+  row.set_normwise(score.role == Role::kNormwise);
+  row.set_us(Rounded(score.us, 3));
+  row.set_median_us(Rounded(score.median_us, 3));
+  row.set_worst_us(Rounded(score.worst_us, 3));
+  row.set_repetitions(score.repetitions);
+  row.set_flop(found.flop);
+  row.set_flop_as_written(found.flop_as_written);
+  row.set_bytes(found.bytes);
+  row.set_gflops(Rounded(Gflops(found, score), 2));
+  row.set_gbs(Rounded(Gbs(found, score), 2));
+  row.set_peak_gflops(Rounded(found.peak_gflops, 2));
+  row.set_peak_share(Rounded(Gflops(found, score) / found.peak_gflops, 4));
+  row.set_roofline_share(Rounded(RooflineShare(found, score), 4));
+  row.set_roofline_by(RooflineBy(found));
+  const double ratio = OverLibrary(found, score);
+  if (std::isfinite(ratio)) {
+    row.set_speedup_over_best_library(Rounded(ratio, 4));
+  }
+  return row;
 }
 
 // The best time of scores with a property; infinite where there is none.
@@ -139,8 +173,7 @@ std::string TableRows(const CaseScores& found) {
         score.contender, score.us, score.median_us, score.worst_us,
         Gflops(found, score), Gbs(found, score),
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
-        found.roofline.by_bandwidth ? found.roofline.level : "FMA",
-        RatioText(OverLibrary(found, score), "-"));
+        RooflineBy(found), RatioText(OverLibrary(found, score)));
   }
   const std::string notes =
       WorkNotes({.flop = found.flop, .flop_as_written = found.flop_as_written});
@@ -149,29 +182,10 @@ std::string TableRows(const CaseScores& found) {
 }
 
 std::string JsonRows(const CaseScores& found) {
-  std::string rows;
-  for (const Score& score : found.scores) {
-    absl::StrAppendFormat(
-        &rows,
-        "{\"workload\":\"%s\",\"shape\":\"%s\",\"threads\":%d,"
-        "\"contender\":\"%s\",\"packs_ahead\":%s,\"normwise\":%s,"
-        "\"us\":%.3f,\"median_us\":%.3f,\"worst_us\":%.3f,"
-        "\"repetitions\":%d,\"flop\":%.0f,"
-        "\"flop_as_written\":%.0f,\"bytes\":%.0f,"
-        "\"gflops\":%.2f,\"gbs\":%.2f,"
-        "\"peak_gflops\":%.2f,\"peak_share\":%.4f,\"roofline_share\":%.4f,"
-        "\"roofline_by\":\"%s\",\"speedup_over_best_library\":%s}\n",
-        found.workload, found.shape, found.threads, score.contender,
-        score.packs_ahead ? "true" : "false",
-        score.role == Role::kNormwise ? "true" : "false", score.us,
-        score.median_us, score.worst_us, score.repetitions, found.flop,
-        found.flop_as_written, found.bytes, Gflops(found, score),
-        Gbs(found, score), found.peak_gflops,
-        Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
-        found.roofline.by_bandwidth ? found.roofline.level : "FMA",
-        RatioText(OverLibrary(found, score), "null"));
-  }
-  return rows;
+  std::string lines;
+  for (const Score& score : found.scores)
+    lines += JsonLine(RowOf(found, score));
+  return lines;
 }
 
 std::vector<Mean> Means(const std::vector<CaseScores>& all) {
@@ -201,11 +215,14 @@ std::string MeanLines(const std::vector<Mean>& means) {
 std::string JsonMeans(const std::vector<Mean>& means) {
   std::string lines;
   for (const Mean& m : means) {
-    absl::StrAppendFormat(
-        &lines,
-        "{\"mean\":\"%s\",\"threads\":%d,\"cases\":%d,\"geomean\":%.4f,"
-        "\"worst\":%.4f,\"worst_case\":\"%s\"}\n",
-        m.what, m.threads, m.cases, m.geomean, m.worst, m.worst_case);
+    rows::Mean row;
+    row.set_mean(m.what);
+    row.set_threads(m.threads);
+    row.set_cases(m.cases);
+    row.set_geomean(Rounded(m.geomean, 4));
+    row.set_worst(Rounded(m.worst, 4));
+    row.set_worst_case(m.worst_case);
+    lines += JsonLine(row);
   }
   return lines;
 }

@@ -38,15 +38,15 @@ TEST(ScoresTest, KilnIsNoLibrary) {
 TEST(ScoresTest, RatiosThatDoNotExistAreNotPrintedAsNumbers) {
   const CaseScores found = Case("1", {{"Kiln", Role::kKiln, false, 10}});
   EXPECT_THAT(TableRows(found), Not(HasSubstr("inf")));
-  EXPECT_THAT(JsonRows(found), HasSubstr("\"speedup_over_best_library\":null"));
+  EXPECT_THAT(JsonRows(found), Not(HasSubstr("speedup_over_best_library")));
 }
 
 TEST(ScoresTest, RowsHaveSharesOfPeakAndOfTheRoofline) {
   // 1e6 operations in 20 us are 50 GFLOP/s of 100; 10 us are allowed.
   const std::string json = JsonRows(Case("1", {kFastLibrary}));
-  EXPECT_THAT(json, HasSubstr("\"gflops\":50.00"));
-  EXPECT_THAT(json, HasSubstr("\"peak_share\":0.5000"));
-  EXPECT_THAT(json, HasSubstr("\"roofline_share\":0.5000"));
+  EXPECT_THAT(json, HasSubstr("\"gflops\":50,"));
+  EXPECT_THAT(json, HasSubstr("\"peak_share\":0.5,"));
+  EXPECT_THAT(json, HasSubstr("\"roofline_share\":0.5,"));
   EXPECT_THAT(json, HasSubstr("\"roofline_by\":\"FMA\""));
 }
 
@@ -56,10 +56,9 @@ TEST(ScoresTest, RowsHaveMedianAndWorstBesideTheBest) {
   score.worst_us = 43;
   score.repetitions = 7;
   const CaseScores found = Case("1", {score});
-  EXPECT_THAT(JsonRows(found),
-              HasSubstr("\"us\":20.000,\"median_us\":25.000,"
-                        "\"worst_us\":43.000,\"repetitions\":7"));
-  EXPECT_THAT(JsonRows(found), HasSubstr("\"gbs\":20.00"));
+  EXPECT_THAT(JsonRows(found), HasSubstr("\"us\":20,\"median_us\":25,"
+                                         "\"worst_us\":43,\"repetitions\":7"));
+  EXPECT_THAT(JsonRows(found), HasSubstr("\"gbs\":20,"));
   EXPECT_THAT(TableRows(found), HasSubstr("20.00       25.00       43.00"));
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kiln/base/check.h"
+#include "kiln/ir/type/narrow_float.h"
 
 namespace kiln {
 namespace {
@@ -70,52 +71,9 @@ std::string Shortest(T value) {
   return std::string(buffer, end);
 }
 
-bool IsHalf(DType dtype) {
-  return dtype.code() == TypeCode::kFloat && dtype.bits() == 16;
-}
+bool IsNarrow(DType dtype) { return dtype.is_float() && dtype.bits() == 16; }
 
 }  // namespace
-
-double HalfToDouble(uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f;
-  const int fraction = bits & 0x3ff;
-  double value;
-  if (exponent == 0x1f) {
-    value = fraction ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  } else if (exponent == 0) {
-    value = std::ldexp(fraction, -24);
-  } else {
-    value = std::ldexp(fraction | 0x400, exponent - 25);
-  }
-  return bits & 0x8000 ? -value : value;
-}
-
-uint16_t DoubleToHalf(double value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (magnitude >= 65520.0) return sign | 0x7c00;
-  if (magnitude == 0) return sign;
-  int exponent;
-  std::frexp(magnitude, &exponent);
-  // The spacing of halfs around the value; nearbyint rounds to even. A carry
-  // out of the fraction rightly raises the exponent.
-  exponent = std::max(exponent, -13);
-  const auto units =
-      static_cast<int>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
-  return static_cast<uint16_t>(sign | (((exponent + 13) << 10) + units));
-}
-
-float BFloat16ToFloat(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-uint16_t FloatToBFloat16(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 double LoadElement(const void* data, DType dtype, int64_t index) {
   if (dtype.is_bool()) return Load<uint8_t>(data, index) != 0;
@@ -125,10 +83,7 @@ double LoadElement(const void* data, DType dtype, int64_t index) {
           Load<std::remove_pointer_t<decltype(type)>>(data, index));
     });
   }
-  if (dtype.code() == TypeCode::kBFloat) {
-    return BFloat16ToFloat(Load<uint16_t>(data, index));
-  }
-  if (IsHalf(dtype)) return HalfToDouble(Load<uint16_t>(data, index));
+  if (IsNarrow(dtype)) return DecodeNarrow(dtype, Load<uint16_t>(data, index));
   if (dtype.bits() == 32) return Load<float>(data, index);
   return Load<double>(data, index);
 }
@@ -141,10 +96,8 @@ void StoreElement(void* data, DType dtype, int64_t index, double value) {
       using T = std::remove_pointer_t<decltype(type)>;
       Store<T>(data, index, Saturate<T>(value));
     });
-  } else if (dtype.code() == TypeCode::kBFloat) {
-    Store(data, index, FloatToBFloat16(static_cast<float>(value)));
-  } else if (IsHalf(dtype)) {
-    Store(data, index, DoubleToHalf(value));
+  } else if (IsNarrow(dtype)) {
+    Store(data, index, EncodeNarrow(dtype, value));
   } else if (dtype.bits() == 32) {
     Store(data, index, static_cast<float>(value));
   } else {

@@ -9,12 +9,6 @@
 
 namespace kiln {
 
-// Half precision (IEEE binary16) and bfloat16, rounding to nearest even.
-double HalfToDouble(uint16_t bits);
-uint16_t DoubleToHalf(double value);
-float BFloat16ToFloat(uint16_t bits);
-uint16_t FloatToBFloat16(float value);
-
 // The element at `index` (in elements) of a tensor at `data`. 64-bit integers
 // beyond 2^53 lose their low bits. Types are those that tensors may have.
 double LoadElement(const void* data, DType dtype, int64_t index);
