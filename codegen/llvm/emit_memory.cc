@@ -2,7 +2,7 @@
 // with stride 1 is one wide access, any other goes lane by lane.
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
-#include "kiln/codegen/lower/vector_grid.h"
+#include "kiln/codegen/lower/auto/vector_grid.h"
 
 namespace kiln::codegen_internal {
 

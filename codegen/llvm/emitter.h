@@ -203,7 +203,7 @@ class Emitter {
   bool strict_ = false;          // ir/tensor/numerics.h
   bool is_transposing_ = false;  // whether transposed copies are looked for
   bool has_transposed_ = false;  // whether one was found
-  bool has_lane_sums_ = false;   // for join_sums.h to look for
+  bool has_lane_sums_ = false;   // for combine_horizontal_adds.h to look for
   Frame frame_;
   std::string symbol_;
   int parallel_loops_ = 0;

@@ -1,6 +1,6 @@
 #include "kiln/codegen/llvm/optimize.h"
 
-#include "kiln/codegen/llvm/join_sums.h"
+#include "kiln/codegen/llvm/combine_horizontal_adds.h"
 #include "kiln/ir/tensor/marks.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -21,7 +21,7 @@ void JoinMarkedSums(llvm::Module& module) {
   bool joined = false;
   for (llvm::Function& function : module) {
     if (!function.hasFnAttribute(kLaneSums) || function.hasOptNone()) continue;
-    joined |= JoinLaneSums(function);
+    joined |= CombineHorizontalAdds(function);
   }
   for (llvm::Function& function : module) {
     if (!function.hasFnAttribute(kLaneSums)) continue;

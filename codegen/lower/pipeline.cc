@@ -10,28 +10,28 @@
 // and `LowerOptions::observe` every step between (base/pass.h runs them).
 #include "kiln/codegen/lower/pipeline.h"
 
-#include "kiln/codegen/lower/check_loops.h"
-#include "kiln/codegen/lower/check_notes.h"
-#include "kiln/codegen/lower/choose_vectors.h"
-#include "kiln/codegen/lower/compact_buffers.h"
-#include "kiln/codegen/lower/distribute_loops.h"
-#include "kiln/codegen/lower/flatten_buffers.h"
-#include "kiln/codegen/lower/hoist_conditions.h"
-#include "kiln/codegen/lower/insert_prefetches.h"
-#include "kiln/codegen/lower/lower_init.h"
-#include "kiln/codegen/lower/order_terms.h"
-#include "kiln/codegen/lower/pad_strides.h"
-#include "kiln/codegen/lower/partition_loops.h"
-#include "kiln/codegen/lower/place_buffers.h"
-#include "kiln/codegen/lower/plan_storage.h"
-#include "kiln/codegen/lower/remove_blocks.h"
-#include "kiln/codegen/lower/simplify_indices.h"
-#include "kiln/codegen/lower/skip_zeros.h"
-#include "kiln/codegen/lower/tile_registers.h"
-#include "kiln/codegen/lower/trim_loops.h"
-#include "kiln/codegen/lower/trim_phases.h"
-#include "kiln/codegen/lower/unroll_loops.h"
-#include "kiln/codegen/lower/vectorize_loops.h"
+#include "kiln/codegen/lower/auto/auto_register_tile.h"
+#include "kiln/codegen/lower/auto/auto_vectorize.h"
+#include "kiln/codegen/lower/auto/distribute_loops.h"
+#include "kiln/codegen/lower/auto/insert_prefetches.h"
+#include "kiln/codegen/lower/blocks/check_loops.h"
+#include "kiln/codegen/lower/blocks/check_notes.h"
+#include "kiln/codegen/lower/blocks/lower_init.h"
+#include "kiln/codegen/lower/blocks/place_buffers.h"
+#include "kiln/codegen/lower/blocks/remove_blocks.h"
+#include "kiln/codegen/lower/guards/fold_modulo_guards.h"
+#include "kiln/codegen/lower/guards/guard_zero_updates.h"
+#include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
+#include "kiln/codegen/lower/guards/partition_loops.h"
+#include "kiln/codegen/lower/guards/tighten_loop_bounds.h"
+#include "kiln/codegen/lower/storage/compact_buffers.h"
+#include "kiln/codegen/lower/storage/flatten_buffers.h"
+#include "kiln/codegen/lower/storage/pad_strides.h"
+#include "kiln/codegen/lower/storage/plan_storage.h"
+#include "kiln/codegen/lower/storage/simplify_indices.h"
+#include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
+#include "kiln/codegen/lower/vector/unroll_loops.h"
+#include "kiln/codegen/lower/vector/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
 #include "kiln/ir/tensor/automatic.h"
 
@@ -85,17 +85,17 @@ constexpr LowerPass kPasses[] = {
     {kDistribution, "distribute_loops", WithMachine<DistributeLoops>, kAuto},
 
     // Additions of padding.
-    {kGuards, "skip_zeros", Plain<SkipZeros>, kOptional},
-    {kGuards, "hoist_conditions", Plain<HoistConditions>, kOptional},
+    {kGuards, "guard_zero_updates", Plain<GuardZeroUpdates>, kOptional},
+    {kGuards, "hoist_invariant_ifs", Plain<HoistInvariantIfs>, kOptional},
     // Sums over padding.
-    {kGuards, "trim_loops", Plain<TrimLoops>, kOptional},
+    {kGuards, "tighten_loop_bounds", Plain<TightenLoopBounds>, kOptional},
     // Interior and border apart.
     {kGuards, "partition_loops", Plain<PartitionLoops>, kOptional},
     // Sums over inserted zeros.
-    {kGuards, "trim_phases", Plain<TrimPhases>, kOptional},
+    {kGuards, "fold_modulo_guards", Plain<FoldModuloGuards>, kOptional},
 
-    {kChoices, "tile_registers", WithMachine<TileRegisters>, kAuto},
-    {kChoices, "choose_vectors", WithMachine<ChooseVectors>, kAuto},
+    {kChoices, "auto_register_tile", WithMachine<AutoRegisterTile>, kAuto},
+    {kChoices, "auto_vectorize", WithMachine<AutoVectorize>, kAuto},
 
     // Vectorized loops → vectors.
     {kVectors, "vectorize_loops", Plain<VectorizeLoops>},
@@ -103,7 +103,8 @@ constexpr LowerPass kPasses[] = {
     // Unrolled loops → copies, folded.
     {kVectors, "unroll_loops", Plain<UnrollLoops>},
     // As an operand is read.
-    {kVectors, "order_terms", Plain<OrderTerms>, kOptional},
+    {kVectors, "reorder_unrolled_updates", Plain<ReorderUnrolledUpdates>,
+     kOptional},
 
     {kPrefetches, "insert_prefetches", WithMachine<InsertPrefetches>, kAuto},
     {kVerify, "verify_lowered", Plain<VerifyLowered>},

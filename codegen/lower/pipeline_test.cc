@@ -142,7 +142,7 @@ TEST(LowerTest, OnlyRequiredPassesLeaveTheLoopsOfTheProgram) {
   KILN_ASSERT_OK_AND_ASSIGN(Function lowered, Lower(f, options));
   for (const std::string& name : names) {
     EXPECT_NE(name, "partition_loops");
-    EXPECT_NE(name, "choose_vectors");
+    EXPECT_NE(name, "auto_vectorize");
   }
   EXPECT_LE(StmtsOfKind(lowered.body, StmtKind::kFor).size(),
             StmtsOfKind(f.body, StmtKind::kFor).size());

@@ -24,7 +24,7 @@
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/type/dtype.h"
 #include "kiln/ir/work/work.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/schedule/trace/trace.h"

@@ -6,9 +6,9 @@
 //
 //   mark                   maker                         receiver
 //   kiln.strassen_parts    schedule/primitive/strassen   register tiling rule
-//   kiln.phases            rule split-phases             pass trim_phases
+//   kiln.phases            rule polyphase             pass fold_modulo_guards
 //   kiln.transposed_copy   rules that tile transposes    emit_transpose
-//   kiln.lane_sums         rule narrow-dots              join_sums
+//   kiln.lane_sums         rule skinny-dot              combine_horizontal_adds
 //
 // The last three are looked for when blocks are gone. Lowering hands them on to
 // the function, with the names of the blocks:

@@ -6,8 +6,8 @@
 //
 // "strict": none. Each operation is rounded as the program spells it, and sums
 // are taken in its order.
-// "termwise", as without the attribute: sums may be taken in any order, so the
-// error of each element is small beside the magnitudes of its own terms.
+// "componentwise", as without the attribute: sums may be taken in any order, so
+// the error of each element is small beside the magnitudes of its own terms.
 // "normwise": also by methods whose error is only small beside the largest
 // elements of the operands, as Strassen's products. Where operands hold
 // infinities or NaNs, these may then reach other elements, and sums of operands
@@ -23,7 +23,7 @@ namespace kiln {
 // Of a function.
 inline constexpr char kNumerics[] = "numerics";
 inline constexpr char kStrict[] = "strict";
-inline constexpr char kTermwise[] = "termwise";
+inline constexpr char kTermwise[] = "componentwise";
 inline constexpr char kNormwise[] = "normwise";
 
 // Whether `f` says that errors may be normwise.

@@ -38,7 +38,7 @@
 // apart; regions have the rank of their buffer; the attribute
 // layout_free_buffers lists tensor parameters that are not written (stores
 // through a match_buffer apart); the attribute numerics is "strict",
-// "termwise" or "normwise".
+// "componentwise" or "normwise".
 //
 // Of lowered functions: there are no blocks. Copies of a loop (from unrolling
 // or partition) may define a variable again, though not inside its own scope.

@@ -242,7 +242,7 @@ TEST(VerifyTest, LayoutFreeBuffersAreParametersThatAreOnlyRead) {
 }
 
 TEST(VerifyTest, NumericsAreNamed) {
-  for (const char* known : {"strict", "termwise", "normwise"}) {
+  for (const char* known : {"strict", "componentwise", "normwise"}) {
     Module m = *MakeWorkload("gmm:2,2,2");
     m.functions[0].attrs["numerics"] = Attr(std::string(known));
     KILN_EXPECT_OK(VerifyModule(m));
@@ -250,9 +250,10 @@ TEST(VerifyTest, NumericsAreNamed) {
   for (const Attr& unknown : {Attr(std::string("fast")), Attr(Int(1))}) {
     Module m = *MakeWorkload("gmm:2,2,2");
     m.functions[0].attrs["numerics"] = unknown;
-    EXPECT_THAT(VerifyModule(m),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("none of \"strict\", \"termwise\" and")));
+    EXPECT_THAT(
+        VerifyModule(m),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 HasSubstr("none of \"strict\", \"componentwise\" and")));
   }
 }
 

@@ -8,8 +8,8 @@
 #include "kiln/ir/arith/cases.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/tensor/visit.h"
-#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/loops_run.h"
+#include "kiln/schedule/analysis/predicate_bounds.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -199,7 +199,8 @@ struct ReadCheck {
       return true;
     }
     for (size_t d = 0; d < written.size(); ++d) {
-      const auto cut = CutAlong(condition, written[d], loops, &analyzer);
+      const auto cut =
+          PredicateBoundAlong(condition, written[d], loops, &analyzer);
       if (!cut) continue;
       const Range& range = wanted[d];
       Expr end = Add(range.min, range.extent);

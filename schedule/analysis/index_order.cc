@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "kiln/ir/arith/analyzer.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln {
@@ -45,7 +45,8 @@ bool StepsGrow(const Expr& index, const BlockRealizeNode& realize,
   int64_t inside = 0;
   for (size_t i = loops.size(); i-- > 0;) {
     if (!MovesReduction(realize, *loops[i])) continue;
-    const std::optional<int64_t> step = StepOf(index, loops[i]->var, analyzer);
+    const std::optional<int64_t> step =
+        StrideOf(index, loops[i]->var, analyzer);
     const int64_t* extent = AsInt(loops[i]->extent);
     if (!step || !extent || *step < inside) return false;
     inside += *step * (*extent - 1);

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
-#include "kiln/schedule/analysis/cut.h"
 #include "kiln/schedule/analysis/loops_run.h"
+#include "kiln/schedule/analysis/predicate_bounds.h"
 #include "kiln/schedule/analysis/refusal.h"
 
 namespace kiln {
@@ -54,16 +54,17 @@ bool RunsAllOf(const ScopeBlock& block, const std::vector<Range>& points,
                const std::vector<IntSet>& run) {
   if (IsOne(block.realize->predicate)) return true;
   Analyzer analyzer;
-  const Limits limits = LimitsOf(block, points, 0);
+  const PredicateBounds limits = PredicateBoundsOf(block, points, 0);
   if (!limits.complete || !IsOne(limits.runs)) {
     return FillsBoxByCount(block, points, 0, run, &analyzer);
   }
-  return std::all_of(limits.cuts.begin(), limits.cuts.end(), [&](const Cut& c) {
-    const Range& domain = block.block().iters[c.dim].domain;
-    const Expr end = Add(domain.min, domain.extent);
-    return c.end ? analyzer.CanProveLessEqual(end, c.end)
-                 : analyzer.CanProveLessEqual(c.begin, domain.min);
-  });
+  return std::all_of(
+      limits.cuts.begin(), limits.cuts.end(), [&](const PredicateBound& c) {
+        const Range& domain = block.block().iters[c.dim].domain;
+        const Expr end = Add(domain.min, domain.extent);
+        return c.end ? analyzer.CanProveLessEqual(end, c.end)
+                     : analyzer.CanProveLessEqual(c.begin, domain.min);
+      });
 }
 
 }  // namespace

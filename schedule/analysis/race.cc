@@ -22,7 +22,7 @@
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/interval.h"
 #include "kiln/ir/arith/iter_map.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/alias.h"
 #include "kiln/schedule/analysis/independence.h"
@@ -218,7 +218,7 @@ Expr PlaceOf(const IntSet& set, const Var& var, Analyzer* analyzer) {
 
 bool StepsClear(const IntSet& set, const Var& var, Analyzer* analyzer) {
   if (!set.IsBounded() || !UsesVar(set.min, var)) return false;
-  const auto step = StepOf(set.min, var, analyzer);
+  const auto step = StrideOf(set.min, var, analyzer);
   if (!step || *step == 0) return false;
   const ConstBound width =
       analyzer->Bound(analyzer->Simplify(Sub(set.max, set.min)));
@@ -231,8 +231,8 @@ bool StepsClear(const IntSet& set, const Var& var, Analyzer* analyzer) {
 bool PassesBy(const IntSet& a, const IntSet& b, const ForNode& loop,
               Analyzer* analyzer) {
   if (!a.IsBounded() || !b.IsBounded()) return false;
-  const auto step = StepOf(b.min, loop.var, analyzer);
-  if (!step || *step == 0 || step != StepOf(b.max, loop.var, analyzer)) {
+  const auto step = StrideOf(b.min, loop.var, analyzer);
+  if (!step || *step == 0 || step != StrideOf(b.max, loop.var, analyzer)) {
     return false;
   }
   // They meet where b is shifted by a multiple of its step in this range.

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/iter_map.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
@@ -62,7 +62,7 @@ bool SeparatesAlong(const BlockNode& block, const Var& var,
   for (const BufferRegion* access : accesses) {
     const Range& range = access->region[d];
     if (!range.min.MayUse(var->var_bits)) return false;
-    const auto moved = StepOf(range.min, var, &analyzer);
+    const auto moved = StrideOf(range.min, var, &analyzer);
     if (!moved || *moved == 0 || (step && *step != *moved)) return false;
     step = moved;
     const Expr rest = analyzer.Simplify(Sub(range.min, Mul(var, Int(*step))));

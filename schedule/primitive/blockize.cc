@@ -17,7 +17,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/init_nest.h"
+#include "kiln/schedule/rewrite/init_nest.h"
 
 namespace kiln {
 namespace {

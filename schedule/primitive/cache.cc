@@ -13,10 +13,10 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/cache_copy.h"
-#include "kiln/schedule/primitive/cache_written.h"
-#include "kiln/schedule/primitive/read_box.h"
-#include "kiln/schedule/primitive/storage_scope.h"
+#include "kiln/schedule/rewrite/cache_copy.h"
+#include "kiln/schedule/rewrite/cache_written.h"
+#include "kiln/schedule/rewrite/read_box.h"
+#include "kiln/schedule/rewrite/storage_scope.h"
 
 namespace kiln {
 namespace {

@@ -12,10 +12,10 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/cache_copy.h"
-#include "kiln/schedule/primitive/cache_written.h"
-#include "kiln/schedule/primitive/inlining.h"
-#include "kiln/schedule/primitive/storage_scope.h"
+#include "kiln/schedule/rewrite/cache_copy.h"
+#include "kiln/schedule/rewrite/cache_written.h"
+#include "kiln/schedule/rewrite/inlining.h"
+#include "kiln/schedule/rewrite/storage_scope.h"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/instances.h"
@@ -23,9 +23,9 @@
 #include "kiln/schedule/analysis/reduction_order.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/block_domain.h"
-#include "kiln/schedule/primitive/init_nest.h"
-#include "kiln/schedule/primitive/overtaken.h"
+#include "kiln/schedule/rewrite/block_domain.h"
+#include "kiln/schedule/rewrite/init_nest.h"
+#include "kiln/schedule/rewrite/overtaken.h"
 
 namespace kiln {
 namespace {
@@ -78,7 +78,7 @@ bool IsTold(const BlockNode& block, const Var& iter) {
   Analyzer analyzer;
   for (const BufferRegion& write : block.writes) {
     for (const Range& range : write.region) {
-      if (StepOf(range.min, iter, &analyzer).value_or(0) != 0) return true;
+      if (StrideOf(range.min, iter, &analyzer).value_or(0) != 0) return true;
     }
   }
   return false;

@@ -11,7 +11,7 @@
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/point_access.h"
+#include "kiln/schedule/rewrite/element_access.h"
 
 namespace kiln {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr char kName[] = "decompose_padding";
 
 struct Target {
-  PointAccess access;                 // what the block writes
+  ElementAccess access;               // what the block writes
   size_t loop = 0;                    // of the given loop in the path
   std::vector<const ForNode*> loops;  // from it inwards
   Expr condition, value, otherwise;   // of the store
@@ -90,7 +90,7 @@ absl::Status MatchStore(Target* target) {
 }
 
 // Whether iterators that do not choose the element run too.
-bool RepeatsStores(const PointAccess& access) {
+bool RepeatsStores(const ElementAccess& access) {
   const auto& iters = access.node().iters;
   return std::any_of(iters.begin(), iters.end(), [&](const IterVar& iter) {
     return !IsOne(iter.domain.extent) &&
@@ -102,7 +102,7 @@ bool RepeatsStores(const PointAccess& access) {
 absl::StatusOr<Target> Prepare(const Function& f, BlockId block, LoopId loop) {
   Target target;
   KILN_ASSIGN_OR_RETURN(target.access,
-                        FindPointAccess(f, block, 0, true, kName));
+                        FindElementAccess(f, block, 0, true, kName));
   const Scope scope(target.access.scope_node());
   if (Reason reason = WhyNotComplete(scope, scope.IndexOf(block))) {
     return Refusal(kName, absl::StrCat(Describe(target.block()),

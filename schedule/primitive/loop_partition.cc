@@ -15,8 +15,8 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/loop_shape.h"
-#include "kiln/schedule/primitive/renewed.h"
+#include "kiln/schedule/rewrite/clone_with_fresh_ids.h"
+#include "kiln/schedule/rewrite/loop_shape.h"
 
 namespace kiln {
 namespace {
@@ -196,7 +196,7 @@ absl::StatusOr<Stmt> InBlock(const BlockNode& scope, const Stmt& subtree,
 // The loop over one part; iterators that are its variable keep to the part.
 Stmt PartLoop(const Stmt& loop, const std::string& name, const Range& range,
               Function* f) {
-  const Stmt copy = Renewed(loop, "_" + name, f);
+  const Stmt copy = CloneWithFreshIds(loop, "_" + name, f);
   ForFields fields = copy.As<ForNode>()->fields();
   const Var var(name, fields.var.dtype());
   fields.body = Substitute(fields.body, {{fields.var.get(), Expr(var)}});

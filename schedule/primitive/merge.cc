@@ -18,7 +18,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/loop_shape.h"
+#include "kiln/schedule/rewrite/loop_shape.h"
 
 namespace kiln {
 namespace {

@@ -13,8 +13,8 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/own_loops.h"
-#include "kiln/schedule/primitive/point_access.h"
+#include "kiln/schedule/rewrite/element_access.h"
+#include "kiln/schedule/rewrite/private_nest.h"
 
 namespace kiln {
 namespace {
@@ -23,14 +23,14 @@ constexpr char kName[] = "pad_einsum";
 
 // A tensor with room for padding.
 struct Padded {
-  PointAccess access;
+  ElementAccess access;
   bool is_write = false;
   Buffer buffer;             // the one with padding
   std::vector<bool> by_dim;  // whether the dimension grows
 };
 
 struct Plan {
-  OwnLoops target;
+  PrivateNest target;
   std::vector<Expr> extents;  // of the iterators, afterwards
   std::vector<bool> grows;    // by iterator
   std::vector<Padded> tensors;
@@ -86,7 +86,7 @@ bool UsesGrowing(const Plan& plan, const Expr& e) {
   return false;
 }
 
-absl::Status AddTensor(const Function& f, PointAccess access, bool is_write,
+absl::Status AddTensor(const Function& f, ElementAccess access, bool is_write,
                        Plan* plan) {
   const BlockNode& block = plan->target.block();
   Padded tensor{std::move(access), is_write, nullptr, {}};
@@ -167,8 +167,8 @@ absl::Status PlanTensors(const Function& f, Plan* plan) {
     for (size_t i = 0; i < regions.size(); ++i) {
       if (!is_write && WritesBuffer(block, regions[i].buffer)) continue;
       KILN_ASSIGN_OR_RETURN(
-          PointAccess access,
-          FindPointAccess(f, block.id, static_cast<int>(i), is_write, kName));
+          ElementAccess access,
+          FindElementAccess(f, block.id, static_cast<int>(i), is_write, kName));
       KILN_RETURN_IF_ERROR(CheckNoVariables(block, access.indices));
       KILN_RETURN_IF_ERROR(AddTensor(f, std::move(access), is_write, plan));
     }
@@ -323,10 +323,10 @@ Stmt CopyBackNest(const Padded& tensor, Function* f) {
 
 // The block's nest with longer loops.
 Stmt MainNest(const Plan& plan) {
-  const OwnLoops& target = plan.target;
+  const PrivateNest& target = plan.target;
   BlockFields fields = target.block().fields();
   for (const Padded& tensor : plan.tensors) {
-    PointAccess access = tensor.access;
+    ElementAccess access = tensor.access;
     access.block =
         Path(WithBlock(target.realize(), MakeBlock(std::move(fields))));
     fields = Redirect(access, tensor.buffer, access.indices)->fields();
@@ -382,14 +382,14 @@ absl::Status CheckNoNewTerms(const Plan& plan) {
 absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
                                    const std::vector<int64_t>& padding) {
   Plan plan;
-  KILN_ASSIGN_OR_RETURN(plan.target, FindOwnLoops(f, block, kName));
+  KILN_ASSIGN_OR_RETURN(plan.target, FindPrivateNest(f, block, kName));
   const Scope scope(*plan.target.path.scope()->block);
   if (Reason reason = WhyNotCompleteOrReduction(scope, scope.IndexOf(block))) {
     return Refusal(
         kName, absl::StrCat(Describe(plan.target.block()),
                             " is neither complete nor a reduction: ", *reason));
   }
-  KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
+  KILN_RETURN_IF_ERROR(CheckPrivateNest(plan.target, kName));
   KILN_RETURN_IF_ERROR(PlanExtents(padding, &plan));
   KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
   KILN_RETURN_IF_ERROR(CheckIndices(plan));

@@ -12,8 +12,8 @@
 // (here with padding [1, 4, 1].) Tensors that the block reads are padded by
 // zeros, what it writes is copied back without the padding. Refuses: paddings
 // below 1 or of another number than the iterators; iterators without loops of
-// their own (own_loops.h); tensors that are not read and written at one place,
-// where iterators that grow are indices alone, over the whole dimension;
+// their own (private_nest.h); tensors that are not read and written at one
+// place, where iterators that grow are indices alone, over the whole dimension;
 // spatial iterators that grow and index no output; sums
 // over a padded iterator that padding could change, which is all but products
 // of padded operands; and divisions of integers by what may be padding.

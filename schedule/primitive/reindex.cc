@@ -9,8 +9,8 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/stores.h"
-#include "kiln/schedule/primitive/point_access.h"
-#include "kiln/schedule/primitive/storage_scope.h"
+#include "kiln/schedule/rewrite/element_access.h"
+#include "kiln/schedule/rewrite/storage_scope.h"
 
 namespace kiln {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kReindex = "reindex";
 
 // The outermost statement of the scope that holds the block.
-const Stmt& Outermost(const PointAccess& access) {
+const Stmt& Outermost(const ElementAccess& access) {
   const size_t first = access.scope.size();
   const Stmt& below = access.block[first];
   return below.As<SeqNode>() ? access.block[first + 1] : below;
@@ -26,7 +26,7 @@ const Stmt& Outermost(const PointAccess& access) {
 
 // Below the outermost statement the tensor is the block's alone, but for what
 // others read of a tensor that the block reads.
-absl::Status CheckOthers(const PointAccess& access, bool is_write,
+absl::Status CheckOthers(const ElementAccess& access, bool is_write,
                          std::string_view primitive) {
   absl::Status status;
   ForEachBlock(Outermost(access), [&](const BlockRealizeNode& realize) {
@@ -50,7 +50,7 @@ bool Uses(const BlockNode& block, const Buffer& buffer) {
 
 // The largest statement around the block that holds no other user of the
 // tensor, as an index into the block's path.
-size_t OwnStatement(const PointAccess& access) {
+size_t OwnStatement(const ElementAccess& access) {
   size_t own = access.block.size() - 1;
   while (own > access.scope.size()) {
     int users = 0;
@@ -66,7 +66,7 @@ size_t OwnStatement(const PointAccess& access) {
 // Whether one run of the statement at `own` writes exactly the element that the
 // loops around it choose, so that a copy right behind it keeps the tensor as it
 // was at every point of the program.
-bool WritesOneElement(const PointAccess& access, size_t own) {
+bool WritesOneElement(const ElementAccess& access, size_t own) {
   const BlockRealizeNode& realize = *access.block.realize();
   const auto moves = [&](const Expr& e) {
     for (size_t i = own; i < access.block.size(); ++i) {
@@ -92,7 +92,7 @@ bool WritesOneElement(const PointAccess& access, size_t own) {
 }
 
 // Whether a copy out can stand in the nest, and there only.
-bool CopiesInNest(const PointAccess& access, bool is_write) {
+bool CopiesInNest(const ElementAccess& access, bool is_write) {
   if (!is_write) return false;
   const size_t own = OwnStatement(access);
   return own > access.scope.size() && access.block[own - 1].As<SeqNode>() &&
@@ -121,7 +121,7 @@ bool WritesAll(const Function& f, const ScopeBlock& at, const Buffer& buffer) {
   for (size_t i = 0; i < block.writes.size(); ++i) {
     if (block.writes[i].buffer != buffer) continue;
     const auto access =
-        FindPointAccess(f, block.id, static_cast<int>(i), true, kReindex);
+        FindElementAccess(f, block.id, static_cast<int>(i), true, kReindex);
     if (!access.ok() || HasConditions(block, buffer, true) ||
         IsUnderIf(access->block, access->scope.size()) || !IsWithin(*access) ||
         !IsInjective(*access)) {
@@ -152,7 +152,7 @@ bool IsFilled(const Function& f, const Path& path, const Buffer& buffer) {
 }
 
 // A copy is of what the block would not read too, which has to have a value.
-absl::Status CheckValues(const Function& f, const PointAccess& access,
+absl::Status CheckValues(const Function& f, const ElementAccess& access,
                          std::string_view primitive) {
   const bool reads_all = !HasConditions(access.node(), access.buffer, false) &&
                          !IsUnderIf(access.block, access.scope.size());
@@ -167,8 +167,8 @@ absl::Status CheckValues(const Function& f, const PointAccess& access,
                    "never have been written"));
 }
 
-absl::Status Check(const Function& f, const PointAccess& access, bool is_write,
-                   std::string_view primitive) {
+absl::Status Check(const Function& f, const ElementAccess& access,
+                   bool is_write, std::string_view primitive) {
   const Scope scope(access.scope_node());
   if (!is_write) {
     KILN_RETURN_IF_ERROR(CheckValues(f, access, primitive));
@@ -204,7 +204,7 @@ absl::Status Check(const Function& f, const PointAccess& access, bool is_write,
 }
 
 // The enclosing block with `copy` before or after the outermost statement.
-Stmt Insert(const PointAccess& access, const Stmt& nest, Stmt copy,
+Stmt Insert(const ElementAccess& access, const Stmt& nest, Stmt copy,
             bool is_write, const Buffer& staging) {
   const Stmt& outermost = Outermost(access);
   BlockFields fields = access.scope_node().fields();
@@ -219,7 +219,7 @@ Stmt Insert(const PointAccess& access, const Stmt& nest, Stmt copy,
 }
 
 // The copy of the one element that the loops around the statement choose.
-Stmt PointCopy(const PointAccess& access, Block copy) {
+Stmt PointCopy(const ElementAccess& access, Block copy) {
   const BlockRealizeNode& realize = *access.block.realize();
   const auto& iters = access.node().iters;
   std::vector<Expr> values;
@@ -233,8 +233,8 @@ Stmt PointCopy(const PointAccess& access, Block copy) {
 }
 
 // The enclosing block with `copy` behind the statement at `own`, in its nest.
-Stmt InsertInNest(const PointAccess& access, const Block& redirected, Stmt copy,
-                  const Buffer& staging) {
+Stmt InsertInNest(const ElementAccess& access, const Block& redirected,
+                  Stmt copy, const Buffer& staging) {
   const size_t own = OwnStatement(access);
   const Stmt changed =
       ReplaceAt(access.block.Part(own, access.block.size() - own),
@@ -254,9 +254,9 @@ Stmt InsertInNest(const PointAccess& access, const Block& redirected, Stmt copy,
 
 // The function with the tensor staged in `staging`, at `order` over the
 // iterators of the block.
-ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
-                    const Buffer& staging, const std::vector<Expr>& order,
-                    std::string copy_name) {
+ReindexResult Stage(const Function& f, const ElementAccess& access,
+                    bool is_write, const Buffer& staging,
+                    const std::vector<Expr>& order, std::string copy_name) {
   const Buffer& tensor = access.buffer;
   ReindexResult result{f, 0};
   result.copy = result.function.NewId();
@@ -286,7 +286,7 @@ ReindexResult Stage(const Function& f, const PointAccess& access, bool is_write,
 }
 
 // `map` as a map of those iterators alone that choose the element.
-absl::StatusOr<IndexMap> MapOfUsed(const PointAccess& access,
+absl::StatusOr<IndexMap> MapOfUsed(const ElementAccess& access,
                                    const IndexMap& map,
                                    std::string_view primitive) {
   const std::vector<IterVar>& iters = access.node().iters;
@@ -316,7 +316,7 @@ absl::StatusOr<IndexMap> MapOfUsed(const PointAccess& access,
   return used;
 }
 
-absl::StatusOr<std::vector<Expr>> MappedShape(const PointAccess& access,
+absl::StatusOr<std::vector<Expr>> MappedShape(const ElementAccess& access,
                                               const IndexMap& used,
                                               std::string_view primitive) {
   std::vector<Expr> shape;
@@ -339,8 +339,8 @@ absl::StatusOr<std::vector<Expr>> MappedShape(const PointAccess& access,
 
 absl::StatusOr<ReindexResult> Reindex(const Function& f, BlockId block,
                                       int index, bool is_write) {
-  KILN_ASSIGN_OR_RETURN(const PointAccess access,
-                        FindPointAccess(f, block, index, is_write, kReindex));
+  KILN_ASSIGN_OR_RETURN(const ElementAccess access,
+                        FindElementAccess(f, block, index, is_write, kReindex));
   KILN_RETURN_IF_ERROR(Check(f, access, is_write, kReindex));
   std::vector<Expr> shape, order;
   for (const IterVar& iter : access.iters) {
@@ -361,8 +361,8 @@ absl::StatusOr<ReindexResult> ReindexCache(const Function& f, BlockId block,
                                            const IndexMap& map) {
   const char* name = is_write ? "reindex_cache_write" : "reindex_cache_read";
   KILN_RETURN_IF_ERROR(CheckStorageScope(memory, name));
-  KILN_ASSIGN_OR_RETURN(const PointAccess access,
-                        FindPointAccess(f, block, index, is_write, name));
+  KILN_ASSIGN_OR_RETURN(const ElementAccess access,
+                        FindElementAccess(f, block, index, is_write, name));
   KILN_RETURN_IF_ERROR(Check(f, access, is_write, name));
   KILN_ASSIGN_OR_RETURN(const IndexMap used, MapOfUsed(access, map, name));
   KILN_ASSIGN_OR_RETURN(std::vector<Expr> shape,

@@ -13,11 +13,12 @@
 // each iterator that the indices name, in the order of the iterators. A written
 // tensor is copied back after the block's nest, or, where others in the nest
 // use it, element by element right behind the block. Refuses what
-// FindPointAccess (point_access.h) refuses; a block that does not run for all
-// values of its iterators; reads that are not known to stay within the tensor;
-// writes that may meet in one element; reads under a condition of what no block
-// before is known to have written as a whole; and other blocks below the same
-// outermost loop that use the tensor in a way that the copy would change.
+// FindElementAccess (element_access.h) refuses; a block that does not run for
+// all values of its iterators; reads that are not known to stay within the
+// tensor; writes that may meet in one element; reads under a condition of what
+// no block before is known to have written as a whole; and other blocks below
+// the same outermost loop that use the tensor in a way that the copy would
+// change.
 #ifndef KILN_SCHEDULE_PRIMITIVE_REINDEX_H_
 #define KILN_SCHEDULE_PRIMITIVE_REINDEX_H_
 
@@ -25,7 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 
 namespace kiln {
 

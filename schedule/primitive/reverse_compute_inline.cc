@@ -20,9 +20,9 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/data_regions.h"
-#include "kiln/schedule/primitive/inlined_size.h"
-#include "kiln/schedule/primitive/inlining.h"
+#include "kiln/schedule/rewrite/data_regions.h"
+#include "kiln/schedule/rewrite/inlined_size.h"
+#include "kiln/schedule/rewrite/inlining.h"
 
 namespace kiln {
 namespace {

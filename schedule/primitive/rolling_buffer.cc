@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/dense.h"
@@ -110,7 +110,7 @@ absl::StatusOr<Dim> DimOf(const Roll& roll, const IterVar& iter,
     if (!UsesVar(base, var)) continue;
     if (dim.loop) return NoDim(iter, "is moved by several shared loops");
     dim.loop = i;
-    dim.step = StepOf(base, var, &analyzer).value_or(0);
+    dim.step = StrideOf(base, var, &analyzer).value_or(0);
     if (dim.step < 1) return NoDim(iter, "moves in no constant steps");
     rest = analyzer.Simplify(Substitute(base, var, Int(0)));
   }

@@ -11,7 +11,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/tiling.h"
+#include "kiln/schedule/rewrite/perfect_tilings.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/storage_scope.h"
+#include "kiln/schedule/rewrite/storage_scope.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,7 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/rebind.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/loop_shape.h"
+#include "kiln/schedule/rewrite/loop_shape.h"
 
 namespace kiln {
 namespace {

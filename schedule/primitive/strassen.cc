@@ -18,8 +18,8 @@
 #include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/primitive/own_loops.h"
-#include "kiln/schedule/primitive/point_access.h"
+#include "kiln/schedule/rewrite/element_access.h"
+#include "kiln/schedule/rewrite/private_nest.h"
 
 namespace kiln {
 namespace {
@@ -60,7 +60,7 @@ struct Matrix {
 };
 
 struct Plan {
-  OwnLoops target;
+  PrivateNest target;
   std::array<size_t, 3> axes;  // iterators: row, column, sum
   std::array<Expr, 3> halves;  // their extents
   Matrix left, right, result;
@@ -153,8 +153,8 @@ absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
       m->dtype, std::move(shape), m->buffer->scope);
   // All elements go into sums, and come out of them.
   if (!is_result && IsArgument(f, m->buffer)) return absl::OkStatus();
-  const PointAccess access{plan->target.path, Path(), m->buffer, m->indices,
-                           plan->target.block().iters};
+  const ElementAccess access{plan->target.path, Path(), m->buffer, m->indices,
+                             plan->target.block().iters};
   if (TouchesAll(access, is_result)) return absl::OkStatus();
   return Refusal(
       kName, absl::StrCat(Describe(plan->target.block()),
@@ -179,9 +179,9 @@ absl::Status FindMatrix(const Function& f, const Plan& plan,
       regions.begin(), regions.end(),
       [&](const BufferRegion& region) { return region.buffer == buffer; });
   KILN_ASSIGN_OR_RETURN(
-      PointAccess access,
-      FindPointAccess(f, block.id, static_cast<int>(at - regions.begin()),
-                      is_write, kName));
+      ElementAccess access,
+      FindElementAccess(f, block.id, static_cast<int>(at - regions.begin()),
+                        is_write, kName));
   m->buffer = buffer;
   m->indices = Simplified(block, std::move(access.indices));
   return absl::OkStatus();
@@ -418,13 +418,13 @@ Function Apply(Function f, const Plan& plan) {
 absl::StatusOr<Function> Strassen(const Function& f, BlockId block,
                                   const std::vector<int64_t>& axes) {
   Plan plan;
-  KILN_ASSIGN_OR_RETURN(plan.target, FindOwnLoops(f, block, kName));
+  KILN_ASSIGN_OR_RETURN(plan.target, FindPrivateNest(f, block, kName));
   const Scope scope(*plan.target.path.scope()->block);
   if (Reason reason = WhyNotReduction(scope, scope.IndexOf(block))) {
     return Refusal(kName, absl::StrCat(Describe(plan.target.block()),
                                        " is no reduction: ", *reason));
   }
-  KILN_RETURN_IF_ERROR(CheckOwnLoops(plan.target, kName));
+  KILN_RETURN_IF_ERROR(CheckPrivateNest(plan.target, kName));
   KILN_RETURN_IF_ERROR(PlanAxes(axes, &plan));
   KILN_RETURN_IF_ERROR(MatchProduct(f, &plan));
   KILN_RETURN_IF_ERROR(CheckOutput(plan));

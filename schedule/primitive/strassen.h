@@ -30,12 +30,12 @@
 // Mathematik 13 (1969).
 //
 // Refuses: blocks that are not a sum of products of an element of one tensor
-// with an element of another; what FindPointAccess refuses (point_access.h),
-// such as indices that depend on data; iterators without loops of their own
-// (own_loops.h); axes of the wrong type, or without whole halves; tensors of
-// which the three axes are not indices alone, over whole dimensions, each of
-// two tensors; other spatial iterators that index no result; and tensors that
-// are no arguments and touched in part only.
+// with an element of another; what FindElementAccess refuses
+// (element_access.h), such as indices that depend on data; iterators without
+// loops of their own (private_nest.h); axes of the wrong type, or without whole
+// halves; tensors of which the three axes are not indices alone, over whole
+// dimensions, each of two tensors; other spatial iterators that index no
+// result; and tensors that are no arguments and touched in part only.
 #ifndef KILN_SCHEDULE_PRIMITIVE_STRASSEN_H_
 #define KILN_SCHEDULE_PRIMITIVE_STRASSEN_H_
 

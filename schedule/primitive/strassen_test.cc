@@ -127,7 +127,7 @@ TEST(Strassen, IntegersNeedNoLeave) {
 }
 
 TEST(Strassen, FloatsDo) {
-  for (const char* attrs : {"{}", "{\"numerics\": \"termwise\"}"}) {
+  for (const char* attrs : {"{}", "{\"numerics\": \"componentwise\"}"}) {
     EXPECT_THAT(Apply(Parse({.attrs = attrs})),
                 StatusIs(kRefused, HasSubstr("normwise")));
   }

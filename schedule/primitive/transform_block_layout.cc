@@ -17,7 +17,7 @@
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/analysis/separation.h"
-#include "kiln/schedule/primitive/own_loops.h"
+#include "kiln/schedule/rewrite/private_nest.h"
 
 namespace kiln {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 constexpr char kName[] = "transform_block_layout";
 
 // The type of a new iterator: that of the iterators in it.
-absl::StatusOr<IterType> TypeOf(const OwnLoops& target, const IndexMap& map,
+absl::StatusOr<IterType> TypeOf(const PrivateNest& target, const IndexMap& map,
                                 const Expr& output) {
   bool spatial = false, reduce = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
@@ -41,7 +41,7 @@ absl::StatusOr<IterType> TypeOf(const OwnLoops& target, const IndexMap& map,
 }
 
 // Unit iterators alone in an output keep their type.
-IterType UnitType(const OwnLoops& target, const IndexMap& map,
+IterType UnitType(const PrivateNest& target, const IndexMap& map,
                   const Expr& output, IterType type) {
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     if (output == map.inputs[i]) return target.block().iters[i].type;
@@ -55,7 +55,7 @@ struct Plan {
   VarMap old_iters;
 };
 
-absl::StatusOr<Plan> MakePlan(const OwnLoops& target, const IndexMap& map) {
+absl::StatusOr<Plan> MakePlan(const PrivateNest& target, const IndexMap& map) {
   const std::vector<IterVar>& old = target.block().iters;
   if (map.inputs.size() != old.size()) {
     return BadArgument(
@@ -108,7 +108,7 @@ Expr NumberOf(const std::vector<IterVar>& iters,
 
 // Instances that touch the same element keep their order, unless they only say
 // in which order values are combined.
-absl::Status CheckOrder(const OwnLoops& target, const Plan& plan) {
+absl::Status CheckOrder(const PrivateNest& target, const Plan& plan) {
   const BlockNode& block = target.block();
   std::vector<IterVar> old;  // in the order of the loops
   std::vector<bool> ordered;
@@ -167,7 +167,7 @@ Stmt SimplifyIndices(const Stmt& s, Analyzer* analyzer) {
 }
 
 // The block with the new iterators; regions and indices come back simplified.
-Block NewBlock(const OwnLoops& target, const Plan& plan) {
+Block NewBlock(const PrivateNest& target, const Plan& plan) {
   Analyzer analyzer;
   for (const IterVar& iter : plan.iters) analyzer.Bind(iter.var, iter.domain);
   const auto map = [&](const Expr& e) { return Substitute(e, plan.old_iters); };
@@ -194,14 +194,15 @@ Block NewBlock(const OwnLoops& target, const Plan& plan) {
 
 absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
                                               const IndexMap& map) {
-  KILN_ASSIGN_OR_RETURN(const OwnLoops target, FindOwnLoops(f, block, kName));
+  KILN_ASSIGN_OR_RETURN(const PrivateNest target,
+                        FindPrivateNest(f, block, kName));
   const Scope scope(*target.path.scope()->block);
   if (Reason reason = WhyNotCompleteOrReduction(scope, scope.IndexOf(block))) {
     return Refusal(
         kName, absl::StrCat(Describe(target.block()),
                             " is neither complete nor a reduction: ", *reason));
   }
-  KILN_RETURN_IF_ERROR(CheckOwnLoops(target, kName));
+  KILN_RETURN_IF_ERROR(CheckPrivateNest(target, kName));
   KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(target, map));
   KILN_RETURN_IF_ERROR(CheckOrder(target, plan));
   Function result = f;

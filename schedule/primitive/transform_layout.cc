@@ -14,9 +14,9 @@
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/race.h"
 #include "kiln/schedule/analysis/refusal.h"
-#include "kiln/schedule/primitive/data_regions.h"
-#include "kiln/schedule/primitive/inlining.h"
-#include "kiln/schedule/primitive/layout_padding.h"
+#include "kiln/schedule/rewrite/data_regions.h"
+#include "kiln/schedule/rewrite/inlining.h"
+#include "kiln/schedule/rewrite/layout_padding.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 
 namespace kiln {
 

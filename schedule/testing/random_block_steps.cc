@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "kiln/ir/tensor/visit.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 #include "kiln/schedule/testing/random_step.h"
 
 namespace kiln {

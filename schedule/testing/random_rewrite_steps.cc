@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kiln/ir/arith/analyzer.h"
-#include "kiln/ir/arith/step.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/scope.h"
@@ -134,7 +134,7 @@ struct Window {
 // How far `e` moves with each step of the iterator; 0 where that varies.
 int64_t ConstantStep(const Expr& e, const Var& iter) {
   Analyzer analyzer;
-  return StepOf(e, iter, &analyzer).value_or(0);
+  return StrideOf(e, iter, &analyzer).value_or(0);
 }
 
 // The spatial iterators of `block` that move `range` by less than a reduce

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kiln/ir/expr/expr.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 
 namespace kiln {
 

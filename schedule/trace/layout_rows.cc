@@ -4,9 +4,9 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/primitive/compute_inline.h"
-#include "kiln/schedule/primitive/index_map.h"
 #include "kiln/schedule/primitive/reverse_compute_inline.h"
 #include "kiln/schedule/primitive/transform_layout.h"
+#include "kiln/schedule/rewrite/index_map.h"
 #include "kiln/schedule/trace/buffer_arg.h"
 #include "kiln/schedule/trace/table.h"
 

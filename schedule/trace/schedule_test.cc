@@ -11,7 +11,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 #include "kiln/ir/text/reader/reader.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 #include "kiln/schedule/trace/arg.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/schedule/trace/script.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kiln/schedule/primitive/tiling.h"
+#include "kiln/schedule/rewrite/perfect_tilings.h"
 #include "kiln/schedule/trace/tuple.h"
 
 namespace kiln {

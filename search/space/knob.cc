@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/primitive/sample.h"
-#include "kiln/schedule/primitive/tiling.h"
+#include "kiln/schedule/rewrite/perfect_tilings.h"
 #include "kiln/schedule/trace/instruction.h"
 #include "kiln/schedule/trace/tuple.h"
 

@@ -6,7 +6,7 @@
 
 #include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 
 namespace kiln {
 namespace {

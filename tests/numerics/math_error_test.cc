@@ -74,7 +74,7 @@ TEST(MathErrorTargetTest, PolynomialsKeepThemOnSmallerMachines) {
     }
     target.fma = target.fma && fma;
     for (const MathFunction& function : MathFunctions()) {
-      ExpectBounds(function, DType::Float(32), "termwise", target);
+      ExpectBounds(function, DType::Float(32), "componentwise", target);
     }
   }
 }
@@ -83,7 +83,7 @@ TEST(MathErrorTargetTest, PolynomialsKeepThemOnSmallerMachines) {
 TEST(MathErrorTargetTest, TheModeDoesNotMatter) {
   for (const char* type : {"float16", "float32", "float64"}) {
     for (const MathFunction& function : MathFunctions()) {
-      ExpectBounds(function, *DType::FromString(type), "termwise",
+      ExpectBounds(function, *DType::FromString(type), "componentwise",
                    HostTarget());
     }
   }

@@ -58,7 +58,7 @@ TEST(OperationsTest, IntegersWrapAndDivideByAnything) {
           "T.shift_right(A[v], B[v])", "T.min(A[v], B[v])", "T.max(A[v], B[v])",
           "T.popcount(A[v])", "T.clz(A[v])", "T.floor(A[v])",
           "(A[v] * B[v] + A[v]) // B[v]"}) {
-      ExpectSameBits(type, type, value, "termwise");
+      ExpectSameBits(type, type, value, "componentwise");
     }
     for (const int constant : {1, 2, 3, 7}) {
       const std::string c = absl::StrCat("T.", type, "(", constant, ")");
@@ -68,14 +68,14 @@ TEST(OperationsTest, IntegersWrapAndDivideByAnything) {
             absl::StrCat("T.truncmod(A[v], ", c, ")"),
             absl::StrCat("T.shift_left(A[v], ", c, ")"),
             absl::StrCat("T.shift_right(A[v], ", c, ")")}) {
-        ExpectSameBits(type, type, value, "termwise");
+        ExpectSameBits(type, type, value, "componentwise");
       }
     }
   }
   for (const char* type : {"int8", "int16", "int32", "int64"}) {
     const std::string c = absl::StrCat("T.", type, "(-1)");
     for (const char* op : {" // ", " % "}) {
-      ExpectSameBits(type, type, absl::StrCat("A[v]", op, c), "termwise");
+      ExpectSameBits(type, type, absl::StrCat("A[v]", op, c), "componentwise");
     }
   }
 }
@@ -99,7 +99,7 @@ TEST(OperationsTest, DataIsNoIndex) {
                        c(0), ")"),
           absl::StrCat("T.Select(A[v] * ", c(2), " == B[v] * ", c(2), ", ",
                        c(1), ", ", c(0), ")")}) {
-      ExpectSameBits(type, type, value, "termwise");
+      ExpectSameBits(type, type, value, "componentwise");
     }
   }
 }

@@ -80,7 +80,7 @@ TEST(LoweringPredictionTest, LanesAreThoseThatLoweringChooses) {
                           31, 32, 48, 64, 65, 96, 100, 128, 200, 256}) {
         KILN_ASSERT_OK_AND_ASSIGN(const Function f, Copy(200, columns, type));
         KILN_ASSERT_OK_AND_ASSIGN(const Function lowered,
-                                  LowerTo(f, "choose_vectors", vectors));
+                                  LowerTo(f, "auto_vectorize", vectors));
         const int64_t lanes = MostLanes(lowered.body);
         const ProgramSummary summary = Summarize(f);
         const Nest nest = Predict(f, summary, vectors);

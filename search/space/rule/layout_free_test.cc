@@ -17,7 +17,7 @@
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/split_preparation.h"
 #include "kiln/ir/verify/verify.h"
-#include "kiln/schedule/primitive/index_map.h"
+#include "kiln/schedule/rewrite/index_map.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"

@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/narrow_dots.h"
 #include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/skinny_dot.h"
 
 namespace kiln {
 namespace {
@@ -35,7 +35,7 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
   if (extent < 2 || extent >= kLeastVector) return {};
   std::vector<Schedule> made =
       OnlyWay(Pad(sch, *info, column, f.name), context);
-  if (!made.empty() && SuitsDots(*info, context.registers.Floats())) {
+  if (!made.empty() && SuitsSkinnyDot(*info, context.registers.Floats())) {
     made.push_back(sch);
   }
   return made;

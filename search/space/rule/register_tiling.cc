@@ -19,9 +19,9 @@
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
-#include "kiln/search/space/rule/parts.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/sampled_tile.h"
+#include "kiln/search/space/rule/strassen_parts.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {

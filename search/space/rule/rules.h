@@ -11,15 +11,15 @@ namespace kiln {
 // each use, may also stay; transposes of what is summed up do.
 RuleFunction AutoInline;
 // Large products of matrices by fewer operations, where errors may be normwise.
-RuleFunction FastProducts;
+RuleFunction StrassenProducts;
 // Sums over outputs with too few contiguous elements for a vector get more.
 RuleFunction PadColumns;
 // Sums of elements that stand apart by zeros, as transposed convolutions have
 // them: outputs and taps by their remainders, so that zeros cost nothing.
-RuleFunction SplitPhases;
+RuleFunction Polyphase;
 // Sums of products for outputs too narrow for vectors: vectors run along what
 // is summed up.
-RuleFunction NarrowDots;
+RuleFunction SkinnyDot;
 // Rows that are summed up, and what is computed for them before and after:
 // everything for a row at once, the sums in vectors, rows in parallel.
 RuleFunction RowReductions;
@@ -40,10 +40,10 @@ RuleFunction ParallelizeVectorize;
 // In the order in which they are asked.
 inline constexpr ScheduleRule kScheduleRules[] = {
     {"auto-inline", RuleTarget::kCpu, AutoInline},
-    {"fast-products", RuleTarget::kCpu, FastProducts},
+    {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
-    {"split-phases", RuleTarget::kCpu, SplitPhases},
-    {"narrow-dots", RuleTarget::kCpu, NarrowDots},
+    {"polyphase", RuleTarget::kCpu, Polyphase},
+    {"skinny-dot", RuleTarget::kCpu, SkinnyDot},
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},

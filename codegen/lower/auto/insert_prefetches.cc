@@ -1,0 +1,333 @@
+// Long loops whose vectors come from rows far apart, as those of a matrix that
+// was not packed: the hardware does not see where the next row is, so each
+// step asks for the row that some later step loads.
+//
+//   for k in 512: acc += A[k] * B[k*1024 : k*1024 + 16]
+//     +  T.prefetch(T.address_of(B[(k + 64)*1024]), 0, 3, 1)
+//
+// Of blocks of rows that are read panel by panel, each asks for the next one.
+// And of panels that are passed over again and again, each pass asks for its
+// share of the next one (prefetch_plan.h). What is copied before some work is
+// asked for by the work that comes before.
+#include "kiln/codegen/lower/auto/insert_prefetches.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "kiln/codegen/lower/auto/prefetch_plan.h"
+#include "kiln/codegen/lower/auto/vector_grid.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+using lower::ContiguousBase;
+using lower::PrefetchPlan;
+using lower::VectorGrid;
+
+// Rows closer together than this are prefetched by hardware, as are those that
+// follow without gaps.
+constexpr int64_t kMinStrideBytes = 512;
+constexpr int64_t kMinIterations = 16;
+// Smaller buffers are near enough.
+constexpr int64_t kMinBufferBytes = 256 << 10;
+// How far ahead to ask, in cycles with two vector operations of 64 bytes each.
+constexpr int64_t kCyclesAhead = 128;
+constexpr int64_t kBytesPerCycle = 128;
+constexpr int64_t kMaxAhead = 64;
+
+// Localities as T.prefetch counts them.
+constexpr int kNearest = 3;
+constexpr int kSecondLevel = 2;
+// Buffers from this size on, and panels within these sizes, are asked for a
+// panel ahead.
+constexpr int64_t kMinFarBytes = 1 << 20;
+constexpr int64_t kMinPanelBytes = 8 << 10;
+constexpr int64_t kMaxPanelBytes = 1 << 20;
+
+bool HasBytes(const Buffer& buffer, int64_t least) {
+  const int64_t* size =
+      buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
+  return size && *size >= least / buffer->dtype.bytes();
+}
+
+bool IsLarge(const Buffer& buffer) { return HasBytes(buffer, kMinBufferBytes); }
+bool IsFar(const Buffer& buffer) { return HasBytes(buffer, kMinFarBytes); }
+
+// index + apart, with one constant at its end.
+Expr Plus(const Expr& index, int64_t apart) {
+  const auto* sum = index.As<BinaryNode>();
+  const int64_t* known =
+      sum && sum->kind == ExprKind::kAdd ? AsInt(sum->b) : nullptr;
+  if (apart == 0) return index;
+  return known ? Add(sum->a, Int(*known + apart)) : Add(index, Int(apart));
+}
+
+// A long innermost loop, and what is known of its iterations.
+struct Stream {
+  const ForNode* loop = nullptr;  // null outside of such loops
+  int64_t ahead = 0;              // iterations to look ahead
+  // What exists in an iteration only.
+  std::set<const Node*> inside;
+  std::vector<std::pair<const BufferNode*, Expr>> seen;
+  // Elements that one iteration reads from first to last.
+  std::vector<std::pair<const BufferNode*, int64_t>> spans;
+  std::vector<const BufferNode*> blocks;  // whose next ones are asked for
+};
+
+// A copy that comes again when the innermost `around` of the loops goes on.
+struct CopyAhead {
+  lower::VectorCopy copy;
+  size_t around = 0;
+};
+
+// Where `loop` is innermost, stores something, and is long; else without a
+// loop.
+Stream StreamOf(const ForNode& loop) {
+  Stream stream;
+  bool is_innermost = true;
+  int64_t bytes = 0;
+  Visit(loop.body, [&](const Stmt& s) {
+    is_innermost &= !s.As<ForNode>();
+    if (const auto* store = s.As<StoreNode>()) {
+      bytes += store->value.dtype().bytes();
+    } else if (const auto* let = s.As<LetStmtNode>()) {
+      stream.inside.insert(let->var.get());
+    } else if (const auto* allocate = s.As<AllocateNode>()) {
+      stream.inside.insert(allocate->buffer.get());
+    }
+    return is_innermost;
+  });
+  const int64_t* extent = AsInt(loop.extent);
+  if (!is_innermost || bytes == 0 || !extent || *extent < kMinIterations) {
+    return {};
+  }
+  const int64_t cycles = std::max<int64_t>(1, bytes / kBytesPerCycle);
+  stream.loop = &loop;
+  stream.ahead = std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead);
+  return stream;
+}
+
+class Inserter {
+ public:
+  explicit Inserter(const Machine& machine) : machine_(machine) {}
+  Stmt Run(const Stmt& s);
+
+ private:
+  Stmt RunFor(const Stmt& s, const ForNode& loop);
+  Stmt RunSeq(const Stmt& s, const SeqNode& seq);
+  Stmt RunInSeq(const Stmt& stmt, bool is_last);
+
+  // What comes after the nest of loops around `body`, in which it is the
+  // innermost.
+  void AskAhead(const Stmt& body, std::vector<Stmt>* out);
+  void Ask(const VectorGrid& grid, const PrefetchPlan& plan,
+           std::vector<Stmt>* out) const;
+  bool IsPanel(const VectorGrid& grid) const;
+  // Of what the loads in `e` read, rows some steps ahead.
+  void AskForRows(const Expr& e, bool is_sure, std::vector<Stmt>* out);
+  void AskForRow(const LoadNode& load, bool is_sure, std::vector<Stmt>* out);
+  int64_t SpanOf(const Buffer& buffer);
+  bool ExistsOutside(const Buffer& buffer, const Expr& index) const;
+  void AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
+                int locality, std::vector<Stmt>* out) const;
+  // Whether what `stmt` copies can be asked for by the work that follows it.
+  std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
+
+  const Machine& machine_;
+  std::vector<const ForNode*> loops_;  // around this place, outermost first
+  Stream stream_;
+  std::vector<CopyAhead> copies_;      // before this place
+  const BufferNode* asked_ = nullptr;  // for before it is copied
+};
+
+// One prefetch for each line that the bytes from element `index` on touch, if
+// they begin with one.
+void Inserter::AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
+                        int locality, std::vector<Stmt>* out) const {
+  const int64_t each = buffer->dtype.bytes();
+  const int64_t elements = std::max<int64_t>(1, machine_.line_bytes / each);
+  for (int64_t at = 0; at * each < bytes; at += elements) {
+    const Expr address = Call(DType::Handle(), Intrinsic::kAddressOf,
+                              {Load(buffer, {Plus(index, at)})});
+    out->push_back(
+        MakeEvaluate(Call(DType::Int(32), Intrinsic::kPrefetch,
+                          {address, Int(0), Int(locality), Int(1)})));
+  }
+}
+
+void Inserter::Ask(const VectorGrid& grid, const PrefetchPlan& plan,
+                   std::vector<Stmt>* out) const {
+  if (plan.indices.empty()) return;
+  IndexNormalizer normalizer;
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    normalizer.SetDepth(loops_[i]->var.get(), static_cast<int>(i) + 1);
+  }
+  std::vector<Stmt> asks;
+  for (const Expr& index : plan.indices) {
+    AddLines(grid.buffer, normalizer.Run(index),
+             grid.lanes * grid.buffer->dtype.bytes(), kSecondLevel, &asks);
+  }
+  const Stmt all = MakeSeq(std::move(asks));
+  const ForNode& loop = *stream_.loop;
+  const Expr step = FloorMod(Sub(loop.var, loop.min), Int(plan.every));
+  out->push_back(
+      plan.every == 1 ? all : MakeIf(EQ(normalizer.Run(step), Int(0)), all));
+}
+
+void Inserter::AskAhead(const Stmt& body, std::vector<Stmt>* out) {
+  const absl::Span<const ForNode* const> loops(loops_);
+  for (const auto& [copy, around] : copies_) {
+    Ask(copy.from,
+        PlanNextCopy(copy, loops.first(around), loops.subspan(around)), out);
+  }
+  for (const VectorGrid& grid : lower::FindVectorGrids(body)) {
+    if (!IsFar(grid.buffer) || grid.buffer.get() == asked_ ||
+        !ExistsOutside(grid.buffer, grid.first)) {
+      continue;
+    }
+    PrefetchPlan plan = PlanNextBlock(grid, loops);
+    if (!plan.indices.empty()) {
+      stream_.blocks.push_back(grid.buffer.get());
+    } else if (IsPanel(grid)) {
+      plan = PlanNextPanel(grid, loops);
+    }
+    Ask(grid, plan, out);
+  }
+}
+
+bool Inserter::IsPanel(const VectorGrid& grid) const {
+  const int64_t bytes = *AsInt(stream_.loop->extent) * grid.count() *
+                        grid.lanes * grid.buffer->dtype.bytes();
+  return bytes >= kMinPanelBytes && bytes <= kMaxPanelBytes;
+}
+
+// Whether both have a meaning at the beginning of an iteration.
+bool Inserter::ExistsOutside(const Buffer& buffer, const Expr& index) const {
+  return stream_.inside.count(buffer.get()) == 0 &&
+         !UsesVar(index, [&](const VarNode* var) {
+           return stream_.inside.count(var) != 0;
+         });
+}
+
+// `is_sure`: whether what `e` reads is read wherever its statement runs.
+void Inserter::AskForRows(const Expr& e, bool is_sure, std::vector<Stmt>* out) {
+  if (!e->has_loads) return;
+  if (const auto* load = e.As<LoadNode>()) AskForRow(*load, is_sure, out);
+  if (const auto* let = e.As<LetNode>()) {
+    return AskForRows(let->value, is_sure, out);
+  }
+  const auto* call = e.As<CallNode>();
+  if (call && call->op == Intrinsic::kAddressOf) return;
+  const bool chooses = (call && call->op == Intrinsic::kIfThenElse) ||
+                       e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr;
+  bool is_first = true;
+  ForEachOperand(e, [&](const Expr& operand) {
+    AskForRows(operand, is_sure && (!chooses || is_first), out);
+    is_first = false;
+  });
+}
+
+void Inserter::AskForRow(const LoadNode& load, bool is_sure,
+                         std::vector<Stmt>* out) {
+  const Buffer& buffer = load.buffer;
+  const Expr index = ContiguousBase(load.indices[0]);
+  if (!index || !IsLarge(buffer) || buffer.get() == asked_ ||
+      absl::c_linear_search(stream_.blocks, buffer.get()) ||
+      (!is_sure && lower::MayTrap(index))) {
+    return;
+  }
+  for (const auto& [seen, seen_index] : stream_.seen) {
+    if (seen == buffer.get() && SameExpr(seen_index, index)) return;
+  }
+  stream_.seen.emplace_back(buffer.get(), index);
+  const int64_t bytes = buffer->dtype.bytes();
+  const int64_t step = ToLinear(index).Coefficient(stream_.loop->var.get());
+  if (bytes * step <= kMinStrideBytes || step <= SpanOf(buffer)) return;
+  AddLines(buffer, Plus(index, step * stream_.ahead), load.dtype.bytes(),
+           kNearest, out);
+}
+
+int64_t Inserter::SpanOf(const Buffer& buffer) {
+  for (const auto& [known, span] : stream_.spans) {
+    if (known == buffer.get()) return span;
+  }
+  const int64_t span = lower::VectorSpan(stream_.loop->body, buffer);
+  stream_.spans.emplace_back(buffer.get(), span);
+  return span;
+}
+
+std::optional<CopyAhead> Inserter::FindCopyAhead(const Stmt& stmt) const {
+  std::optional<lower::VectorCopy> copy = lower::FindVectorCopy(stmt);
+  if (!copy || !IsFar(copy->from.buffer) || loops_.empty()) return std::nullopt;
+  return CopyAhead{*std::move(copy), loops_.size()};
+}
+
+Stmt Inserter::RunInSeq(const Stmt& stmt, bool is_last) {
+  std::optional<CopyAhead> copy;
+  if (!is_last) copy = FindCopyAhead(stmt);
+  if (!copy) return Run(stmt);
+  asked_ = copy->copy.from.buffer.get();
+  Stmt result = Run(stmt);
+  asked_ = nullptr;
+  copies_.push_back(*std::move(copy));
+  return result;
+}
+
+Stmt Inserter::RunSeq(const Stmt& s, const SeqNode& seq) {
+  const size_t copies = copies_.size();
+  std::vector<Stmt> stmts;
+  bool changed = false;
+  for (const Stmt& stmt : seq.stmts) {
+    stmts.push_back(RunInSeq(stmt, &stmt == &seq.stmts.back()));
+    changed |= stmts.back() != stmt;
+  }
+  copies_.erase(copies_.begin() + copies, copies_.end());
+  return changed ? MakeSeq(std::move(stmts)) : s;
+}
+
+// What runs in a parallel loop is a thread's own.
+Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
+  if (loop.for_kind == ForKind::kParallel && !loops_.empty()) {
+    return Inserter(machine_).Run(s);
+  }
+  loops_.push_back(&loop);
+  stream_ = StreamOf(loop);
+  std::vector<Stmt> ahead;
+  if (stream_.loop) AskAhead(loop.body, &ahead);
+  Stmt body = Run(loop.body);
+  stream_ = Stream();
+  loops_.pop_back();
+  if (ahead.empty() && body == loop.body) return s;
+  ahead.push_back(std::move(body));
+  return WithBody(loop, MakeSeq(std::move(ahead)));
+}
+
+Stmt Inserter::Run(const Stmt& s) {
+  if (const auto* loop = s.As<ForNode>()) return RunFor(s, *loop);
+  if (const auto* seq = s.As<SeqNode>()) return RunSeq(s, *seq);
+  std::vector<Stmt> stmts;
+  if (stream_.loop) {
+    ForEachExpr(s, [&](const Expr& e) { AskForRows(e, true, &stmts); });
+  }
+  Stmt own = MapChildren(s, [&](const Stmt& child) { return Run(child); });
+  if (stmts.empty()) return own;
+  stmts.push_back(std::move(own));
+  return MakeSeq(std::move(stmts));
+}
+
+}  // namespace
+
+absl::StatusOr<Function> InsertPrefetches(Function f, const Machine& machine) {
+  Stmt body = Inserter(machine).Run(f.body);
+  f.body = std::move(body);
+  return f;
+}
+
+}  // namespace kiln

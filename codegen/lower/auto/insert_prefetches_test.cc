@@ -1,0 +1,148 @@
+#include "kiln/codegen/lower/auto/insert_prefetches.h"
+
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/codegen/lower/sample_programs.h"
+#include "kiln/codegen/lower/verify_lowered.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/verify/bounds.h"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kAny[] = "T.prefetch";
+
+// A flat function of A of so many float32, C of 64, and X of 1024 int64.
+Function Parse(const std::string& body, int64_t elements = 1 << 20) {
+  const auto f = ParseFunction("f.py", absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer(($0,), "float32"), C: T.Buffer((64,), "float32"), X: T.Buffer((1024,), "int64")):
+)",
+                                                        elements) +
+                                           body);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() ? *f : Function();
+}
+
+std::string After(const Function& f, int line_bytes = 64) {
+  const auto after = InsertPrefetches(f, {.line_bytes = line_bytes});
+  KILN_EXPECT_OK(after.status());
+  KILN_EXPECT_OK(VerifyLowered(*after).status());
+  return PrintFunction(*after);
+}
+
+// for k: C[0:lanes] = A[k*stride : k*stride + lanes]
+std::string Rows(int64_t extent, int64_t stride, int64_t lanes = 16) {
+  return absl::Substitute(R"(
+    for k in range($0):
+        C[0:$2] = A[k * $1:k * $1 + $2]
+)",
+                          extent, stride, lanes);
+}
+
+TEST(InsertPrefetchesTest, RowsFarApartAreAskedForAhead) {
+  EXPECT_THAT(After(Parse(Rows(512, 1024))),
+              HasSubstr("for k in range(512):\n        "
+                        "T.prefetch(T.address_of(A[k * 1024 + 65536]), 0, 3, "
+                        "1)\n"));
+}
+
+TEST(InsertPrefetchesTest, EachLineOfARowIsAskedForOnce) {
+  const Function f = Parse(Rows(512, 1024, 32));
+  const std::string text = After(f);
+  EXPECT_THAT(text, HasSubstr("A[k * 1024 + 65536]"));
+  EXPECT_THAT(text, HasSubstr("A[k * 1024 + 65552]"));
+  EXPECT_THAT(After(f, /*line_bytes=*/128),
+              Not(HasSubstr("A[k * 1024 + 65552]")));
+}
+
+TEST(InsertPrefetchesTest, WhatHardwareFollowsIsNot) {
+  EXPECT_THAT(After(Parse(Rows(512, 16))), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, ShortLoopsDoNotLookAhead) {
+  EXPECT_THAT(After(Parse(Rows(8, 1024))), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, SmallBuffersAreNearEnough) {
+  EXPECT_THAT(After(Parse(Rows(16, 256), 1 << 12)), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, PassesOverAPanelAskForTheNextOne) {
+  const auto passes = [](int64_t count) {
+    return After(Parse(absl::Substitute(R"(
+    for j in range(64):
+        for i in range($0):
+            for k in range(1024):
+                C[0:16] = A[j * 16384 + k * 16:j * 16384 + k * 16 + 16]
+)",
+                                        count)));
+  };
+  EXPECT_THAT(passes(8), HasSubstr(", 0, 2, 1)"));
+  EXPECT_THAT(passes(8), HasSubstr("if k % 8 == 0:"));
+  EXPECT_THAT(passes(1), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, NothingIsReadAheadThatMayNotBeRead) {
+  const auto rows = [](const std::string& index, const std::string& value) {
+    return After(
+        Parse(absl::Substitute("    for k in range(512):\n"
+                               "        C[0:16] = " +
+                                   value + "\n",
+                               "A[" + index + ":" + index + " + 16]")));
+  };
+  const std::string sure = "$0";
+  const std::string unsure =
+      "T.if_then_else(k < 4, $0, T.Broadcast(T.float32(0), 16))";
+  EXPECT_THAT(rows("k * 1024", unsure), HasSubstr(kAny));
+  EXPECT_THAT(rows("k * 1024 + X[k]", sure), HasSubstr(kAny));
+  EXPECT_THAT(rows("k * 1024 + X[k]", unsure), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, WhatExistsInAnIterationOnlyIsNotUsedBefore) {
+  EXPECT_THAT(After(Parse(R"(
+    for j in range(64):
+        for i in range(8):
+            for k in range(1024):
+                x = X[k]
+                C[0:16] = A[j * 16384 + k * 16 + x:j * 16384 + k * 16 + x + 16]
+)")),
+              Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, HintsThatStandThereStayAndNoneIsMadeOfThem) {
+  const std::string text = After(Parse(R"(
+    for k in range(512):
+        T.prefetch(T.address_of(A[k * 1024]), 0, 3, 1)
+        C[0:16] = C[0:16] + T.Broadcast(T.float32(1), 16)
+)"));
+  EXPECT_EQ(text.find(kAny), text.rfind(kAny));
+  EXPECT_THAT(text, HasSubstr("A[k * 1024]"));
+}
+
+TEST(InsertPrefetchesTest, TheTextIsReadBackAndItsMeaningIsTheSame) {
+  const Function f = Parse(R"(
+    for j in T.parallel(4):
+        for i in range(2):
+            for k in range(16):
+                C[0:64] = A[j * 262144 + k * 4096:j * 262144 + k * 4096 + 64]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function after, InsertPrefetches(f, {}));
+  const std::string text = PrintFunction(after);
+  EXPECT_THAT(text, HasSubstr(kAny));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function read, ParseFunction("f.py", text));
+  EXPECT_EQ(PrintFunction(read), text);
+  KILN_EXPECT_OK(CheckBounds(read));  // though it asks for what is not in A
+  KILN_EXPECT_OK(lower::CompareMeaning(f, read, 1));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,274 @@
+#include "kiln/codegen/lower/auto/prefetch_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln::lower {
+namespace {
+
+// Vectors that one iteration may ask for, but for panels and blocks of few
+// passes.
+constexpr int64_t kMostAtOnce = 4;
+
+// Where an iteration stands among all of a nest.
+struct Position {
+  Expr index = Int(0);
+  int64_t count = 1;
+};
+
+std::optional<Position> PositionIn(absl::Span<const ForNode* const> loops) {
+  Position position;
+  for (const ForNode* loop : loops) {
+    const int64_t* extent = AsInt(loop->extent);
+    if (!extent || *extent < 1 ||
+        __builtin_mul_overflow(position.count, *extent, &position.count)) {
+      return std::nullopt;
+    }
+    position.index =
+        Add(Mul(position.index, loop->extent), Sub(loop->var, loop->min));
+  }
+  return position;
+}
+
+// Parts of some work, numbered from 0, that each step takes: all steps together
+// take all `count` in order, and the last one again where steps are left.
+struct Share {
+  int64_t every = 1;  // iterations of the last loop
+  std::vector<Expr> parts;
+};
+
+std::optional<Share> ShareOut(absl::Span<const ForNode* const> loops,
+                              int64_t count) {
+  if (loops.empty() || !PositionIn(loops)) return std::nullopt;
+  const ForNode& last = *loops.back();
+  const auto run = PositionIn(loops.first(loops.size() - 1));
+  const int64_t steps = *AsInt(last.extent);
+  const int64_t wanted = (count + run->count - 1) / run->count;
+  Share share;
+  while (2 * share.every * wanted <= steps) share.every *= 2;
+  const int64_t turns = (steps + share.every - 1) / share.every;
+  const int64_t each = (wanted + turns - 1) / turns;
+  const Expr turn = Add(Mul(run->index, Int(turns)),
+                        FloorDiv(Sub(last.var, last.min), Int(share.every)));
+  for (int64_t i = 0; i < each; ++i) {
+    const Expr part = Add(Mul(turn, Int(each)), Int(i));
+    share.parts.push_back(Min(part, Int(count - 1)));
+  }
+  return share;
+}
+
+// Neighbours in a row of the grid that are asked for together.
+int64_t AtOnce(const VectorGrid& grid) {
+  int64_t columns = std::min(grid.columns, kMostAtOnce);
+  while (grid.columns % columns != 0) --columns;
+  return columns;
+}
+
+// Takes the last digit of `number`, which has the base `base`.
+Expr TakeDigit(Expr* number, const Expr& base) {
+  const Expr digit = FloorMod(*number, base);
+  *number = FloorDiv(*number, base);
+  return digit;
+}
+
+// Takes a digit for each of `loops`, the last one first.
+void TakeIteration(Expr* number, absl::Span<const ForNode* const> loops,
+                   VarMap* iteration) {
+  for (size_t i = loops.size(); i-- > 0;) {
+    (*iteration)[loops[i]->var.get()] =
+        Add(loops[i]->min, TakeDigit(number, loops[i]->extent));
+  }
+}
+
+// Asks for `rows` rows of the grid, whose first elements `first_of` tells by
+// their number.
+PrefetchPlan PlanRows(const VectorGrid& grid, int64_t rows,
+                      absl::Span<const ForNode* const> loops,
+                      FunctionRef<Expr(Expr)> first_of) {
+  const int64_t at_once = AtOnce(grid);
+  const int64_t parts = grid.columns / at_once;  // of a row
+  const std::optional<Share> share = ShareOut(loops, rows * parts);
+  if (!share) return {};
+  PrefetchPlan ask{share->every, {}};
+  for (Expr number : share->parts) {
+    const Expr column = Mul(TakeDigit(&number, Int(parts)), Int(at_once));
+    const Expr first = first_of(number);
+    for (int64_t i = 0; i < at_once; ++i) {
+      const Expr apart = Mul(Add(column, Int(i)), Int(grid.column_step));
+      ask.indices.push_back(Add(first, apart));
+    }
+  }
+  return ask;
+}
+
+// The loop that goes on where the last of `loops`, the rows, ends; nullopt
+// where there is none, or where rows are not that of an affine index.
+std::optional<size_t> FindBlockLoop(const Linear& form,
+                                    absl::Span<const ForNode* const> loops) {
+  const ForNode& rows = *loops.back();
+  const int64_t* count = AsInt(rows.extent);
+  const int64_t step = form.Coefficient(rows.var.get());
+  if (!count || step <= 0) return std::nullopt;
+  for (size_t b = loops.size() - 1; b-- > 0;) {
+    const Var& var = loops[b]->var;
+    if (form.HidesVar([&](const VarNode* v) { return v == var.get(); })) break;
+    if (form.Coefficient(var.get()) == step * *count) return b;
+  }
+  return std::nullopt;
+}
+
+// The vector that a store copies, or copies where it is not padding.
+const LoadNode* CopiedVector(const Stmt& s) {
+  const auto* store = s.As<StoreNode>();
+  if (!store) return nullptr;
+  const auto* choice = store->value.As<CallNode>();
+  const bool is_padded = choice && choice->op == Intrinsic::kIfThenElse;
+  const auto* load =
+      (is_padded ? choice->args[1] : store->value).As<LoadNode>();
+  return load && load->buffer != store->buffer ? load : nullptr;
+}
+
+// The loops that `copy` moves with, where each goes on when the one inside it
+// is through: the outermost last.
+std::vector<const ForNode*> LoopsThatMove(
+    const VectorCopy& copy, absl::Span<const ForNode* const> around) {
+  std::vector<const ForNode*> moving;
+  for (size_t i = around.size(); i-- > 0;) {
+    if (IsOne(around[i]->extent)) continue;
+    const bool moves = UsesVar(copy.from.first, around[i]->var);
+    if (!moves && !moving.empty()) break;
+    if (moves) moving.push_back(around[i]);
+  }
+  return moving;
+}
+
+// The variables of `loops` one iteration later.
+VarMap OneLater(absl::Span<const ForNode* const> loops) {
+  VarMap later;
+  Expr carry = Int(1);
+  for (const ForNode* loop : loops) {
+    const Expr next = Add(Sub(loop->var, loop->min), carry);
+    const bool is_last = loop == loops.back();
+    later[loop->var.get()] =
+        Add(loop->min, is_last ? next : FloorMod(next, loop->extent));
+    carry = FloorDiv(next, loop->extent);
+  }
+  return later;
+}
+
+}  // namespace
+
+bool MayTrap(const Expr& e) {
+  bool traps = false;
+  Visit(e, [&](const Expr& inner) {
+    const auto* node = inner.As<BinaryNode>();
+    const bool divides = node && (node->kind == ExprKind::kFloorDiv ||
+                                  node->kind == ExprKind::kFloorMod ||
+                                  node->kind == ExprKind::kTruncDiv ||
+                                  node->kind == ExprKind::kTruncMod);
+    const int64_t* divisor = divides ? AsInt(node->b) : nullptr;
+    traps |= inner.As<LoadNode>() || (divides && (!divisor || *divisor == 0));
+    return !traps;
+  });
+  return traps;
+}
+
+std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
+  std::vector<const ForNode*> loops;
+  Stmt body = nest;
+  while (const auto* loop = body.As<ForNode>()) {
+    if (loop->for_kind == ForKind::kParallel || !AsInt(loop->extent)) {
+      return std::nullopt;
+    }
+    loops.push_back(loop);
+    body = loop->body;
+  }
+  const auto* seq = body.As<SeqNode>();
+  std::vector<const LoadNode*> loads;
+  for (const Stmt& s :
+       seq ? absl::MakeConstSpan(seq->stmts) : absl::MakeConstSpan(&body, 1)) {
+    loads.push_back(CopiedVector(s));
+    if (!loads.back()) return std::nullopt;
+  }
+  std::optional<VectorGrid> from = GridOf(loads);
+  if (loops.empty() || !from || MayTrap(from->first)) return std::nullopt;
+  return VectorCopy{*std::move(from), std::move(loops)};
+}
+
+PrefetchPlan PlanNextCopy(const VectorCopy& copy,
+                          absl::Span<const ForNode* const> around,
+                          absl::Span<const ForNode* const> work) {
+  const VectorGrid& from = copy.from;
+  const std::vector<const ForNode*> moving = LoopsThatMove(copy, around);
+  const std::optional<Position> copied = PositionIn(copy.loops);
+  if (moving.empty() || !copied) return {};
+  VarMap later = OneLater(moving);
+  PrefetchPlan ask =
+      PlanRows(from, copied->count * from.rows, work, [&](Expr number) {
+        const Expr row = TakeDigit(&number, Int(from.rows));
+        TakeIteration(&number, copy.loops, &later);
+        return Add(Substitute(from.first, later), Mul(row, Int(from.row_step)));
+      });
+  return std::ssize(ask.indices) <= kMostAtOnce ? ask : PrefetchPlan();
+}
+
+PrefetchPlan PlanNextBlock(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops) {
+  if (loops.size() < 3 || MayTrap(grid.first)) return {};
+  const auto block = FindBlockLoop(ToLinear(grid.first), loops);
+  if (!block) return {};
+  const auto inside = loops.subspan(*block + 1);
+  std::vector<const ForNode*> panels(inside.begin(), inside.end() - 1);
+  std::erase_if(panels, [&](const ForNode* loop) {
+    return !UsesVar(grid.first, loop->var);
+  });
+  const std::optional<Position> panel = PositionIn(panels);
+  if (!panel || panel->count < 2) return {};
+  const ForNode& rows = *loops.back();
+  const int64_t count = panel->count * *AsInt(rows.extent) * grid.rows;
+  VarMap later;
+  later[loops[*block]->var.get()] = Add(loops[*block]->var, Int(1));
+  return PlanRows(grid, count, inside, [&](Expr number) {
+    TakeIteration(&number, panels, &later);
+    const Expr row = TakeDigit(&number, Int(grid.rows));
+    later[rows.var.get()] = Add(rows.min, number);
+    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
+}
+
+PrefetchPlan PlanNextPanel(const VectorGrid& grid,
+                           absl::Span<const ForNode* const> loops) {
+  const auto moves = [&](size_t i) {
+    return UsesVar(grid.first, loops[i]->var);
+  };
+  const size_t last = loops.size() - 1;
+  const ForNode& rows = *loops[last];
+  const int64_t* count = AsInt(rows.extent);
+  if (!count || !moves(last) || MayTrap(grid.first)) return {};
+  size_t first_tap = last;
+  while (first_tap > 0 && moves(first_tap - 1)) --first_tap;
+  size_t first_pass = first_tap;
+  while (first_pass > 0 && !moves(first_pass - 1)) --first_pass;
+  const auto passes =
+      PositionIn(loops.subspan(first_pass, first_tap - first_pass));
+  if (first_pass == 0 || !passes || passes->count < 2) return {};
+
+  std::vector<const ForNode*> steps(loops.begin() + first_pass,
+                                    loops.begin() + first_tap);
+  steps.push_back(&rows);
+  const Var& panel = loops[first_pass - 1]->var;
+  VarMap later;
+  later[panel.get()] = Add(panel, Int(1));
+  return PlanRows(grid, *count * grid.rows, steps, [&](Expr number) {
+    const Expr row = TakeDigit(&number, Int(grid.rows));
+    later[rows.var.get()] = Add(rows.min, number);
+    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
+}
+
+}  // namespace kiln::lower

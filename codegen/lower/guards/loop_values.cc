@@ -1,0 +1,110 @@
+#include "kiln/codegen/lower/guards/loop_values.h"
+
+#include <algorithm>
+
+#include "kiln/ir/arith/interval.h"
+
+namespace kiln::lower {
+
+std::optional<Values> ValuesOf(const ForNode& loop, const FewerValues& fewer) {
+  if (auto found = fewer.find(loop.var.get()); found != fewer.end()) {
+    return found->second;
+  }
+  const int64_t* min = AsInt(loop.min);
+  const int64_t* extent = AsInt(loop.extent);
+  if (!min || !extent || *extent <= 0) return std::nullopt;
+  return Values{*min, *min + *extent - 1};
+}
+
+std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
+                               const FewerValues& fewer) {
+  for (const ForNode* loop : loops) {
+    if (loop->var.get() == e.get()) return ValuesOf(*loop, fewer);
+  }
+  const auto* node = e.As<BinaryNode>();
+  if (!node) return std::nullopt;
+  const int64_t* divisor = AsInt(node->b);
+  if (!divisor || *divisor <= 0) return std::nullopt;
+  const std::optional<Values> a = ValuesIn(node->a, loops, fewer);
+  if (e.kind() == ExprKind::kFloorDiv) {
+    if (!a) return std::nullopt;
+    return Values{FloorQuotient(a->first, *divisor),
+                  FloorQuotient(a->last, *divisor)};
+  }
+  if (e.kind() != ExprKind::kFloorMod) return std::nullopt;
+  if (a && a->first >= 0 && a->last < *divisor) return a;
+  return Values{0, *divisor - 1};
+}
+
+std::optional<Linear> Extreme(const Linear& form, const LoopStack& loops,
+                              size_t from, int sign, const FewerValues& fewer) {
+  Linear out;
+  out.constant = form.constant;
+  for (const Term& term : form.terms) {
+    const auto* var = term.atom.As<VarNode>();
+    auto binds = [&](const ForNode* loop) { return loop->var.get() == var; };
+    auto loop = std::find_if(loops.begin() + from, loops.end(), binds);
+    std::optional<Values> values;
+    if (loop != loops.end()) {
+      values = ValuesOf(**loop, fewer);
+      if (!values) return std::nullopt;
+    } else if (from == 0) {
+      values = ValuesIn(term.atom, loops, fewer);
+    }
+    if (!values) {
+      out.terms.push_back(term);
+      continue;
+    }
+    const bool low = (term.coefficient > 0) == (sign > 0);
+    out.AddConstant(low ? values->first : values->last, term.coefficient);
+  }
+  return out.ok ? std::make_optional(std::move(out)) : std::nullopt;
+}
+
+namespace {
+
+// The values that form >= 0 leaves to `term`; nullopt when it leaves all, or
+// none.
+std::optional<Values> ValuesLeft(const Linear& form, const Term& term,
+                                 const LoopStack& loops,
+                                 const FewerValues& fewer) {
+  Linear most_rest;
+  most_rest.constant = form.constant;
+  for (const Term& other : form.terms) {
+    if (&other == &term) continue;
+    const std::optional<Values> values = ValuesIn(other.atom, loops, fewer);
+    if (!values) return std::nullopt;
+    most_rest.AddConstant(other.coefficient > 0 ? values->last : values->first,
+                          other.coefficient);
+  }
+  if (!most_rest.ok) return std::nullopt;
+  const std::optional<Values> all = ValuesIn(term.atom, loops, fewer);
+  if (!all) return std::nullopt;
+  Values left = *all;
+  if (term.coefficient > 0) {
+    left.first = std::max(left.first,
+                          -FloorQuotient(most_rest.constant, term.coefficient));
+  } else {
+    left.last = std::min(left.last,
+                         FloorQuotient(most_rest.constant, -term.coefficient));
+  }
+  const bool is_all = left.first == all->first && left.last == all->last;
+  if (left.first > left.last) return std::nullopt;
+  return is_all && left.first != left.last ? std::nullopt
+                                           : std::make_optional(left);
+}
+
+}  // namespace
+
+std::vector<AtomValues> ValuesWhere(const Linear& form, const LoopStack& loops,
+                                    const FewerValues& fewer) {
+  std::vector<AtomValues> found;
+  for (const Term& term : form.terms) {
+    if (auto values = ValuesLeft(form, term, loops, fewer)) {
+      found.push_back({term.atom, *values});
+    }
+  }
+  return found;
+}
+
+}  // namespace kiln::lower

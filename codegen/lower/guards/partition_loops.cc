@@ -1,0 +1,325 @@
+#include "kiln/codegen/lower/guards/partition_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kiln/codegen/lower/guards/condition.h"
+#include "kiln/codegen/lower/guards/condition_sites.h"
+#include "kiln/codegen/lower/guards/fold_known_conditions.h"
+#include "kiln/codegen/lower/guards/loop_values.h"
+#include "kiln/codegen/lower/guards/narrow_loop_ranges.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/same.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+using lower::AsCondition;
+using lower::AtomValues;
+using lower::Condition;
+using lower::ConditionSites;
+using lower::DoesNothing;
+using lower::Extreme;
+using lower::FewerValues;
+using lower::FindConditionSites;
+using lower::FoldKnownConditions;
+using lower::LoopStack;
+using lower::NarrowLoopRanges;
+using lower::Site;
+using lower::Test;
+using lower::Values;
+using lower::ValuesOf;
+using lower::ValuesWhere;
+
+// The statement count after unrolling.
+int64_t UnrolledSize(const Stmt& s) {
+  if (s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate) return 1;
+  int64_t size = 0;
+  ForEachChild(s, [&](const Stmt& child) { size += UnrolledSize(child); });
+  const auto* loop = s.As<ForNode>();
+  const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
+  if (extent && loop->for_kind == ForKind::kUnrolled) size *= *extent;
+  return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
+}
+
+// The share of the iterations of `loops` in which form >= 0; 1 when unknown.
+double Coverage(const Linear& form, const LoopStack& loops,
+                const FewerValues& fewer) {
+  std::optional<Linear> low = Extreme(form, loops, 0, 1, fewer);
+  std::optional<Linear> high = Extreme(form, loops, 0, -1, fewer);
+  if (!low || !high || !low->is_constant() || !high->is_constant()) return 1;
+  if (low->constant >= 0) return 1;
+  if (high->constant < 0) return 0;
+  return (high->constant + 1.0) / (high->constant - 1.0 * low->constant + 1.0);
+}
+
+// The values of conjuncts.
+using Known = std::unordered_map<const ExprNode*, bool>;
+
+// A part of the iterations of one loop body in which conditions are known.
+struct Interior {
+  Linear margin;  // negative in the border
+  Expr guard;     // margin >= 0
+  Known known;    // conjuncts in it
+};
+
+class Partitioner {
+ public:
+  explicit Partitioner(const Stmt& body) : size_(UnrolledSize(body)) {}
+  Stmt Run(const Stmt& s);
+
+ private:
+  Stmt RunFor(const ForNode& loop);
+  Stmt RunBody(const Stmt& body);
+  Stmt RunPiece(const Stmt& piece);
+  bool HasMixedParts(const Stmt& body) const;
+  Known CertainIn(const Stmt& body) const;
+  Stmt RunWhere(const Linear& form, Stmt piece);
+  Stmt Separate(const Stmt& body, const Interior& interior);
+  std::vector<Interior> FindInteriors(const Stmt& body) const;
+  bool IsTried(const Expr& guard) const;
+  std::optional<Linear> MarginOf(
+      const Site& site, const std::unordered_set<const VarNode*>& lets) const;
+
+  LoopStack loops_;
+  FewerValues fewer_;        // in the piece at hand
+  std::vector<Expr> tried_;  // guards that a border copy is the else-branch of
+  int64_t size_;
+};
+
+Expr NonNegative(const Linear& form) {
+  return LE(Int(0), IndexNormalizer().Build(form));
+}
+
+// A form of the loops so far; where it is not negative, the conjunct is true
+// (an equality: false) for all iterations of the loops inside. Nullopt when
+// there is none that covers enough.
+std::optional<Linear> Partitioner::MarginOf(
+    const Site& site, const std::unordered_set<const VarNode*>& lets) const {
+  std::optional<Condition> condition = AsCondition(site.conjunct);
+  if (!condition || site.loops.size() == loops_.size() ||
+      !lower::IsSafeAnywhere(site.conjunct)) {
+    return std::nullopt;
+  }
+  const Linear& form = condition->form;
+  auto is_inner = [&](const VarNode* var) {
+    return lets.count(var) ||
+           std::any_of(
+               site.loops.begin() + loops_.size(), site.loops.end(),
+               [&](const ForNode* loop) { return loop->var.get() == var; });
+  };
+  if (form.HidesVar(is_inner)) return std::nullopt;
+  for (const Term& term : form.terms) {
+    if (lets.count(term.atom.As<VarNode>())) return std::nullopt;
+    // Remainders that must vanish do so now and then, not in an interior.
+    if (condition->test == Test::kZero &&
+        term.atom.kind() == ExprKind::kFloorMod) {
+      return std::nullopt;
+    }
+  }
+  std::optional<Linear> least =
+      Extreme(form, site.loops, loops_.size(), 1, fewer_);
+  if (!least || least->is_constant()) return std::nullopt;
+  if (condition->test == Test::kZero) least->AddConstant(-1);  // form > 0
+  if (Coverage(*least, loops_, fewer_) <
+      0.5 * Coverage(form, site.loops, fewer_)) {
+    return std::nullopt;
+  }
+  return least;
+}
+
+bool Partitioner::IsTried(const Expr& guard) const {
+  return std::any_of(tried_.begin(), tried_.end(),
+                     [&](const Expr& g) { return SameExpr(g, guard); });
+}
+
+std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
+  const ConditionSites conditions = FindConditionSites(body, loops_);
+  std::unordered_set<const ExprNode*> refused;
+  std::unordered_map<const ExprNode*, Expr> guard_of;
+  std::vector<Interior> found;
+  for (const Site& site : conditions.sites) {
+    std::optional<Linear> margin = MarginOf(site, conditions.lets);
+    const Expr guard = margin ? NonNegative(*margin) : Expr();
+    if (!guard || IsTried(guard)) {
+      refused.insert(site.conjunct.get());
+      continue;
+    }
+    auto same = [&](const Interior& x) { return SameExpr(x.guard, guard); };
+    auto at = std::find_if(found.begin(), found.end(), same);
+    if (at == found.end()) at = found.insert(at, {*margin, guard, {}});
+    at->known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
+    auto [owner, is_new] = guard_of.emplace(site.conjunct.get(), at->guard);
+    if (!is_new && owner->second != at->guard) {
+      refused.insert(site.conjunct.get());
+    }
+  }
+  // A node may stand at several sites: what is known has to hold at all.
+  for (Interior& interior : found) {
+    for (const ExprNode* conjunct : refused) interior.known.erase(conjunct);
+  }
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [](const Interior& x) { return x.known.empty(); }),
+              found.end());
+  return found;
+}
+
+Stmt ResolveKnown(const Stmt& body, const Known& known) {
+  return FoldKnownConditions(body, [&](const Expr& e) {
+    auto found = known.find(e.get());
+    return found == known.end() ? Expr() : Bool(found->second);
+  });
+}
+
+Stmt ResolvePins(const Stmt& body, const std::vector<AtomValues>& pins) {
+  return FoldKnownConditions(body, [&](const Expr& e) {
+    for (const AtomValues& pin : pins) {
+      if (SameExpr(e, pin.atom)) return Int(pin.values.first);
+    }
+    return Expr();
+  });
+}
+
+// The form that is negative where `form` is not.
+Linear Negated(Linear form) {
+  for (Term& term : form.terms) term.coefficient *= -1;
+  form.constant = -form.constant - 1;
+  return form;
+}
+
+// Whether the conjunct holds in all iterations of the loops around it, or in
+// none.
+std::optional<bool> CertainAt(const Site& site, const FewerValues& fewer) {
+  const std::optional<Condition> condition = AsCondition(site.conjunct);
+  if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
+  const auto low = Extreme(condition->form, site.loops, 0, 1, fewer);
+  const auto high = Extreme(condition->form, site.loops, 0, -1, fewer);
+  if (low && low->is_constant() && low->constant >= 0) return true;
+  if (high && high->is_constant() && high->constant < 0) return false;
+  return std::nullopt;
+}
+
+// Conjuncts with one value at all their sites.
+Known Partitioner::CertainIn(const Stmt& body) const {
+  Known known;
+  std::unordered_set<const ExprNode*> refused;
+  const ConditionSites conditions = FindConditionSites(body, loops_);
+  for (const Site& site : conditions.sites) {
+    const std::optional<bool> value = CertainAt(site, fewer_);
+    const bool is_same =
+        value &&
+        known.emplace(site.conjunct.get(), *value).first->second == *value;
+    if (!is_same) refused.insert(site.conjunct.get());
+  }
+  for (const ExprNode* conjunct : refused) known.erase(conjunct);
+  return known;
+}
+
+// Of a piece, what runs where form >= 0, decided as far as that allows.
+Stmt Partitioner::RunWhere(const Linear& form, Stmt piece) {
+  const FewerValues before = fewer_;
+  std::vector<AtomValues> pins;
+  for (const AtomValues& found : ValuesWhere(form, loops_, fewer_)) {
+    if (found.values.first == found.values.last) {
+      pins.push_back(found);
+    } else if (const auto* var = found.atom.As<VarNode>()) {
+      fewer_[var] = found.values;
+    }
+  }
+  if (!pins.empty()) piece = ResolvePins(piece, pins);
+  piece = NarrowLoopRanges(piece, loops_, fewer_);
+  const Known known = CertainIn(piece);
+  if (!known.empty()) piece = ResolveKnown(piece, known);
+  Stmt out = RunPiece(piece);
+  fewer_ = before;
+  return out;
+}
+
+Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
+  Stmt inside = RunWhere(interior.margin, ResolveKnown(body, interior.known));
+  tried_.push_back(interior.guard);
+  Stmt border = RunWhere(Negated(interior.margin), body);
+  tried_.pop_back();
+  if (DoesNothing(border)) return MakeIf(interior.guard, std::move(inside));
+  return MakeIf(interior.guard, std::move(inside), std::move(border));
+}
+
+// One piece of a loop body, separated if it has an interior.
+Stmt Partitioner::RunPiece(const Stmt& piece) {
+  const int64_t size = UnrolledSize(piece);
+  if (size_ + size > kMaxPartitionedStatements) return Run(piece);
+  const std::vector<Interior> interiors = FindInteriors(piece);
+  if (interiors.empty()) return Run(piece);
+  size_ += size;
+  return Separate(piece, interiors.front());
+}
+
+// Statements without border conditions are not copied for the sake of those
+// with them. Where all have some, allocations around them are copied too, so
+// that the interior has storage of its own.
+Stmt Partitioner::RunBody(const Stmt& body) {
+  if (const auto* node = body.As<AllocateNode>()) {
+    if (HasMixedParts(node->body)) {
+      return MakeAllocate(node->buffer, RunBody(node->body), node->is_view,
+                          node->annotations);
+    }
+  }
+  const auto* seq = body.As<SeqNode>();
+  if (!seq || !HasMixedParts(body)) return RunPiece(body);
+  std::vector<Stmt> out, run;
+  auto flush = [&] {
+    if (!run.empty()) out.push_back(RunPiece(MakeSeq(std::move(run))));
+    run.clear();
+  };
+  for (const Stmt& part : seq->stmts) {
+    if (!FindInteriors(part).empty()) {
+      run.push_back(part);
+      continue;
+    }
+    flush();
+    out.push_back(Run(part));
+  }
+  flush();
+  return MakeSeq(std::move(out));
+}
+
+// Whether some statements of the body have an interior and others not.
+bool Partitioner::HasMixedParts(const Stmt& body) const {
+  if (const auto* node = body.As<AllocateNode>()) {
+    return HasMixedParts(node->body);
+  }
+  const auto* seq = body.As<SeqNode>();
+  if (!seq) return false;
+  size_t count = 0;
+  for (const Stmt& part : seq->stmts) {
+    count += !FindInteriors(part).empty();
+  }
+  return count > 0 && count < seq->stmts.size();
+}
+
+Stmt Partitioner::RunFor(const ForNode& loop) {
+  loops_.push_back(&loop);
+  ForFields fields = loop.fields();
+  const bool may_separate =
+      loop.for_kind != ForKind::kVectorized && !IsOne(loop.extent);
+  fields.body = may_separate ? RunBody(loop.body) : Run(loop.body);
+  loops_.pop_back();
+  return fields.body == loop.body ? Stmt(&loop) : MakeFor(std::move(fields));
+}
+
+Stmt Partitioner::Run(const Stmt& s) {
+  if (const auto* loop = s.As<ForNode>()) return RunFor(*loop);
+  return MapChildren(s, [&](const Stmt& child) { return Run(child); });
+}
+
+}  // namespace
+
+absl::StatusOr<Function> PartitionLoops(Function f) {
+  f.body = Partitioner(f.body).Run(f.body);
+  return f;
+}
+
+}  // namespace kiln

@@ -1,0 +1,107 @@
+#include "kiln/codegen/lower/guards/partition_loops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
+#include "kiln/codegen/lower/sample_programs.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+std::string Print(const Function& f) {
+  Module module;
+  module.functions.push_back(f);
+  return PrintModule(module);
+}
+
+// The function after partition, which means the same.
+Function Partitioned(const std::string& loops) {
+  const std::string text = R"(
+@T.prim_func
+def main(A: T.Buffer((64, 8), "float32"), B: T.Buffer((8, 8), "float32"),
+         C: T.Buffer((64,), "float32")):
+)" + loops;
+  absl::StatusOr<Module> module = ParseModule("m.py", text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  absl::StatusOr<Function> hoisted = HoistInvariantIfs(module->functions[0]);
+  EXPECT_TRUE(hoisted.ok());
+  absl::StatusOr<Function> out = PartitionLoops(*hoisted);
+  EXPECT_TRUE(out.ok());
+  KILN_EXPECT_OK(lower::CompareMeaning(module->functions[0], *out, 3));
+  return *out;
+}
+
+// The conditions inside loops over `var`.
+int ConditionsInside(const Function& f, const std::string& var) {
+  int count = 0;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    if (!loop || loop->var->name != var) return true;
+    Visit(loop->body, [&](const Stmt& inner) {
+      count += inner.kind() == StmtKind::kIf;
+      return true;
+    });
+    return false;
+  });
+  return count;
+}
+
+// A row of pixels in tiles of some width, three taps each, with padding.
+std::string PaddedRow(int pixels, int tile) {
+  const std::string width = std::to_string(pixels), step = std::to_string(tile);
+  const std::string w = "wo * " + step + " + wi";
+  return "    for wo, r in T.grid(" +
+         std::to_string((pixels + tile - 1) / tile) +
+         ", 3):\n"
+         "        for k in range(8):\n"
+         "            for wi in T.unroll(" +
+         step +
+         "):\n"
+         "                if " +
+         w + " < " + width + " and 1 <= " + w + " + r and " + w + " + r < " +
+         std::to_string(pixels + 1) +
+         ":\n"
+         "                    C[" +
+         w + "] = C[" + w + "] + A[" + w + " + r - 1, k] * B[r, k]\n";
+}
+
+TEST(PartitionLoopsTest, TilesAtTheEndAndOnPaddingHaveNoConditionsInside) {
+  for (int pixels : {5, 6, 7, 9, 14, 30}) {
+    for (int tile : {2, 3, 4, 7}) {
+      const Function f = Partitioned(PaddedRow(pixels, tile));
+      EXPECT_EQ(ConditionsInside(f, "k"), 0) << pixels << " by " << tile << "\n"
+                                             << Print(f);
+    }
+  }
+}
+
+TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
+  Visit(Partitioned(PaddedRow(7, 2)).body, [&](const Stmt& s) {
+    EXPECT_NE(s.kind(), StmtKind::kEvaluate);
+    return true;
+  });
+}
+
+// The divisor is 0 where the outer condition fails; Partitioned() runs both.
+TEST(PartitionLoopsTest, ADivisionThatAConditionGuardsStaysBehindIt) {
+  const Function f = Partitioned(R"(
+    for p in range(16):
+        for k in range(8):
+            if 3 < p:
+                for v in range(4):
+                    if v < 40 // (p - 3):
+                        C[p] = C[p] + A[p + v, k]
+)");
+  EXPECT_GT(ConditionsInside(f, "p"), 0);
+}
+
+}  // namespace
+}  // namespace kiln

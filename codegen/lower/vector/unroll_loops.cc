@@ -1,0 +1,190 @@
+#include "kiln/codegen/lower/vector/unroll_loops.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kiln/base/lowering_policy.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/tensor/automatic.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 4;
+
+// What a statement is once unrolled.
+struct Size {
+  int64_t steps = 0;      // stores and calls
+  bool has_loop = false;  // a loop stays in it
+};
+
+int64_t Times(int64_t a, int64_t b) {
+  return b != 0 && a > kMany / b ? kMany : a * b;
+}
+
+class Unroller {
+ public:
+  // Serial loops of up to `unasked` steps are unrolled though nobody asked.
+  explicit Unroller(int64_t unasked) : unasked_(unasked) {}
+  Stmt Run(const Stmt& s);
+
+ private:
+  Stmt RunFor(const ForNode& loop);
+  Stmt RunIf(const IfNode& node);
+  Stmt RunSeq(const SeqNode& seq);
+  Stmt Repeat(const ForNode& loop, int64_t min, int64_t count);
+  Stmt KeepLoop(const ForNode& loop, Expr min, Expr extent);
+  Size SizeOf(const Stmt& s, int64_t max_step) const;
+  Size SizeOfFor(const ForNode& loop, int64_t max_step) const;
+  bool Afford(const ForNode& loop, int64_t steps);
+  static bool Unrolls(const ForNode& loop, Size body, int64_t count,
+                      int64_t max_step);
+  int64_t MaxStep(const ForNode& loop, int64_t outer) const;
+
+  const int64_t unasked_;
+  IndexNormalizer normalizer_;
+  int depth_ = 0;
+  int64_t max_step_ = unasked_;
+  bool is_counted_ = false;  // what is emitted now is in `emitted_` already
+  int64_t emitted_ = 0;      // statements that unrolled loops have become
+};
+
+int64_t Unroller::MaxStep(const ForNode& loop, int64_t outer) const {
+  auto found = loop.annotations.find("pragma_auto_unroll_max_step");
+  if (found == loop.annotations.end() || !found->second.expr()) return outer;
+  const int64_t* value = AsInt(*found->second.expr());
+  return value ? std::max(*value, unasked_) : outer;
+}
+
+bool Unroller::Unrolls(const ForNode& loop, Size body, int64_t count,
+                       int64_t max_step) {
+  if (loop.for_kind == ForKind::kUnrolled) return true;
+  return loop.for_kind == ForKind::kSerial && !body.has_loop &&
+         Times(body.steps, count) <= max_step;
+}
+
+Size Unroller::SizeOfFor(const ForNode& loop, int64_t max_step) const {
+  max_step = MaxStep(loop, max_step);
+  const Size body = SizeOf(loop.body, max_step);
+  const int64_t* count = AsInt(loop.extent);
+  if (count && *count == 1) return body;
+  if (count && Unrolls(loop, body, *count, max_step)) {
+    return {Times(body.steps, *count), body.has_loop};
+  }
+  return {body.steps, true};
+}
+
+Size Unroller::SizeOf(const Stmt& s, int64_t max_step) const {
+  if (const auto* loop = s.As<ForNode>()) return SizeOfFor(*loop, max_step);
+  Size size;
+  const bool is_leaf =
+      s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate;
+  size.steps = is_leaf ? 1 : 0;
+  ForEachChild(s, [&](const Stmt& child) {
+    const Size part = SizeOf(child, max_step);
+    size.steps = std::min(kMany, size.steps + part.steps);
+    size.has_loop |= part.has_loop;
+  });
+  return size;
+}
+
+Stmt Unroller::Repeat(const ForNode& loop, int64_t min, int64_t count) {
+  std::vector<Stmt> copies;
+  copies.reserve(count);
+  for (int64_t i = 0; i < count; ++i) {
+    normalizer_.Bind(loop.var.get(), Int(min + i));
+    copies.push_back(Run(loop.body));
+  }
+  normalizer_.Bind(loop.var.get(), nullptr);
+  return MakeSeq(std::move(copies));
+}
+
+Stmt Unroller::KeepLoop(const ForNode& loop, Expr min, Expr extent) {
+  normalizer_.SetDepth(loop.var.get(), ++depth_);
+  Stmt body = Run(loop.body);
+  --depth_;
+  ForFields fields = loop.fields();
+  fields.min = std::move(min);
+  fields.extent = std::move(extent);
+  fields.body = std::move(body);
+  if (fields.for_kind == ForKind::kUnrolled) {
+    fields.for_kind = ForKind::kSerial;
+  }
+  return MakeFor(std::move(fields));
+}
+
+// Whether the limit allows `loop` to become `steps` statements. The size of an
+// unrolled loop holds those of the loops inside whose extents were known.
+bool Unroller::Afford(const ForNode& loop, int64_t steps) {
+  if (is_counted_ && AsInt(loop.extent)) return true;
+  if (emitted_ + steps > kMaxUnrolledStatements) return false;
+  emitted_ += steps;
+  is_counted_ = true;
+  return true;
+}
+
+Stmt Unroller::RunFor(const ForNode& loop) {
+  Expr min = normalizer_.Run(loop.min), extent = normalizer_.Run(loop.extent);
+  const int64_t* count = AsInt(extent);
+  const int64_t* first = AsInt(min);
+  if (count && *count <= 0) return MakeEvaluate(Int(0));
+  const int64_t outer_max_step = max_step_;
+  const bool outer_is_counted = is_counted_;
+  max_step_ = MaxStep(loop, max_step_);
+  Stmt result;
+  if (count && *count == 1) {
+    normalizer_.Bind(loop.var.get(), min);
+    result = Run(loop.body);
+    normalizer_.Bind(loop.var.get(), nullptr);
+  } else if (count && first) {
+    const Size body = SizeOf(loop.body, max_step_);
+    if (Unrolls(loop, body, *count, max_step_) &&
+        Afford(loop, Times(body.steps, *count))) {
+      result = Repeat(loop, *first, *count);
+    }
+  }
+  if (!result) result = KeepLoop(loop, min, extent);
+  max_step_ = outer_max_step;
+  is_counted_ = outer_is_counted;
+  return result;
+}
+
+Stmt Unroller::RunIf(const IfNode& node) {
+  const Expr condition = normalizer_.Run(node.condition);
+  const int64_t* known = AsInt(condition);
+  if (!known) {
+    return MakeIf(condition, Run(node.then_case),
+                  node.else_case ? Run(node.else_case) : nullptr);
+  }
+  if (*known) return Run(node.then_case);
+  return node.else_case ? Run(node.else_case) : MakeEvaluate(Int(0));
+}
+
+Stmt Unroller::RunSeq(const SeqNode& seq) {
+  std::vector<Stmt> stmts;
+  stmts.reserve(seq.stmts.size());
+  for (const Stmt& child : seq.stmts) {
+    Stmt stmt = Run(child);
+    const auto* evaluate = stmt.As<EvaluateNode>();
+    if (!evaluate || !AsInt(evaluate->value)) stmts.push_back(std::move(stmt));
+  }
+  return MakeSeq(std::move(stmts));
+}
+
+Stmt Unroller::Run(const Stmt& s) {
+  if (const auto* seq = s.As<SeqNode>()) return RunSeq(*seq);
+  if (const auto* loop = s.As<ForNode>()) return RunFor(*loop);
+  if (const auto* node = s.As<IfNode>()) return RunIf(*node);
+  Stmt own = MapExprs(s, [&](const Expr& e) { return normalizer_.Run(e); });
+  return MapChildren(own, [&](const Stmt& child) { return Run(child); });
+}
+
+}  // namespace
+
+absl::StatusOr<Function> UnrollLoops(Function f) {
+  f.body = Unroller(IsAuto(f) ? kImplicitSteps : 0).Run(f.body);
+  return f;
+}
+
+}  // namespace kiln

@@ -1,0 +1,269 @@
+// A convolution to three channels, for one: vectors run along the channels that
+// are summed up, for a tile of outputs at once:
+//
+//   parallel n, h; w outer:
+//     y, x, k outer:
+//       w inner, c (unrolled), lanes:  P[w, c, lane] += A[.., k] * B[y, x, c,
+//       k]
+//     w inner, c (unrolled):  C[w, c] = the sum of P[w, c, :]
+//
+// The last sums are marked with kLaneSums (ir/tensor/marks.h), for code
+// generation to do several at a time.
+#include "kiln/search/space/rule/skinny_dot.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/marks.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/vector_reduction.h"
+
+namespace kiln {
+namespace {
+
+constexpr double kSmall = 1 << 16;  // elements of an operand to lay out anew
+constexpr int64_t kFold = 4;        // lanes that are summed up one by one
+constexpr size_t kLoopsAround = 2;  // the blocks of a tile
+
+int LastReduction(const BlockInfo& info) {
+  int last = -1;
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    if (info.axes[i].reduce) last = static_cast<int>(i);
+  }
+  return last;
+}
+
+// The axis of the rows of a tile: the one next to the columns in the output
+// along which operands move evenly; -1: none.
+int RowAxis(const BlockInfo& info) {
+  int row = -1;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    if (axis.reduce || axis.write_dim < 0 || i == info.ContiguousAxis()) {
+      continue;
+    }
+    const bool even = std::all_of(
+        info.reads.begin(), info.reads.end(),
+        [&](const ReadInfo& read) { return read.strides[i].has_value(); });
+    if (!even || axis.extent < 4) continue;
+    if (row < 0 || axis.write_dim > info.axes[row].write_dim) row = i;
+  }
+  return row;
+}
+
+bool WritesEachAxis(const BlockInfo& info) {
+  return std::all_of(
+      info.axes.begin(), info.axes.end(), [](const AxisInfo& axis) {
+        return axis.reduce || axis.write_dim >= 0 || axis.extent == 1;
+      });
+}
+
+class Dots {
+ public:
+  Dots(Schedule sch, const BlockInfo& info, const RuleContext& context)
+      : sch_(std::move(sch)),
+        info_(info),
+        context_(context),
+        column_(info.ContiguousAxis()),
+        row_(RowAxis(info)),
+        last_(LastReduction(info)) {}
+
+  absl::StatusOr<Schedule> Run() {
+    KILN_ASSIGN_OR_RETURN(
+        sums_, sch_.GetBlock(info_.name, FunctionOf(sch_, context_).name));
+    KILN_RETURN_IF_ERROR(LayOut());
+    KILN_RETURN_IF_ERROR(MakeCopy());
+    KILN_RETURN_IF_ERROR(Factor(last_, context_.registers.Floats()));
+    KILN_RETURN_IF_ERROR(FactorLanes());
+    KILN_ASSIGN_OR_RETURN(const Rv tile, TileCopy());
+    KILN_RETURN_IF_ERROR(sch_.ComputeAt(sums_, tile, true));
+    for (size_t i = partial_.size(); i-- > 0;) {
+      KILN_RETURN_IF_ERROR(sch_.ComputeAt(partial_[i], tile, true));
+      KILN_RETURN_IF_ERROR(sch_.SetScope(partial_[i], 0, "local"));
+    }
+    KILN_RETURN_IF_ERROR(Order(partial_[0], /*is_first=*/true));
+    for (size_t i = 1; i < partial_.size(); ++i) {
+      KILN_RETURN_IF_ERROR(Order(partial_[i], /*is_first=*/false));
+    }
+    KILN_RETURN_IF_ERROR(Order(sums_, /*is_first=*/false));
+    KILN_RETURN_IF_ERROR(sch_.Annotate(sums_, kLaneSums, true));
+    return sch_;
+  }
+
+ private:
+  // Operands whose elements along the last reduction stand apart, so that they
+  // do not.
+  absl::Status LayOut() {
+    for (const ReadInfo& read : info_.reads) {
+      if (!read.Uses(last_) || read.strides[last_] == 1.0) continue;
+      KILN_ASSIGN_OR_RETURN(const int dim, DimOf(read));
+      KILN_ASSIGN_OR_RETURN(const Rv copy,
+                            sch_.CacheRead(sums_, read.index, "global"));
+      IndexMap map;
+      for (int i = 0; i < read.dims(); ++i) {
+        map.inputs.push_back(Var("d" + std::to_string(i)));
+        if (i != dim) map.outputs.push_back(map.inputs.back());
+      }
+      map.outputs.push_back(map.inputs[dim]);
+      KILN_RETURN_IF_ERROR(
+          sch_.TransformLayout(copy, Schedule::Side::kWrite, 0, map));
+      if (!read.layout_free) continue;
+      KILN_RETURN_IF_ERROR(sch_.Annotate(copy, kLayoutPreparation, true));
+    }
+    return absl::OkStatus();
+  }
+
+  // The dimension that the last reduction indexes alone.
+  absl::StatusOr<int> DimOf(const ReadInfo& read) const {
+    const Function& f = FunctionOf(sch_, context_);
+    const std::optional<Path> path = FindBlock(f, sch_.Value(sums_));
+    const BlockNode& block = *path->realize()->block;
+    for (int d = 0; d < read.dims(); ++d) {
+      const Expr& index = block.reads[read.index].region[d].min;
+      if (index.get() == block.iters[last_].var.get()) return d;
+    }
+    return absl::FailedPreconditionError("no dimension to move");
+  }
+
+  // Sums go to their places by a copy, or by a consumer that can do it.
+  absl::Status MakeCopy() {
+    KILN_ASSIGN_OR_RETURN(copy_, sch_.CacheWrite(sums_, 0, "local"));
+    if (info_.consumers.size() != 1) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
+                          sch_.GetConsumers(copy_));
+    if (consumers.size() != 1) return absl::OkStatus();
+    context_.WentOn("the consumer in place of a copy",
+                    sch_.ReverseComputeInline(consumers[0]));
+    return absl::OkStatus();
+  }
+
+  // Cuts `width` steps off the loop at position `at`, which become the last
+  // dimension of partial sums.
+  absl::Status Factor(int at, int64_t width) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                          sch_.Split(loops[at], {Arg(), width}));
+    KILN_ASSIGN_OR_RETURN(const Rv made,
+                          sch_.Rfactor(parts[1], info_.write_dims));
+    partial_.push_back(made);
+    return absl::OkStatus();
+  }
+
+  absl::Status FactorLanes() {
+    if (context_.registers.Floats() <= kFold) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
+    return Factor(static_cast<int>(loops.size()) - 1, kFold);
+  }
+
+  // Rows of a tile whose accumulators leave a few registers.
+  absl::StatusOr<Rv> SampleRows() {
+    const int64_t columns = info_.axes[column_].extent;
+    std::vector<int64_t> rows;
+    for (const int64_t r : {2, 4, 8, 16}) {
+      const bool fits = r * columns + columns < context_.registers.ForTiles();
+      if (fits && r <= info_.axes[row_].extent) rows.push_back(r);
+    }
+    if (rows.empty()) return absl::FailedPreconditionError("too wide a tile");
+    return sch_.SampleCategorical(
+        rows, std::vector<double>(rows.size(), 1.0 / rows.size()));
+  }
+
+  // The loop of the tile: its rows and columns are inside, unrolled.
+  absl::StatusOr<Rv> TileCopy() {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(copy_));
+    if (static_cast<int>(loops.size()) != info_.write_dims) {
+      return absl::FailedPreconditionError("a copy of other dimensions");
+    }
+    const int row = info_.axes[row_].write_dim;
+    const int column = info_.axes[column_].write_dim;
+    KILN_ASSIGN_OR_RETURN(const Rv count, SampleRows());
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+                          sch_.Split(loops[row], {Arg(), count}));
+    std::vector<Rv> outer;
+    for (int d = 0; d < info_.write_dims; ++d) {
+      if (d != row && d != column) outer.push_back(loops[d]);
+    }
+    if (outer.empty()) return absl::FailedPreconditionError("only one row");
+    std::vector<Rv> order = outer;
+    order.insert(order.end(), {rows[0], rows[1], loops[column]});
+    KILN_RETURN_IF_ERROR(sch_.Reorder(order));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(loops[column]));
+    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
+    KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
+    return rows[0];
+  }
+
+  // Lanes innermost. The first sums run through all reductions while a tile of
+  // them is in registers; the others add up lanes, output by output.
+  absl::Status Order(Rv block, bool is_first) {
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<IterLoop> iters,
+        LoopsOfIters(&sch_, context_.function, block, kLoopsAround));
+    const bool has_lanes = !(block == sums_);
+    std::vector<Rv> spatial, reduce;
+    for (size_t i = has_lanes ? 1 : 0; i < iters.size(); ++i) {
+      if (!iters[i].loop) continue;
+      (iters[i].reduce ? reduce : spatial).push_back(*iters[i].loop);
+    }
+    if (reduce.empty()) return absl::FailedPreconditionError("no reduction");
+    std::vector<Rv> order = is_first ? reduce : spatial;
+    const std::vector<Rv>& inner = is_first ? spatial : reduce;
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (has_lanes) {
+      if (!iters[0].loop) return absl::FailedPreconditionError("no lanes");
+      order.push_back(*iters[0].loop);
+    }
+    if (order.size() > 1) KILN_RETURN_IF_ERROR(sch_.Reorder(order));
+    if (has_lanes) KILN_RETURN_IF_ERROR(sch_.Vectorize(order.back()));
+    for (const Rv loop : spatial) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+    if (!is_first) {
+      for (const Rv loop : reduce) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+    }
+    // Where conditions stand in the way, sums start in their loops.
+    context_.WentOn("a start of sums before their loops",
+                    sch_.DecomposeReduction(block, reduce[0]).status());
+    return absl::OkStatus();
+  }
+
+  Schedule sch_;
+  const BlockInfo& info_;
+  const RuleContext& context_;
+  const int column_, row_, last_;
+  Rv sums_, copy_;
+  std::vector<Rv> partial_;
+};
+
+}  // namespace
+
+bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
+  const int column = info.ContiguousAxis(), last = LastReduction(info);
+  if (!info.has_init || column < 0 || last < 0) return false;
+  if (info.axes[column].extent >= lanes / 4) return false;
+  if (info.axes[last].extent % lanes != 0) return false;
+  if (!WritesEachAxis(info)) return false;
+  bool contiguous = false;
+  for (const ReadInfo& read : info.reads) {
+    if (!read.strides[last].has_value()) return false;
+    const bool along = read.strides[last] == 1.0;
+    if (read.Uses(last) && !along && read.elements > kSmall) return false;
+    contiguous |= along;
+  }
+  return contiguous;
+}
+
+std::vector<Schedule> SkinnyDot(const Schedule& sch, const std::string& block,
+                                const RuleContext& context) {
+  const auto info = DescribeBlock(FunctionOf(sch, context), block);
+  if (!info || !SuitsSkinnyDot(*info, context.registers.Floats())) return {};
+  if (RowAxis(*info) < 0) return {};
+  return OnlyWay(Dots(sch, *info, context).Run(), context);
+}
+
+}  // namespace kiln

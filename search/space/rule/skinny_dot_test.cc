@@ -1,0 +1,50 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/ir/te/workloads.h"
+#include "kiln/schedule/trace/print.h"
+#include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<Schedule> Dots(const char* workload) {
+  return ApplyRule(SkinnyDot, *MakeWorkload(workload), "conv2d_nhwc");
+}
+
+TEST(SkinnyDotTest, VectorsRunAlongChannelsThatAreSummedUp) {
+  const Module module = *MakeWorkload("c2d:6,9,32,3,3,1,0");
+  const auto made = ApplyRule(SkinnyDot, module, "conv2d_nhwc");
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
+  }
+}
+
+TEST(SkinnyDotTest, TransposedConvolutionsToFewChannelsAreDotsByPhases) {
+  const Module module = *MakeWorkload("t2d:4,5,16,3,4,2,1");
+  const std::vector<ScheduleRule> rules =
+      RulesNamed({"pad-columns", "polyphase", "skinny-dot"});
+  const auto made = ApplyRules(module, rules, RuleContext());
+  ASSERT_EQ(made.size(), 2u) << "with a padded output, and with dots";
+  EXPECT_THAT(ToText(made[1].trace()), HasSubstr("sch.rfactor"));
+  ExpectSameMeaning(module, {made[1]});
+}
+
+TEST(SkinnyDotTest, OutputsThatFillVectorsAreLeftAlone) {
+  EXPECT_TRUE(Dots("c2d:6,9,32,4,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,32,32,3,1,0").empty());
+}
+
+TEST(SkinnyDotTest, ShortOrRaggedSumsAreLeftAlone) {
+  EXPECT_TRUE(Dots("c2d:6,9,8,3,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,24,3,3,1,0").empty());
+}
+
+}  // namespace
+}  // namespace kiln
