@@ -1,3 +1,15 @@
+// All three plans are shares of one count. The rows of vectors that the next
+// panel, the next block or the next copy reads have numbers, and so have the
+// steps of the loops that run before it does. Each step takes its share of the
+// numbers, in order, and turns a number into a place: its digits are the
+// iteration of the loops that will read it, and the row of the grid there.
+//
+//   for j in 16, i in 8, k in 512: reads 3 vectors at j*24576 + k*48
+//     512 rows of 3 vectors are next, 8 passes of 512 steps come before: every
+//     8th step asks for one row, in step (i, k) that of number i*64 + k//8
+//
+// Vectors next to each other are asked for together. Steps beyond the last
+// number take it again.
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Plans are counted out: over all steps that ask, what is asked for has to be
+// what is read next, no more and no less. Nests are small, with extents that no
+// share divides.
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 
 #include <set>

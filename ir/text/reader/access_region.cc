@@ -187,6 +187,11 @@ void Collector::TouchSource(std::vector<Touched>& list, const Buffer& buffer,
 }
 
 void Collector::Walk(const Expr& e) {
+  const auto* hint = e.As<CallNode>();
+  if (const auto* element = hint ? PrefetchedElement(*hint) : nullptr) {
+    for (const Expr& index : element->indices) Walk(index);
+    return;
+  }
   Visit(e, [&](const Expr& part) {
     if (const auto* load = part.As<LoadNode>()) {
       Touch(reads_, load->buffer, RegionOf(load->indices));

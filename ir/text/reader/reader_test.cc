@@ -495,6 +495,20 @@ def main(A: T.Buffer((4,), "float32")):
                        HasSubstr("takes 4 arguments")));
 }
 
+TEST(ReaderTest, ABlockReadsNothingForItsHintsButWhereTheyAre) {
+  const auto read = ParseFunction("hint.py", R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "int64")):
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            T.prefetch(T.address_of(A[X[vi] + 64]), 0, 3, 1)
+            A[vi] = T.float32(1)
+)");
+  KILN_ASSERT_OK(read.status());
+  EXPECT_THAT(PrintFunction(*read), HasSubstr("T.reads(X[vi])\n"));
+}
+
 absl::Status AfterAFunction(const std::string& lines) {
   return ParseModule("slip.py", R"(
 @T.prim_func
