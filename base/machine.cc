@@ -52,6 +52,7 @@ int64_t CacheBytes(int level, int name, int64_t fallback) {
 Machine NeoverseMachine() {
   Machine machine{.cpu = "Neoverse", .isa = "neon", .vectors = kNeonRegisters};
   machine.l1_ways = 4;
+  machine.l2_ways = 8;
   machine.levels[static_cast<int>(MemoryLevelId::kL1)].bytes = 64 << 10;
   machine.levels[static_cast<int>(MemoryLevelId::kL2)].bytes = 1 << 20;
   machine.levels[static_cast<int>(MemoryLevelId::kL3)].bytes = 32 << 20;
@@ -70,6 +71,8 @@ void ReadCaches(Machine* machine) {
       SystemValue(_SC_LEVEL1_DCACHE_LINESIZE, machine->line_bytes));
   machine->l1_ways =
       static_cast<int>(SystemValue(_SC_LEVEL1_DCACHE_ASSOC, machine->l1_ways));
+  machine->l2_ways =
+      static_cast<int>(SystemValue(_SC_LEVEL2_CACHE_ASSOC, machine->l2_ways));
 }
 
 Machine WithVectors(Machine machine, const VectorRegisters& vectors, bool fma) {

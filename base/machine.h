@@ -58,6 +58,7 @@ struct Machine {
   VectorRegisters vectors = kAvxRegisters;
   int line_bytes = 64;
   int l1_ways = 8;
+  int l2_ways = 16;
   // GFLOP/s of float32 multiply-adds (each counts 2): one core, all cores.
   double gflops = 50;
   double all_gflops = 50;
@@ -74,8 +75,8 @@ struct Machine {
 };
 
 // What is taken for an AArch64 server that is not at hand: Neoverse V1 and N2,
-// by Arm's reference manuals (64 KiB of L1 data cache in 4 ways, 1 MiB of L2),
-// and the 32 MiB of L3 of a Graviton 3. Rates are the default's.
+// by Arm's reference manuals (64 KiB of L1 data cache in 4 ways, 1 MiB of L2 in
+// 8), and the 32 MiB of L3 of a Graviton 3. Rates are the default's.
 Machine NeoverseMachine();
 
 // Sets name, sizes of caches, lines and ways to those of this machine's CPU,

@@ -22,6 +22,7 @@ TEST(MachineTest, CachesGrowWithTheirDistance) {
             machine.level(MemoryLevelId::kL1).bytes);
   EXPECT_GT(machine.line_bytes, 0);
   EXPECT_GT(machine.l1_ways, 0);
+  EXPECT_GT(machine.l2_ways, 0);
 }
 
 TEST(MachineTest, NarrowerRegistersDoLessAtATime) {

@@ -111,7 +111,7 @@ absl::StatusOr<int> Report() {
     options.against = report::CompareRuns(before, tasks);
   }
   options.title = absl::GetFlag(FLAGS_title);
-  options.registers = HostTarget().machine.vectors;
+  options.rules_for = HostTarget().machine;
   const std::string bench = absl::GetFlag(FLAGS_bench);
   if (!bench.empty()) {
     KILN_ASSIGN_OR_RETURN(options.peers,

@@ -44,7 +44,12 @@ std::string Target::ToString() const {
 }
 
 std::string Target::Fingerprint() const {
-  return absl::StrCat(triple, " ", cpu, " ", features);
+  const auto kib = [&](MemoryLevelId cache) {
+    return machine.level(cache).bytes >> 10;
+  };
+  return absl::StrCat(triple, " ", cpu, " ", features,
+                      " caches=", kib(MemoryLevelId::kL1), "K,",
+                      kib(MemoryLevelId::kL2), "K");
 }
 
 Target HostTarget() {

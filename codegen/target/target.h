@@ -36,7 +36,7 @@ struct Target {
   // matter; ParseTarget makes the same of it on this machine.
   std::string ToString() const;
   // What a measurement depends on, but for the number of cores in use:
-  // triple, CPU and features.
+  // triple, CPU, features and the caches that tiles are made for.
   std::string Fingerprint() const;
 };
 

@@ -45,6 +45,14 @@ TEST(TargetTest, CachesAreThoseOfThisMachine) {
   }
 }
 
+// What tiles are made for is part of what a measurement depends on.
+TEST(TargetTest, MachinesThatDifferInTheirCachesDiffer) {
+  const Target here = HostTarget();
+  Target other = here;
+  other.machine.levels[static_cast<int>(MemoryLevelId::kL2)].bytes *= 2;
+  EXPECT_NE(other.Fingerprint(), here.Fingerprint());
+}
+
 TEST(TargetTest, RefusesWhatItDoesNotKnow) {
   for (const char* text :
        {"", "cuda", "llvm -mcpu=z80", "llvm -num-cores=0",

@@ -10,7 +10,6 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kPageBytes = 4096;
-constexpr int kL2Ways = 16;
 
 class NestMaker {
  public:
@@ -226,8 +225,8 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
       static_cast<double>(machine_.level(MemoryLevelId::kL2).bytes);
   out.l1_bytes = CacheBytes(out.lines, rows, row_lines, row_stride,
                             l1 / machine_.l1_ways, line);
-  out.l2_bytes =
-      CacheBytes(out.lines, rows, row_lines, row_stride, l2 / kL2Ways, line);
+  out.l2_bytes = CacheBytes(out.lines, rows, row_lines, row_stride,
+                            l2 / machine_.l2_ways, line);
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "kiln/search/feature/summary.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rule_context.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
 
@@ -82,8 +83,7 @@ absl::StatusOr<DefaultSchedule> ScheduleByDefault(
     const Module& module, int function, const Machine& machine, int threads,
     ThreadPool* pool, const DefaultScheduleOptions& options) {
   TraceSpace space(module, function);
-  AddRuleSchedules(
-      CpuRules(), {.registers = machine.vectors, .function = function}, &space);
+  AddRuleSchedules(CpuRules(), RuleContextFor(machine, function), &space);
   if (space.size() == 0) {
     return Unchanged(module.functions[function], machine, threads);
   }

@@ -46,8 +46,7 @@ struct RuleVariant {
 // none of the rules' (a schedule from a file) have the rule "", and come last.
 // `refused` gets what the rules tried in vain.
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const VectorRegisters& registers,
-                                      RuleLog* refused);
+                                      const Machine& machine, RuleLog* refused);
 
 }  // namespace kiln::report
 

@@ -126,7 +126,7 @@ std::string RejectionText(const TaskData& task) {
 std::string RulesHtml(const TaskData& task, const PageOptions& options) {
   RuleLog refused;
   const std::vector<RuleVariant> variants =
-      RuleVariants(task, options.registers, &refused);
+      RuleVariants(task, options.rules_for, &refused);
   return RulesPanel(variants) + RefusalList(refused.refusals());
 }
 

@@ -16,7 +16,8 @@ namespace kiln::report {
 struct PageOptions {
   std::string title = "Tuning report";
   Machine machine;  // what predictions and roofs refer to
-  VectorRegisters registers = kAvx512Registers;  // the rules made tiles for
+  // What rules made tiles for.
+  Machine rules_for = {.vectors = kAvx512Registers};
   std::vector<PeerTime> peers;
   std::optional<RunComparison> against;  // with an earlier run
   std::string against_name;              // of that run, for people

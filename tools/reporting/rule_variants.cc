@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rule_context.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/tools/reporting/insight.h"
 
@@ -125,11 +126,12 @@ void Add(const TuningRecord& record, double best_tenth, RuleVariant* variant) {
 }  // namespace
 
 std::vector<RuleVariant> RuleVariants(const TaskData& task,
-                                      const VectorRegisters& registers,
+                                      const Machine& machine,
                                       RuleLog* refused) {
-  const std::vector<Design> designs = MakeDesigns(
-      task.module, CpuRules(),
-      {.registers = registers, .function = task.function, .log = refused});
+  RuleContext context = RuleContextFor(machine, task.function);
+  context.log = refused;
+  const std::vector<Design> designs =
+      MakeDesigns(task.module, CpuRules(), context);
   TraceSpace space(task.module, task.function);
   for (const Design& design : designs) space.Add(design.schedule.trace());
   const Variants variants(designs);

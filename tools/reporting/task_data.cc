@@ -178,9 +178,9 @@ int64_t TaskData::failed() const {
 std::string CpuOf(const std::string& target) {
   std::vector<std::string> kept;
   for (const auto word : absl::StrSplit(target, ' ')) {
-    const bool feature = absl::StartsWith(word, "+") ||
-                         absl::StartsWith(word, "-") ||
-                         absl::StartsWith(word, "threads=");
+    const bool feature =
+        absl::StartsWith(word, "+") || absl::StartsWith(word, "-") ||
+        absl::StartsWith(word, "caches=") || absl::StartsWith(word, "threads=");
     if (!feature) kept.emplace_back(word);
   }
   return absl::StrJoin(kept, " ");

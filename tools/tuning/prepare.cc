@@ -9,6 +9,7 @@
 #include "kiln/search/database/workload.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
+#include "kiln/search/space/rule/rule_context.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/script_space.h"
 #include "kiln/search/task/task_work.h"
@@ -34,8 +35,9 @@ absl::Status FillSpace(const TuneJob& job, const Target& target, int function,
     KILN_RETURN_IF_ERROR(AddScript(*job.space, space));
   }
   if (!job.space || job.use_rules) {
-    const RuleContext context{target.machine.vectors, function, stop,
-                              &prepared->rule_log};
+    RuleContext context = RuleContextFor(target.machine, function);
+    context.stop = stop;
+    context.log = &prepared->rule_log;
     AddRuleSchedules(CpuRules(), context, space);
   }
   if (stop && stop()) {

@@ -113,6 +113,7 @@ Machine FromProto(const machine::Constants& proto) {
   m.vectors.count = proto.vector_registers();
   m.line_bytes = proto.line_bytes();
   m.l1_ways = proto.l1_ways();
+  if (proto.l2_ways() > 0) m.l2_ways = proto.l2_ways();
   m.gflops = proto.gflops();
   m.all_gflops = proto.all_gflops();
   for (int i = 0; i < kNumMemoryLevels; ++i) {
@@ -173,6 +174,7 @@ std::string MachineToJson(const Machine& machine) {
   proto.set_vector_registers(machine.vectors.count);
   proto.set_line_bytes(machine.line_bytes);
   proto.set_l1_ways(machine.l1_ways);
+  proto.set_l2_ways(machine.l2_ways);
   proto.set_gflops(machine.gflops);
   proto.set_all_gflops(machine.all_gflops);
   for (int i = 0; i < kNumMemoryLevels; ++i) {

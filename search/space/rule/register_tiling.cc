@@ -390,7 +390,7 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const auto joining = JoiningOf(FunctionOf(sch, context), *info);
   std::vector<Schedule> made;
   for (const TilingChoice& choice :
-       TilingChoices(*info, *axes, context.registers)) {
+       TilingChoices(*info, *axes, context.registers, context.near_bytes)) {
     for (const auto& joined : {joining, std::optional<Joining>()}) {
       if (!joined && joining && choice.streamed) continue;  // were the same
       absl::StatusOr<Schedule> tiled =

@@ -2,10 +2,12 @@
 #ifndef KILN_SEARCH_SPACE_RULE_RULE_CONTEXT_H_
 #define KILN_SEARCH_SPACE_RULE_RULE_CONTEXT_H_
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/machine.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/rule_log.h"
@@ -15,6 +17,8 @@ namespace kiln {
 // What rules know of the target and the task.
 struct RuleContext {
   VectorRegisters registers = kAvx512Registers;
+  // Of operands, what may wait in the second-level cache.
+  int64_t near_bytes = 1 << 20;
   int function = 0;  // the one to schedule, in the module
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;
@@ -30,6 +34,13 @@ struct RuleContext {
     if (log) log->WentOn(attempt, why);
   }
 };
+
+// For tiles in the machine's registers and caches.
+inline RuleContext RuleContextFor(const Machine& machine, int function) {
+  return {.registers = machine.vectors,
+          .near_bytes = UsableBytes(machine, MemoryLevelId::kL2),
+          .function = function};
+}
 
 inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {
   return *sch.state().functions[c.function];

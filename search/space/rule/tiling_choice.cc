@@ -21,11 +21,9 @@ constexpr double kWorthStreaming = 192;
 // Panels of a large matrix have at least so many vectors, where they can:
 // narrower ones take more rows of the other operand.
 constexpr int kLeastLargeWidth = 3;
-// A panel of all that is summed up, next to what else the second-level cache
-// holds.
-constexpr int64_t kMostPanelBytes = 1 << 20;
-// The same for what several reductions run over.
-constexpr int64_t kMostTapsBytes = 512 << 10;
+// Of what may wait in the second-level cache, the part that a panel over
+// several reductions may take; one over a single reduction may take all.
+constexpr int64_t kTapsPart = 2;
 constexpr int64_t kElementBytes = 4;
 
 // Whether operands that are contiguous along the columns stand still, so that
@@ -123,7 +121,8 @@ int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
 // second-level cache had better be read where they lie, as had those of which
 // each phase of a transposed convolution uses some.
 bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
-                 const std::vector<int>& widths, int lanes) {
+                 const std::vector<int>& widths, int lanes,
+                 int64_t near_bytes) {
   if (widths.empty() || shared.elements <= kLarge ||
       Uses(info, shared) < kWorthPackingNear) {
     return false;
@@ -132,18 +131,19 @@ bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
     if (!MovesEvenly(info, i)) return false;
   }
   return LongReductions(info) == 1 ||
-         PanelBytes(info, widths[0], lanes) > kMostTapsBytes;
+         PanelBytes(info, widths[0], lanes) > near_bytes / kTapsPart;
 }
 
 // Panels packed where they are used: nothing waits for them, and what is read
 // for one stays near until the next. Those too high for that in blocks.
 std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
                                       const ReadInfo& shared,
-                                      const BlockInfo& info, int lanes) {
+                                      const BlockInfo& info, int lanes,
+                                      int64_t near_bytes) {
   const bool has_taps = LongReductions(info) > 1;
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
-    const bool is_high = PanelBytes(info, vectors, lanes) > kMostPanelBytes;
+    const bool is_high = PanelBytes(info, vectors, lanes) > near_bytes;
     const std::optional<ReadInfo> streamed =
         has_taps || is_high ? std::optional(shared) : std::nullopt;
     choices.push_back({shared, true, streamed, vectors, /*near=*/true});
@@ -218,7 +218,8 @@ VectorRegisters FileFor(const TileSpace& space, VectorRegisters file) {
 // them.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
-                                        const VectorRegisters& registers) {
+                                        const VectorRegisters& registers,
+                                        int64_t near_bytes) {
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);
   if (!shared) return {{}};
   if (IsLanewise(info, axes)) {
@@ -231,7 +232,8 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   const std::vector<int> widths = WidthsFor(space, file, large_matrix);
   if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
   const double uses = Uses(info, *shared);
-  const bool near = MayPackNear(info, *shared, widths, file.Floats());
+  const bool near =
+      MayPackNear(info, *shared, widths, file.Floats(), near_bytes);
   std::vector<TilingChoice> choices;
   if (!near || !large_matrix) choices.push_back({std::nullopt, large});
   if (!large || uses >= kWorthPacking) {
@@ -240,7 +242,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
     }
   }
   if (near) {
-    absl::c_move(ChoicesNear(widths, *shared, info, file.Floats()),
+    absl::c_move(ChoicesNear(widths, *shared, info, file.Floats(), near_bytes),
                  std::back_inserter(choices));
   }
   if (large && uses < (large_matrix ? kWorthStreaming : kWorthPackingNear)) {

@@ -35,10 +35,12 @@ struct TilingChoice {
   // used, and only then.
   bool near = false;
 };
-// The ways worth trying, what needs no packing first.
+// The ways worth trying, what needs no packing first. `near_bytes` of operands
+// may wait in the second-level cache.
 std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const TileAxes& axes,
-                                        const VectorRegisters& registers);
+                                        const VectorRegisters& registers,
+                                        int64_t near_bytes);
 
 // Whether every step along `axis` moves operands alike, as steps from phase to
 // phase of a transposed convolution do not.

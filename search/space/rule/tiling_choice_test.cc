@@ -13,13 +13,15 @@ namespace {
 // One letter for each choice: d(irect), p(acked), s(treamed), n(ear), and
 // t(ogether near and streamed).
 std::string Kinds(const std::string& workload, bool layout_free = false,
-                  const std::string& block = "Z") {
+                  const std::string& block = "Z",
+                  int64_t near_bytes = 1 << 20) {
   Module module = *MakeWorkload(workload);
   if (layout_free) SetLayoutFree(&module.functions[0], {1});
   const auto info = DescribeBlock(module.functions[0], block);
   const auto axes = ChooseTileAxes(*info);
   std::string kinds;
-  for (const TilingChoice& c : TilingChoices(*info, *axes, kAvx512Registers)) {
+  for (const TilingChoice& c :
+       TilingChoices(*info, *axes, kAvx512Registers, near_bytes)) {
     kinds += c.near ? (c.streamed ? 't' : 'n')
                     : (c.streamed ? 's'
                        : c.packed ? 'p'
@@ -53,6 +55,23 @@ TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
 
 TEST(TilingChoicesTest, TapsThatStayInACacheAreReadInPlace) {
   EXPECT_EQ(Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc"), "dp");
+}
+
+// Second-level caches of 2 MiB, 1 MiB, 512 KiB and 256 KiB, half of which may
+// hold operands.
+TEST(TilingChoicesTest, WhatMayWaitDependsOnTheCache) {
+  const auto product = [](int64_t near_bytes) {
+    return Kinds("gmm:64,1024,1024", false, "Z", near_bytes);
+  };
+  EXPECT_EQ(product(1 << 20), "nns");
+  EXPECT_EQ(product(512 << 10), "nns");
+  EXPECT_EQ(product(256 << 10), "nns") << "panels of up to 256 KiB";
+  EXPECT_EQ(product(128 << 10), "tts");
+  const auto taps = [](int64_t near_bytes) {
+    return Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc", near_bytes);
+  };
+  EXPECT_EQ(taps(1 << 20), "dp");
+  EXPECT_EQ(taps(256 << 10), "dpt");
 }
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
