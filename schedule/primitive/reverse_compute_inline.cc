@@ -23,6 +23,7 @@
 #include "kiln/schedule/rewrite/data_regions.h"
 #include "kiln/schedule/rewrite/inlined_size.h"
 #include "kiln/schedule/rewrite/inlining.h"
+#include "kiln/schedule/rewrite/stride_notes.h"
 
 namespace kiln {
 namespace {
@@ -398,6 +399,7 @@ class Merge {
     fields.body =
         MakeStore(pair_.taken->buffer, AtWork(pair_.taken->value), indices);
     WidenOverData(&fields);
+    DropStridesOfReplaced(pair_.producer().block(), &fields);
     return MakeBlock(std::move(fields));
   }
 

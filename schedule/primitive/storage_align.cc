@@ -9,12 +9,13 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/rewrite/stride_notes.h"
 
 namespace kiln {
 namespace {
 
 constexpr char kName[] = "storage_align";
-constexpr char kKey[] = "buffer_dim_align";
+constexpr const char* kKey = kStrideAnnotation;
 constexpr size_t kFields = 4;  // tensor, axis, factor, offset
 
 // The numbers of one note; nullopt when it is something else.

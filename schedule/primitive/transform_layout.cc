@@ -17,6 +17,7 @@
 #include "kiln/schedule/rewrite/data_regions.h"
 #include "kiln/schedule/rewrite/inlining.h"
 #include "kiln/schedule/rewrite/layout_padding.h"
+#include "kiln/schedule/rewrite/stride_notes.h"
 
 namespace kiln {
 namespace {
@@ -117,6 +118,7 @@ class AccessMapper {
     if (block.init) fields.init = Map(block.init);
     fields.body = Map(block.body);
     WidenOverData(&fields);
+    DropStridesOfReplaced(block, &fields);
     return fields;
   }
 

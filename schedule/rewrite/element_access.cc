@@ -12,6 +12,7 @@
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
+#include "kiln/schedule/rewrite/stride_notes.h"
 
 namespace kiln {
 namespace {
@@ -344,6 +345,7 @@ Block Redirect(const ElementAccess& access, const Buffer& to,
   }
   if (fields.init) fields.init = redirect(redirect, fields.init);
   fields.body = redirect(redirect, fields.body);
+  DropStridesOfReplaced(access.node(), &fields);
   return MakeBlock(std::move(fields));
 }
 
