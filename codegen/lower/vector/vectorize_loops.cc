@@ -1,3 +1,15 @@
+// Independent iterations may run in lockstep, statement by statement. So each
+// statement is made a vector statement for itself, and one that has no such
+// form is a serial loop over the lanes in its place, while its neighbours stay
+// vectors:
+//
+//   for v in vectorized(8):                C[0:8] = A[0:8]
+//     C[v] = A[v]                    →     for v in 8:
+//     if v < n: D[v] = A[v]                  if v < n: D[v] = A[v]
+//
+// Not so within a Let or an allocation with a value for each lane: its scope is
+// vectors throughout, or the whole of it is serial. 200 iterations are a loop
+// of 3 vectors of 64, and one of 8.
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 
 #include <cstddef>
