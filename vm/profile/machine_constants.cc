@@ -6,7 +6,7 @@
 //   L1  16 KiB each      L2  512 KiB each      L3  4 MiB each
 //   memory  16 MiB each
 //
-//  Constants are stored as JSON. A file tells of the processor, instruction
+// Constants are stored as JSON. A file tells of the processor, instruction
 // set, cores and caches that it is for; if this machine has others, it counts
 // as missing, and the machine is measured anew.
 #include "kiln/vm/profile/machine_constants.h"
