@@ -88,8 +88,9 @@ std::optional<Step> AsStep(Value* v, Value* (*source)(Value*, int), int part) {
   return std::nullopt;
 }
 
-// What the sum of all `parts` of a vector, in order, is added up from: the
-// vector and the rest, which is its first part or has it in it.
+// Takes the sum of all `parts` of a vector, in order, apart: the vector is the
+// source, and the summand before its second part the rest: the first part, or a
+// sum that has the first part in it.
 std::optional<Step> AsChain(Value* v, Value* (*source)(Value*, int),
                             int parts) {
   Step chain{v, nullptr};

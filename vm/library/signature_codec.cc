@@ -75,7 +75,7 @@ class Reader {
   }
   // The length of a list whose items take a byte each at least.
   uint64_t Count() {
-    const uint64_t count = Number();  // Before what is left is looked at.
+    const uint64_t count = Number();  // Before the remaining bytes.
     return count <= rest_.size() ? count : Fail();
   }
   std::string Text() {

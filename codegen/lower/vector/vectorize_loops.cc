@@ -217,7 +217,7 @@ Stmt Vectorizer::Lanes(const ForNode& loop, const Expr& min, int64_t lanes) {
   return StmtVectorizer(std::move(mapper), f_).RunInside(loop.body);
 }
 
-// A loop of long vectors, unrolled, and what is left over.
+// A loop of long vectors, unrolled, and a vector of the remaining lanes.
 Stmt Vectorizer::Chunks(const ForNode& loop, int64_t extent) {
   const int64_t chunks = extent / kMaxLanes, rest = extent % kMaxLanes;
   const Var chunk(loop.var.name() + "_chunk");
