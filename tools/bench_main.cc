@@ -1,4 +1,16 @@
 // bazel run //tools:bench -- --suite ansor --threads 1,2
+//
+// A comparison is fair only if each side runs as well as it can. So before main
+// proper the program starts itself again, with an environment in which nothing
+// steers the libraries, and once more where OpenBLAS has chosen kernels below
+// the processor; with a --target below the machine, so that the libraries stay
+// below it, too. Then every case runs on every number of threads:
+//
+//   one case  →  contenders in order: libraries, naive, Kiln not tuned, Kiln
+//             →  the same result from each, then times in turns  →  its rows
+//
+// and the means of all cases come last. A contender gets a line in
+// AllContenders.
 #include <algorithm>
 #include <cstdio>
 #include <string>

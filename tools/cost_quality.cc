@@ -1,4 +1,14 @@
 // cost_quality: how well the cost models rank what a tuning run has measured.
+// Each program's trace is replayed and its features are taken; a model learns
+// from the first programs and is judged by the later ones, as in a search,
+// where the future is what counts. A random model is the floor of every column:
+//
+//     model    | learnt | known | spearman | pairs | recall@10 | recall@30 | ..
+//     random   |     32 |    32 | about 0  | ~0.5  | ..
+//     analytic |     32 |    32 | (learns nothing)  ..
+//
+// Ranks are compared, not times: a search only has to know which program to try
+// next. A model gets a name in JudgeAll.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,17 @@
-// Runs one function of a program on files, random numbers or zeros.
+// Runs one function of a program on files, random numbers or zeros. The kernel
+// runs in a worker process, so a fault is a message of this one. Where data
+// decide what is accessed, a variant with checks runs first, and an access out
+// of bounds is told with its place. Then
+//
+//   arguments → the kernel once → --output, --expect, --check → --time
+//
+//   run --module m.py --input @a.npy --expect @c.npy
+//   C against @c.npy: all 160 elements agree
+//
+// The interpreter gets copies of the arguments from before the call (--check).
+// A default schedule, whose result nobody has looked at, is compared with it on
+// some elements in any case. --json collects all of that in one message,
+// run_report.proto.
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>

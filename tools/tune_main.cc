@@ -1,4 +1,15 @@
 // bazel run //tools:tune -- --workload gmm:1024,1024,1024 --trials 64
+//
+// From flags to a request and back: MakeRequest checks all flags and fills a
+// TuneAllRequest, RunTuneAll (tuning/tune.h) does the work, Report says where
+// things are. Some flags ask for something else than a search:
+//
+//   --replay-log flight.jsonl     decides a run again, and compares
+//   --print-dag, --print-space    what would be searched
+//   --apply-best                  the best records that there are, no trials
+//
+// To add a flag, define it, check it in CheckFlags if it can be wrong, and hand
+// it on in MakeRequest.
 #include <unistd.h>
 
 #include <algorithm>

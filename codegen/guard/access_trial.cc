@@ -1,3 +1,18 @@
+// An abstract run of the function: each buffer has one interval for all whole
+// numbers that it ever holds. A load is a variable within the interval of its
+// buffer, so that the analyzer proves bounds with it as with a loop variable.
+// Of
+//
+//   O[i] = E[idx[i]]        E has 10 elements
+//
+// the access to E is safe if the caller's interval of idx is [0, 9], and counts
+// as unsafe if it is [-8, 7]. Stores widen the interval of their buffer, and
+// the walk is repeated until no interval grows. One that still grows after a
+// few passes, as that of count[0] = count[0] + 1, becomes unbounded, so the
+// walks end.
+//
+// The order of stores and loads is not followed: an interval holds for the
+// whole run.
 #include "kiln/codegen/guard/access_trial.h"
 
 #include <algorithm>

@@ -38,7 +38,8 @@ class AccessTrial {
   Expr Take(const Expr& e);
   Expr TakeBinary(const Expr& e);
   Expr TakeCast(const Expr& e);
-  // Of what is beyond this.
+  // Looks at the accesses in the operands of an `e` that is not followed
+  // further, and gives any value of its type.
   Expr TakeUnknown(const Expr& e);
   Expr Unknown(DType dtype);
   Expr Fit(const Expr& value, DType dtype);

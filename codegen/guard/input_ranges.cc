@@ -1,6 +1,14 @@
 // The parameters that feed indices start at one value each, the same for all,
 // with which most accesses are known to be in bounds; from there their ranges
-// grow in turns, by steps that double, as long as that stays so.
+// grow in turns, by steps that double, as long as that stays so. Of
+//
+//   O[i] = E[idx[i]]        E has 10 elements
+//
+// 0 is such a start. The upper end of idx goes to 1, 3 and 7 by steps of 1, 2
+// and 4; steps of 8 and 4 are too far, one of 2 gives 9, and one of 1 is too
+// far: the range is [0, 9], since no number below 0 is in bounds either. This
+// is a search, not a proof that no larger ranges exist: with several
+// parameters, the growth of one may be at the expense of another.
 #include "kiln/codegen/guard/input_ranges.h"
 
 #include <algorithm>

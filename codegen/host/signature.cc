@@ -1,3 +1,14 @@
+// A call brings shapes and scalars, so every extent of a signature is a number,
+// a scalar by its place in the list, or arithmetic on these. Variables are
+// numbered first, scalar parameters before symbolic dimensions; then the
+// expressions of all buffers are translated. Of
+//
+//   def f(A: T.Buffer((n, m), ...), B: T.Buffer((n + m, (n + 1) // 2), ...))
+//
+// the scalars are n and m, and B has the shape s0 + s1, (s0 + 1) // 2. An
+// expression of another kind, as a load, is refused with the operators that can
+// be used. Whether the variables can be found from the arguments of a call is
+// asked of the finished signature (CheckSignature).
 #include "kiln/codegen/host/signature.h"
 
 #include <optional>

@@ -1,3 +1,18 @@
+// Four sums over the lanes of 16 floats take 3 additions of vectors and 3 of
+// scalars each, 24 together, and each waits for the one before. Transposed in
+// blocks of four lanes, they are 6 additions:
+//
+//   t[q] = z0[4q:4q+4], z1[4q:4q+4], z2[4q:4q+4], z3[4q:4q+4]    for q in 4
+//   y = t[0] + t[1] + t[2] + t[3]          y of z0 in lanes 0 to 3, of z1 ..
+//   s = y + (lane 1 of each block) + (lane 2 ..) + (lane 3 ..)
+//   the sums are s[0], s[4], s[8], s[12]
+//
+// at the cost of 8 shuffles before and 3 between. In each lane the same numbers
+// are added in the same order as before, so results stay the same to the last
+// bit. A group of three repeats its last vector, and ignores that sum.
+//
+// Patterns are matched on LLVM IR from the result backwards. Each step between
+// has to have no other use, since it goes.
 #include "kiln/codegen/llvm/combine_horizontal_adds.h"
 
 #include <algorithm>
@@ -73,8 +88,9 @@ std::optional<Step> AsStep(Value* v, Value* (*source)(Value*, int), int part) {
   return std::nullopt;
 }
 
-// What the sum of all `parts` of a vector, in order, is added up from: the
-// vector and the rest, which is its first part or has it in it.
+// Takes the sum of all `parts` of a vector, in order, apart: the vector is the
+// source, and the summand before its second part the rest: the first part, or a
+// sum that has the first part in it.
 std::optional<Step> AsChain(Value* v, Value* (*source)(Value*, int),
                             int parts) {
   Step chain{v, nullptr};

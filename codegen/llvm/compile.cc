@@ -1,3 +1,11 @@
+// A lowered function passes through four steps in one LLVM module of its own:
+//
+//   Emitter::EmitKernel → verifyModule → Optimize → Generator::Write
+//
+// and text of LLVM IR is what the module prints as before the last of them. To
+// set up LLVM's code generator takes long compared with its work on one kernel,
+// so each thread keeps one for each target and type of file, and runs it on one
+// module after the other: a tuning run of many candidates pays once.
 #include "kiln/codegen/llvm/compile.h"
 
 #include <map>

@@ -1,4 +1,16 @@
-// Expressions, one kind at a time.
+// Expressions, one kind at a time. An operand whose evaluation can do no harm
+// is computed whether it is needed or not, since a branch costs more; one that
+// loads, calls or divides by a variable is computed behind a branch:
+//
+//   i < n and j < m       %a = icmp.. %b = icmp.. and i1 %a, %b
+//   i < n and A[i] > 0    br (i < n), then, else
+//                         then: the load and the comparison
+//                         end: phi [the comparison, then], [false, else]
+//
+// if_then_else always branches, a Select never does. Conditions of vectors are
+// computed in all lanes: vectorization leaves none whose lanes may not be. To
+// add an intrinsic, add its case to EmitCall, or to EmitMath where it is a
+// function of numbers.
 #include "absl/strings/str_cat.h"
 #include "kiln/base/check.h"
 #include "kiln/codegen/llvm/emitter.h"

@@ -17,7 +17,7 @@ llvm::Value* Emitter::AddressOf(const Buffer& buffer, llvm::Value* index) {
 }
 
 // Splits a constant off the index, so that addresses which differ by a
-// constant share the rest.
+// constant share the address of the other terms.
 llvm::Value* Emitter::Address(const Buffer& buffer, const Expr& index) {
   if (!frame_.buffers.count(buffer.get())) {
     return Fail(

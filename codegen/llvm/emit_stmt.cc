@@ -1,4 +1,17 @@
-// Statements: loops, branches, storage.
+// Statements: loops, branches, storage. A loop tests at its end, so that an
+// iteration takes one branch, and no pass has to rotate it:
+//
+//   for i in range(a, b)   →         br (a < b), i, after
+//                            i:      %i1 = phi [a, before], [%next, its end]
+//                                    the body
+//                                    %next = %i1 + 1
+//                                    br (%next < b), i, after
+//
+// Arrays on the stack belong to the entry block, so that a loop around their
+// allocation does not grow the stack. Workspaces are asked of the host; where
+// it has no memory, the kernel frees the workspaces that it holds and returns
+// the error. What cannot be emitted is noted once (Fail), and emission goes on
+// with poison, so that no caller has to look for errors.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

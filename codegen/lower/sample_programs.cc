@@ -1,3 +1,18 @@
+// Programs are built from loops and blocks of their own, not by schedules, so
+// that a test of lowering fails for nothing but lowering. Nest collects loops
+// and puts them around a body; BlockMaker binds iterators, and adds `value <
+// extent` to the predicate where the loops span more than the extent.
+// TiledMatmul({}) is
+//
+//   for i0 in 2, j0 in 2:
+//     for i1 in unrolled(6), j1 in unrolled(4), v in vectorized(16):
+//       block C_init: C_local[vi, vj] = 0
+//     for k0 in 8, k1 in unrolled(1), i1, j1, v:
+//       block C_update: C_local[vi, vj] += A[vi, vk] * B[vk, vj]
+//     for i1, j1, v:
+//       block C_write: C[vi, vj] = C_local[vi, vj]
+//
+// with vi = i0*6 + i1 and vj = j0*64 + j1*16 + v.
 #include "kiln/codegen/lower/sample_programs.h"
 
 #include <random>

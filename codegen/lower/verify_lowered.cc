@@ -1,3 +1,12 @@
+// One walk in the order of scopes keeps the sets of variables and buffers that
+// are declared around a statement; each use is looked up in them, and each
+// scope takes off at its end what it has added. An access after its allocation,
+//
+//   with T.decl_buffer((8,)) as t: t[0] = 1
+//   C[0] = t[0]
+//
+// gives "not in lowered form: buffer t is not declared". The first fault is the
+// one that is told. Whether indices are in bounds is not checked.
 #include "kiln/codegen/lower/verify_lowered.h"
 
 #include <unordered_set>

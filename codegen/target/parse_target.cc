@@ -1,6 +1,15 @@
 // Reads the text of a target: "llvm -mtriple=aarch64-linux-gnu
-// -mcpu=neoverse-v1 -num-cores=4". What it does not say is the host's where the
-// triple is, else the default of the architecture.
+// -mcpu=neoverse-v1 -num-cores=4". Options are read into a record first and
+// applied in an order of their own, since the names of CPUs and features are
+// those of the triple. Without a triple, or with the host's, CPU and features
+// start as the host's; another triple starts with the default CPU of its
+// architecture:
+//
+//   llvm -mcpu=haswell                     the host's triple, another CPU
+//   llvm -mtriple=aarch64-linux-gnu        on x86: the CPU "generic"
+//
+// Names are looked up in LLVM's tables before LLVM sees them, as it only warns
+// of unknown ones and goes on.
 #include <map>
 #include <optional>
 #include <string>

@@ -1,3 +1,17 @@
+// All SQL of the database stands in one list, is prepared once when a file is
+// opened, and is bound and run under one mutex. A statement to be added takes
+// three lines: its text, a member of Impl, a row of PrepareAll.
+//
+// The file keeps the rules that several processes could break together: a
+// program is there once for each workload and target (UNIQUE, so that an insert
+// that is not needed does nothing), and a record has its workload (REFERENCES).
+// What a single record can contradict is checked here before it is written.
+//
+//   CommitTrial(record)   →   INSERT ... ON CONFLICT DO NOTHING
+//     one row changed: its id     none: kAlreadyExists     no such key: refused
+//
+// ForEachRecord reads 256 records at a time by id, up to the last id at its
+// start, and holds no lock while it visits them, so a visitor may write.
 #include "kiln/search/database/database.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// Lines are messages of record.proto, so fields that a later Kiln adds are
+// passed over by an older one, and missing ones have their defaults. A record
+// refers to its workload by key, and where the log was written under the names
+// of some function, also by the hash of the text that has these names:
+//
+//   {"version":1,"workload":{"key":"9f..","func_name":"main","text":"..",
+//                            "names":"a1.."}}
+//   {"version":1,"record":{"workload_key":"9f..","names":"a1..","trace":".."}}
+//
+// If the database knows 9f.. under other names, the trace is renamed to these.
+// A tuning log appends a line again when a comparison has revised its record:
+// of lines of one program, the last one counts. Workloads are added as they are
+// read; records go in together at the end, in one transaction.
 #include "kiln/search/database/json_lines.h"
 
 #include <google/protobuf/util/json_util.h>

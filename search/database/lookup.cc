@@ -1,3 +1,16 @@
+// The key of a function is a hash of what it computes, names aside, so the best
+// record is one look-up by index; its trace is replayed in the names that were
+// asked for. A record whose trace does not apply any more is no error: up to
+// eight are tried in the order of their times.
+//
+// A miss says what is near. Each workload is stored with the hash of its
+// outline, which leaves out types and shapes, so those of the same computation
+// are one look-up too, and are then compared with the types and with the
+// shapes:
+//
+//   t.db has no program of main(float32[64, 64], ...) for llvm ...; near it are
+//     this function on another target, llvm ...: 64 trials, best 3.210 us
+//     the same computation on other shapes: float32[512, 512], ...
 #include "kiln/search/database/lookup.h"
 
 #include <map>

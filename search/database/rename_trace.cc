@@ -1,3 +1,16 @@
+// Names cannot be translated by a table made beforehand, since steps make
+// blocks and buffers and name them. So both programs are carried along, a under
+// the names of the trace and b under the wanted ones, and every step is made in
+// both:
+//
+//   trace of a                       in a          in b      trace of b
+//   get_block("C", "main")           block 1   →   block 1   "product", "mm"
+//   cache_write(b0, "C", "local")    write 1   →   write 1   "out"
+//   get_block("C_local", "main")     block 2   →   block 2   "out_local"
+//
+// Both start with one structure and see the same steps, so a place in one is
+// the same place in the other. That they still are one structure at the end is
+// checked, and a trace under which they come apart is refused.
 #include "kiln/search/database/rename_trace.h"
 
 #include <string_view>

@@ -1,7 +1,16 @@
 // Opening looks before it writes: first at the file's opening bytes, then,
-// through SQLite, at the application id, the schema version and the pages.
-// Only a file without any of these (absent, empty, or left by a process that
-// died while it made one) gets the tables, in one transaction.
+// through SQLite, at the application id, the schema version and the pages. Only
+// a file without any of these (absent, empty, or left by a process that died
+// while it made one) gets the tables, in one transaction. With a schema of
+// version 3,
+//
+//   no file, or 0 bytes         made anew
+//   "These are notes, .."       not an SQLite file
+//   application id of others    an SQLite database, but not one that Kiln made
+//   version 99                  has schema version 99, this Kiln reads ..
+//   version 2                   brought up to date in one transaction
+//
+// and each refusal leaves the file as it was.
 #include "kiln/search/database/schema.h"
 
 #include <chrono>

@@ -1,3 +1,11 @@
+// Result codes of SQLite become absl::Status here, with SQLite's message, and
+// its handles get owners:
+//
+//   SQLITE_FULL  →  kResourceExhausted "SQLite: database or disk is full"
+//
+// CodeOf is the table of result codes; a code that callers are to tell apart
+// gets a row. Text is bound without a copy, so a statement clears its bindings
+// as soon as it is reset.
 #include "kiln/search/database/sqlite.h"
 
 #include <sqlite3.h>

@@ -1,3 +1,13 @@
+// A stream may take or give part of a frame at any call, so both directions
+// loop until all bytes are through, and wait by poll with a deadline in
+// between: a worker that hangs, or reads nothing, costs its deadline and no
+// more. A frame of three bytes is
+//
+//   03 00 00 00  61 62 63
+//
+// A file descriptor travels with the first byte of the length. Sockets are read
+// and written without blocking, whatever their mode; pipes and files by plain
+// reads after poll has said that there is something.
 #include "kiln/search/measure/channel.h"
 
 #include <poll.h>

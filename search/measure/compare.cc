@@ -1,3 +1,13 @@
+// Two passes: a branch-free count, which vectorizes, over each run of elements,
+// and the exact comparison only over runs where the count is not 0. The count
+// of float32 works in single precision with a limit a thousandth smaller, so it
+// may suspect elements that agree, but misses none that differ. For
+//
+//   got 3.5, expected 3.25, rtol 1e-3, atol 1e-3   |0.25| > 0.00425: a mismatch
+//
+// A sample of 1000 elements out of 10^6 is 15 runs of 64, evenly spread, with
+// the first and the last element among them: borders are where kernels go
+// wrong.
 #include "kiln/search/measure/compare.h"
 
 #include <algorithm>

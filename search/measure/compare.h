@@ -42,7 +42,8 @@ std::optional<OutputMismatch> CompareElements(DType dtype, const void* got,
                                               Tolerance tolerance,
                                               int64_t max_elements = 0);
 
-// Such as "C[17] is 3.5, expected 3.25 (4 of 1024 elements differ)".
+// Such as "C[17] is 3.5, expected 3.25 (4 of 1024 compared
+// elements differ)".
 std::string ToString(const OutputMismatch& mismatch, const std::string& buffer);
 
 }  // namespace kiln

@@ -1,3 +1,15 @@
+// The server is one loop with one thread: a command, an answer, each of one
+// frame.
+//
+//   tuner:  {spawn} and a socket  →  server: fork; the child becomes the worker
+//           {pid 4711, error 0}   ←
+//   tuner:  {kill, 4711}          →  server: kill the group, wait
+//           {status 9, error 0}   ←
+//
+// No process outlives the tuner: the end of the command stream ends the loop,
+// which kills the workers; a worker asks the kernel to die with the server; and
+// a process that left its worker's group comes to the server as an orphan,
+// since the server is a subreaper, and is killed with the next worker that is.
 #include "kiln/search/measure/fork_server.h"
 
 #include <fcntl.h>

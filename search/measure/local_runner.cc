@@ -1,3 +1,16 @@
+// A request has one of three ends, and each tells who is to blame:
+//
+//   an answer        a verdict of the worker, or nonsense: the kernel has
+//                    overwritten the worker
+//   silence          the deadline: a timeout
+//   end of stream    the wait status: SIGSEGV is a crash, SIGKILL came from
+//                    outside and is no kernel's fault
+//
+// After a verdict that may leave memory in disorder the worker is killed, and
+// the spare one, forked ahead, takes its place; a new spare is forked. Before a
+// request the runner makes sure that the worker lives and holds the task, since
+// idle processes may have been killed as well; three attempts, the later ones
+// with a new server, then an error.
 #include "kiln/search/measure/local_runner.h"
 
 #include <poll.h>

@@ -1,3 +1,16 @@
+// Two different questions. MeasureAll asks of many candidates which are worth a
+// second look: threads build ahead in order, each candidate is timed once, and
+// the best time so far shortens what a slow one may take. MeasureInTurns asks
+// which of a few is the best, although the pace of the machine changes by more
+// than they differ. They take turns, and only times of one round are compared:
+//
+//   round        1     2     3
+//   a           10    14    10      b / a = 1.1, 1.1, 1.2: median 1.1
+//   b           11   15.4   12
+//
+// The slower half retires after each stage, so 16 finalists take 16, 8, 4 and 2
+// places in four stages. A ratio of medians over all rounds would say less: it
+// mixes rounds at different paces.
 #include "kiln/search/measure/measure_all.h"
 
 #include <algorithm>

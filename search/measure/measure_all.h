@@ -38,7 +38,7 @@ struct Measured {
   const BuildResult* kernel = nullptr;
 };
 
-// Told of each candidate in their order. False stops the rest.
+// Told of each candidate in their order. False: no further one is measured.
 using OnMeasured = std::function<bool(const Measured& measured)>;
 
 // Builds and measures all candidates. Each result narrows what counts as

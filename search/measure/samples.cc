@@ -1,3 +1,15 @@
+// A kernel goes wrong where loops begin and end, so samples are drawn in turns
+// from three kinds: corners, elements with some coordinates within three of a
+// border, and anywhere. Of shape (64, 64) the first ones are
+//
+//   [63, 63]    corner, from the far end      next: [0, 63]
+//   [a, b]      each of a, b by a coin flip within 3 of a border, or anywhere
+//   [a, b]      anywhere
+//
+// The interpreter computes each element alone, with what it depends on, until
+// its steps are used up: a share for each output, so that a costly one leaves
+// some for the next. If even the first element takes too long, the result says
+// why there are no samples.
 #include "kiln/search/measure/samples.h"
 
 #include <algorithm>

@@ -1,6 +1,12 @@
-// The file holds, one after the other, every initial and every expected
-// content in whole pages, each placed as guard.h places a buffer, so that a
-// worker maps the pages as they are.
+// The file holds, one after the other, every initial and every expected content
+// in whole pages, each placed as guard.h places a buffer, so that a worker maps
+// the pages as they are. Of A, which is read and has 40 bytes, and C, which is
+// written and has 8000,
+//
+//   page 0        the initial contents of A at byte 4032, 64 before the end
+//   pages 1, 2    the expected contents of C at byte 4288, 8000 before the end
+//
+// C has no initial contents, unless the program also reads what it finds there.
 #include "kiln/search/measure/task_data.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,15 @@
 // A kernel runs first between guard zones, with its output compared, and only
 // then on plain memory against the clock; what the last call left there is
-// compared too, since a race may go well once.
+// compared too, since a race may go well once:
+//
+//   guarded, random inputs       out_of_bounds, wrong_result "C[17] is .."
+//   guarded, whole numbers       wrong_result "C[17] is .., on whole numbers"
+//   plain, timed, last call      wrong_result ".., but not in the first call"
+//
+// The guarded runs fill workspaces and the stack with two different values, so
+// that what is read before it is written differs between them or shows. A fault
+// is answered by a signal handler (fault_signal.cc), and memory is limited
+// while a kernel runs, so that the worker itself is never refused any.
 #include "kiln/search/measure/worker.h"
 
 #include <sys/resource.h>

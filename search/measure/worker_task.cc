@@ -1,3 +1,15 @@
+// A task's memory is one file, mapped by every worker, in which each content
+// lies in whole pages at the place that a guarded buffer gives it. So what is
+// only read is mapped from the file directly, between guard pages and never
+// copied:
+//
+//   file     | pages of A | initial of C | expected of C |
+//   guarded  [guard] pages of A [guard]      own pages, a copy of initial of C
+//   plain    a copy of A                     a copy of initial of C
+//
+// A buffer without initial contents starts as all ones, which are NaN for
+// floats: a kernel that reads what it should have written shows it. Offsets
+// come over the wire and are checked before they become addresses.
 #include "kiln/search/measure/worker_task.h"
 
 #include <sys/mman.h>

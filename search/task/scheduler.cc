@@ -1,3 +1,16 @@
+// One loop: ask why to stop, ask the allocation for the next task, let its
+// session measure a batch, tell the allocation what became of its best. The
+// flight log of two tasks reads
+//
+//   pick 0   results ..     each task has a first batch,
+//   pick 1   results ..     then whichever promises most
+//   pick 1   results ..
+//   stop "trials"
+//
+// Sessions know nothing of each other; budgets are kept here. The tasks that
+// had no batch share the remaining trials. With several tasks a limit of time
+// keeps back what the comparison of the finalists will take, up to a fifth of
+// it. An interrupt skips these comparisons, so that the process ends soon.
 #include "kiln/search/task/scheduler.h"
 
 #include <algorithm>

@@ -1,3 +1,20 @@
+// A step is: the strategy proposes, refused samples are recorded, the others
+// are built and timed, and each result goes to four places as soon as it is
+// there, the flight log, the database, the finalists and the lesson for the
+// strategy:
+//
+//   Next(5)   5 candidates, 2 refused samples
+//             result 1: log, commit, ..    result 2: log, commit, ..
+//             Observe(5 programs with their seconds)
+//
+// The first batch of 16 comes as 5, 5 and 6, as the first times teach most.
+//
+// A single time is noisy, and the least of many noisy times is biased: so the
+// best few are timed again in turns, and the winner of that comparison is the
+// best. The losers' ranks become the winner's time times the ratio to it; a
+// trial with a lower time that was not compared is ranked just behind the
+// winner (RankBehind). Database and session may name a function differently:
+// traces are renamed on the way in and out, and nowhere else.
 #include "kiln/search/task/session.h"
 
 #include <algorithm>

@@ -1,3 +1,18 @@
+// A case passes through gates, and the first that it does not pass decides:
+//
+//   every primitive exists in Kiln            or: skipped
+//   `before` is read, all steps carried out   or: refused, or different
+//   the result is well-formed                 or: wrong
+//   the result equals `after`                 or: different
+//   with --execute: both compute the same     or: wrong
+//
+// A refusal is as recorded only if the step that refuses is the last one: of
+//
+//   def f(sch):                     line 1
+//       b = sch.get_block("C")      line 2: refused here, the case is different
+//       sch.compute_inline(b)       line 3: refused here, it is as recorded
+//
+// Otherwise a missing feature in an early step would pass for a check.
 #include "kiln/tests/conformance/case.h"
 
 #include <google/protobuf/struct.pb.h>

@@ -45,13 +45,13 @@ struct CaseResult {
   bool executed = false;
 };
 
-// A refusal agrees only where `before` is read, every step but the last is
-// carried out, and the last says no with a reason of its own.
 struct CaseOptions {
   bool execute = false;
   uint64_t seed = 0;
 };
 
+// A refusal agrees only where `before` is read, every step but the last is
+// carried out, and the last says no with a reason of its own.
 CaseResult RunCase(const ScheduleCase& c, const CaseOptions& options);
 
 // The module after the steps.

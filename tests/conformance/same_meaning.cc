@@ -1,3 +1,14 @@
+// Both functions run on the same inputs, by the interpreter as long as it needs
+// no more than 2^23 steps, else compiled. A schedule may add in another order,
+// so floats have a tolerance; where they miss it by a little, or are of 16
+// bits, small whole numbers decide, whose sums are exact in any order:
+//
+//   random inputs, sums differ by less than 1 % or 0.1:    undecided
+//   the same with inputs out of -1, 0 and 1, sums equal:   they agree
+//
+// Symbolic dimensions are 3 and then 33: tiles that are not full, and several.
+// Functions that cannot be run, or whose parameters have changed, count as not
+// executed, never as different.
 #include "kiln/tests/conformance/same_meaning.h"
 
 #include <algorithm>

@@ -1,4 +1,14 @@
-// Replays recorded schedules and says where Kiln does something else.
+// Replays recorded schedules and says where Kiln does something else. One loop
+// over the cases: RunCase (case.h) judges, everything here selects, counts and
+// prints:
+//
+//   explained split_3 (source): the first difference
+//     because the reason in the file of --explained
+//   primitive       same  refused  different  wrong  skipped  explained  agree
+//
+// A case counts in the row of each primitive that it uses. A verdict that is
+// added to CaseVerdict needs its name in kVerdictNames and its place in
+// PrintReport.
 #include <algorithm>
 #include <array>
 #include <cmath>

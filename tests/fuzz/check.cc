@@ -1,3 +1,13 @@
+// A check takes a trace, not a scheduled program: it replays the trace itself,
+// so a shrunken trace can be given to the same check. Each begins its message
+// with its own name, by which failures count as the same:
+//
+//   compiled: C element ..               interpreted: ..        verify: ..
+//   trace text: another program: ..      snapshot: ..           module text: ..
+//
+// CheckSnapshot replays half of a trace, keeps the state, and goes on from it
+// twice: a step that changes shared nodes in place would show in the second. To
+// add a check, write it here and name it in AllChecks (pair.cc).
 #include "kiln/tests/fuzz/check.h"
 
 #include <algorithm>
@@ -51,7 +61,8 @@ bool NotForCpu(const Stmt& s, bool in_parallel = false) {
   return found;
 }
 
-// Kernels find symbolic extents in shapes of arguments, not n // 4 and n % 4.
+// ScalarsOf finds symbolic extents in shapes of arguments, not in n // 4 and
+// n % 4, which a kernel could.
 bool HasCompoundExtent(const Function& f) {
   for (const Param& param : f.params) {
     if (!param.buffer) continue;

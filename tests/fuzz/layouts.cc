@@ -1,3 +1,14 @@
+// A parameter's new layout is a permutation of its elements into a larger
+// array. It is followed element by element, by evaluating the index map of each
+// transform_layout: slow, but by other code than the one under test. Of A[2, 3]
+// with (i, j) → (j, i),
+//
+//   element   (0,0) (0,1) (0,2) (1,0) (1,1) (1,2)
+//   place       0     2     4     1     3     5
+//
+// Several steps compose: the places of one step are mapped by the next. Places
+// to which nothing goes hold the pad value of the step, or -77 where it has
+// none.
 #include "kiln/tests/fuzz/layouts.h"
 
 #include <functional>

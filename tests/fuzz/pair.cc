@@ -1,3 +1,17 @@
+// A seed decides everything, so that a failure is a number: the program
+// (formulas for even seeds, loop nests for odd ones, large formulas for one in
+// 64), schedule, inputs, and the order in which parallel loops run. --pairs 1
+// --seed 4711 is pair 4711 of any run.
+//
+// A failing pair is made small in three steps, each of which keeps the kind of
+// the failure, the part of its message before the colon:
+//
+//   steps go that the failure does not need
+//   the program shrinks under the steps that stay
+//   steps go that the smaller program does not need
+//
+// The program shrinks only if it fails on inputs drawn for itself, as smaller
+// programs have no inputs from before.
 #include "kiln/tests/fuzz/pair.h"
 
 #include <functional>

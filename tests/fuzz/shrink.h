@@ -11,8 +11,8 @@ namespace kiln {
 Trace Without(const Trace& trace, size_t index);
 
 // Takes instructions away, with all that need them, for as long as `fails`
-// says that what is left still fails. Traces that cannot be replayed from
-// `start` are not asked about.
+// says that the remaining trace still fails. Traces that cannot be replayed
+// from `start` are not asked about.
 Trace Shrink(Trace trace, const State& start,
              FunctionRef<bool(const Trace&)> fails);
 

@@ -1,3 +1,17 @@
+// Each workload is scheduled, lowered and measured once without a fault, which
+// has to pass. Then faults are put into the lowered program, one at a time and
+// kinds in turn, and the faulty kernel is measured as in tuning, by the same
+// reference:
+//
+//   lowered program → a fault at some place → kernel → verdict
+//     wrong_result, out_of_bounds, crash ..    caught
+//     ok, and the interpreter sees the same    equivalent
+//     ok otherwise                             missed: the checks have a hole
+//
+// The interpreter's inputs are others than those of the checks: else a fault
+// that the checks cannot see would seem to be none. A race is never taken for
+// equivalent, as the interpreter runs in one order. What LLVM refuses to
+// compile does not count.
 #include "kiln/tests/mutation/campaign.h"
 
 #include <algorithm>

@@ -1,6 +1,14 @@
 // A function is compiled as the loop B[i] = T.exp(A[i]), called on a block of
 // inputs at a time, and compared with libm in the next wider type: float64 for
-// all narrower ones, 80 bits for float64.
+// all narrower ones, 80 bits for float64. An error is told in units of the last
+// digit that the type has at the exact value:
+//
+//   exp(1) in float32    exact 2.71828.., one unit is 2^-22
+//     the nearest float32 counts as 0, the one beside it as about 1
+//
+// Beyond the largest number, infinity stands for the next power of two. NaN in
+// place of a number, or the reverse, and a zero of the wrong sign are no errors
+// in units: they are counted as wrong.
 #include "kiln/tests/numerics/math_error.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// A table in the form of calls: each line writes one file that is wrong in one
+// way, mostly by a change of one text in a program that is right. To add a
+// file, add a row to kBadBodies, or a line such as
+//
+//   w.Product("rank.py", "A[vi, vk]", "A[vi]");      one index, two dimensions
+//   w.Schedule("zero.py", "sch.split(i, [0, 4])");   the last line of it
+//
+// and its message to the table of bad_input_test.cc.
 #include "kiln/tests/regression/bad_files.h"
 
 #include <filesystem>

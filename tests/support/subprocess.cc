@@ -1,3 +1,12 @@
+// Standard output is a pipe, since tests read it while the program runs; input
+// and error output are files in memory, which never fill up and block nobody,
+// as two pipes that are read one after the other may. So
+//
+//   RunProcess({"tools/opt", "--module", "-"}, {.stdin_text = program})
+//
+// cannot hang on a large program. Every wait has an end of its own. The test is
+// a subreaper: orphans of the program become its children, where
+// AllDescendantsEnd finds them.
 #include "kiln/tests/support/subprocess.h"
 
 #include <fcntl.h>

@@ -1,4 +1,22 @@
-
+// The header is put together from texts, one function for each part. The typed
+// function of a kernel mm(A, B, C) checks what the kernel relies on, fills the
+// two lists of kernel_abi.h and calls the object's function:
+//
+//   static inline int32_t kiln_mm_call(const KilnHost* host,
+//                                      const float* A, ..) {
+//     void* data[4] = {0};
+//     int64_t scalars[1] = {0};
+//     if (A == NULL || (uintptr_t)A % 64 != 0) {
+//       return KILN_KERNEL_BAD_ARGUMENT;
+//     }
+//     data[0] = (void*)(uintptr_t)A;
+//     ..
+//     if (KilnShareMemory(A, .., C, ..)) { return KILN_KERNEL_BAD_ARGUMENT; }
+//     return kiln_mm(host, data, scalars);
+//   }
+//
+// Names of the program reach the text only as identifiers (CIdentifier) or
+// inside of comments that they cannot end (InComment).
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

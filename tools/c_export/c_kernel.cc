@@ -1,3 +1,15 @@
+// A parameter of the function gets one position in a list of all, and
+// everything else is said in positions: which ones the typed function takes, in
+// which order the kernel's two lists have them, which of them a preparation
+// writes. Of
+//
+//   def f(A: T.Buffer((n, 8), ...), float: T.Buffer(((n + 1) // 2,), ...))
+//
+// the list is A, float_, n: `float` is a keyword of C. The kernel's buffers are
+// 0 and 1, its scalars 2; the extents are "n", "8" and
+// "KilnFloorDiv(((int64_t)n + 1), 2)". All scalars are named before any extent
+// is written, as extents refer to them. A name that a generated file begins to
+// use has to be added to Reserved().
 #include "kiln/tools/c_export/c_kernel.h"
 
 #include <algorithm>

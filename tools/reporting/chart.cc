@@ -1,3 +1,14 @@
+// Marks become SVG at once, placed by their axes; only the names of levels
+// wait, since they are moved apart when all are known: from the top downwards
+// each below the one before, then from the bottom upwards those that have left
+// the frame.
+//
+//   linear axis 0 to 50     lines at 0, 10, 20, 30, 40, 50
+//   log axis 3 to 700       lines at 5, 10, 20, 50, 100, 200, 500
+//
+// Values outside of an axis are moved to its border, not dropped: a reader sees
+// that there is something. Colours and fonts are those of the page's style
+// sheet (text/), by the classes that marks name.
 #include "kiln/tools/reporting/chart.h"
 
 #include <algorithm>

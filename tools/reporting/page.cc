@@ -1,3 +1,12 @@
+// A page is templates (text/*.html) with holes, and this file fills them: one
+// line for each hole, with what panels.h draws or with a short text of its own.
+//
+//   {"signature", Escape(task.signature)},
+//   {"curve", CurvePanel(task, peers)},
+//
+// Whatever comes from a program, a database or a command line is escaped where
+// it enters; panels give HTML and are not. To add a panel, draw it in
+// panels.cc, give the template a hole, and fill it in TaskSection.
 #include "kiln/tools/reporting/page.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// A panel is one function from what is known of a task to HTML, and says in a
+// sentence why there is nothing where there is nothing to show. Charts are
+// drawn by chart.h; tables are rows put together here.
+//
+//   RooflinePanel: intensity 10 FLOP/B, memory 20 GB/s, peak 150 GFLOP/s
+//     the roof of memory rises to 150 at 7.5 FLOP/B and is flat from there on;
+//     a program of 90 GFLOP/s is a dot at (10, 90) below it
+//
+// Strips of rules share one axis of times for all rules, so that they can be
+// compared by eye.
 #include "kiln/tools/reporting/panels.h"
 
 #include <algorithm>

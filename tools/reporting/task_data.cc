@@ -1,3 +1,12 @@
+// A database knows keys and texts, but not what people call a program. So the
+// text of every named workload, in every form, is printed once and looked up: a
+// stored program with the text of gmm:512,512,512 has that name, another one
+// its signature, "main(X: 1×512×512, ...)". Names that several programs share
+// get numbers: "main(..)", "main(..) #2".
+//
+// One workload tuned on two targets, or for two numbers of threads, is two
+// tasks, since their times have nothing to do with each other. Records of
+// refused schedules are kept apart: no program was measured.
 #include "kiln/tools/reporting/task_data.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ Target WithThreads(Target target, int threads);
 
 // Compiles `f` for `target` and gives the call that runs it on `args`, one
 // array for each parameter, with at most the target's threads of the pool. What
-// `f` lays out ahead is prepared here; the call runs the rest.
+// `f` lays out ahead is prepared here, and no part of the call.
 absl::StatusOr<std::function<void()>> CallOf(const Function& f,
                                              std::vector<NDArray> args,
                                              const Target& target,

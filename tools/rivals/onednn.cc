@@ -1,5 +1,14 @@
 // oneDNN: matrix products, softmax and norms here, convolutions in
-// onednn_convolution.cc.
+// onednn_convolution.cc. Preparing a case makes a plan: a primitive, its
+// memory, and the copies that each run has to make. Operands are bound where
+// Kiln's kernels have them; a layout that oneDNN prefers is copied into
+//
+//   pack_ahead        the constant operand, once, before the clock starts
+//   otherwise         in every run, and only where oneDNN would else take its
+//                     reference implementation, or for weights of a convolution
+//
+// so both contenders do what a caller would have to do. A workload gets a line
+// in PlanOf; one that oneDNN does not have is left out (nullptr).
 #include <oneapi/dnnl/dnnl_debug.h>
 
 #include <cstring>

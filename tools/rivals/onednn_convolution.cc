@@ -1,5 +1,13 @@
 // Convolutions of oneDNN: any rank, groups, dilation, transposed, with what
-// follows on the result.
+// follows on the result. Kiln's tensors have the channels last, oneDNN's
+// dimensions have them second, so layouts are told by strides and nothing is
+// copied:
+//
+//   image 56 x 56 x 64    dims {1, 64, 56, 56}   strides {200704, 1, 3584, 64}
+//
+// The padding behind is what the sizes leave: a stride of 2 over 56 with a
+// kernel of 3 and padding 1 has (28 - 1) * 2 + 3 - 56 - 1 = 0. Weights are in
+// the layout that oneDNN chooses; their copy is in the plan (onednn.cc).
 #include "kiln/tools/rivals/onednn_plan.h"
 
 namespace kiln::bench {

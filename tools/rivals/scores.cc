@@ -1,3 +1,13 @@
+// All summaries are ratios of two times of one case, above 1 where the first of
+// the two is faster, and kRatios is the list of them. Ratios are averaged by
+// their geometric mean, in which twice as fast and half as fast cancel:
+//
+//   gmm   library 10 us, Kiln 8 us    1.25
+//   sfm   library 8 us, Kiln 10 us    0.8   geomean 1.000, worst 0.800 (sfm:..)
+//
+// A case without one of the two times does not count, and the number of cases
+// is told beside the mean. Tables and JSON are made from the same ratios; a new
+// one is a row of kRatios (the last row counts its largest value as the worst).
 #include "kiln/tools/rivals/scores.h"
 
 #include <algorithm>

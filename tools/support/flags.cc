@@ -1,3 +1,13 @@
+// Abseil keeps the flags and their types; the command line is read here, for
+// names with dashes, and for errors that tell the way out.
+//
+//   --work-dir out      as --work_dir=out
+//   --noauto            false for a boolean flag
+//   --trace --stage     refused: --trace has no value (--trace=--stage has one)
+//   --modul m.py        refused: did you mean --module?
+//
+// Flags of libraries that happen to be linked work, but --help lists only those
+// that are defined below tools/.
 #include "kiln/tools/support/flags.h"
 
 #include <algorithm>

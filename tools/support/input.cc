@@ -1,3 +1,12 @@
+// Inputs are taken in the order of the parameters, and each is checked as soon
+// as it is read, with what those before it have told. Of
+//
+//   f(A: float32[n, 8], B: float32[n], C: out float32[n, 8])
+//
+// --input @a.npy of shape 3 x 8 tells n = 3, so random:4xf32 for B is refused,
+// and C is made as 3 x 8 zeros. Two inputs are for A and B, three for all
+// parameters; other numbers are refused, as nobody could say which is whose.
+// Without any, tensors of constant extents that are read get random numbers.
 #include "kiln/tools/support/input.h"
 
 #include <map>

@@ -1,3 +1,13 @@
+// Every tool is RunTool(argc, argv, usage, body): the body returns an exit
+// status or an error, and this file makes of both what a shell sees.
+//
+//   opt: --modul is no flag of this tool; did you mean --module?; ..
+//   (exit status 1)
+//
+// Before the body runs, closed standard files are opened, so that the first
+// file of the tool is not taken for its output, and a small stack is exchanged
+// for a usual one. After it, output that could not be written is an error as
+// well, and an interrupt decides the exit status, whatever the body says.
 #include "kiln/tools/support/main.h"
 
 #include <fcntl.h>

@@ -15,7 +15,7 @@ namespace kiln {
 // Writes best.py and best.pb (the module with `best` in place of its function
 // of that name), trace.py and kernel.o, and for C programs kernel.h, example.c,
 // kiln_host.h and kiln_host.c (tools/c_export). Where the function lays out
-// constant arguments ahead, prepare.o does that, and kernel.o is the rest; the
+// constant arguments ahead, prepare.o does that, and kernel.o reads them; the
 // signatures of both are those of ir/transform/split_preparation.h. The code is
 // `measured`, byte for byte; where that is null, it is built.
 absl::Status SaveBest(Module module, const Function& best,

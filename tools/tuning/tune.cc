@@ -1,3 +1,15 @@
+// A run is made from the outside in. First what may fail or must come first:
+// folders, worker processes (forked while there are no threads), database,
+// lock, flight log. Then each job becomes a task with a space, a strategy and a
+// cost model; the search is TuneAll's (search/task/scheduler.h); at the end
+// each best program is replayed from its trace and saved.
+//
+//   job → PreparedTask → trials → state.best → best.py, trace.py, kernel.o
+//
+// With --trials 0 nothing is measured, and the trace is the analytic model's
+// choice. Whatever is seen of the run goes through Progress: the view, tune.log
+// and the file of records hear of the same trials. A failed write there ends
+// the run with an error after the search, so that no trial is lost to it.
 #include "kiln/tools/tuning/tune.h"
 
 #include <unistd.h>

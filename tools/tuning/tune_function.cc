@@ -1,3 +1,13 @@
+// A call is a run of `tune` with one job (tune.h), whose best function is then
+// compiled once more and loaded into this process:
+//
+//   Tune(mm)   →   RunTune in a folder   →   SplitKernel::Load(best)
+//   fast.Call({a, b, c})   →   Prepare (constant layouts), then the kernel
+//
+// Measuring stays in workers: only the winner runs where the caller's data are.
+// Without a folder the run takes a temporary one, which is removed at the end,
+// with all its records. The code, its threads and its host are shared by copies
+// of the result, and live as long as the last of them.
 #include "kiln/tools/tuning/tune_function.h"
 
 #include <unistd.h>

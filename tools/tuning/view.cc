@@ -1,3 +1,16 @@
+// Views are told of a run as it goes on, and print; none of them decides
+// anything. Text writes one line over and over on a terminal, and one line for
+// 16 trials elsewhere:
+//
+//   tuning gmm:512,512,512 for llvm ..
+//   (the line of progress.h)
+//   (at the end: ResultTable, a note for whatever a reader should know)
+//
+// Json prints each event as a message of event.proto, with fields of value 0,
+// so that readers need no defaults:
+// {"event":"trial","id":0,"task":"gmm:..",..}. What is shown in a new place
+// needs a method of TuneView with an empty body, so that the other views stay
+// as they are.
 #include "kiln/tools/tuning/view.h"
 
 #include <google/protobuf/util/json_util.h>

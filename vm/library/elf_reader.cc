@@ -1,3 +1,16 @@
+// Every number of the file is checked once, when it is read, against what it
+// refers to; what has been read may then be trusted. So tables are read in the
+// order in which they refer to each other:
+//
+//   header → sections → symbols (in sections) → relocations (of both)
+//
+// A range is compared without a sum that could wrap: of 100 bytes, the slice at
+// offset 2^64 - 1 of size 2 is refused for its offset, one at 90 of size 2^64 -
+// 1 for being longer than the 10 bytes behind it. Names have to end inside of
+// their table. Tables need not be aligned, so records are copied out.
+//
+// Whether a relocation fits in its section depends on its type, and is checked
+// where it is applied (object_loader.cc).
 #include "kiln/vm/library/elf_reader.h"
 
 #include <elf.h>

@@ -1,5 +1,15 @@
 // The binary form is a magic, a version and then fields in order; numbers are
-// LEB128 varints, strings and lists carry their length in front.
+// LEB128 varints, strings and lists carry their length in front. The signature
+// of a kernel "f" without parameters is
+//
+//   "KSIG"  02  01 "f"  00  00  00  00
+//           version, name, buffers, scalars, parameters, noalias
+//
+// Any bytes may be read. After the first failure the reader gives zeros, so
+// that fields need no checks of their own, and only the end asks whether it
+// failed. A list cannot be longer than the bytes behind its length, so a
+// damaged length allocates nothing large. A new field needs a new version:
+// others are refused.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -65,7 +75,7 @@ class Reader {
   }
   // The length of a list whose items take a byte each at least.
   uint64_t Count() {
-    const uint64_t count = Number();  // Before what is left is looked at.
+    const uint64_t count = Number();  // Before the remaining bytes.
     return count <= rest_.size() ? count : Fail();
   }
   std::string Text() {

@@ -1,5 +1,15 @@
 // Most comparisons find nothing, so a loop that vectorizes decides whether
-// there is any mismatch, and only then a slow one finds out where.
+// there is any mismatch, and only then a slow one finds out where. The quick
+// answer may be a false alarm, but never a false "equal":
+//
+//   float32, all close     quick pass: yes                 1 pass
+//   NaN where NaN is       quick pass: no, slow pass: ok   2 passes
+//   float16, bfloat16      always the slow pass
+//   integers               memcmp, then the slow pass with the tolerances
+//
+// The worst mismatch is the one whose error is the largest multiple of its own
+// tolerance, not the largest error: with rtol 1e-5 and atol 1e-8, 1 where 0 is
+// expected is worse than 1000050 where 1000000 is.
 #include "kiln/vm/ndarray/compare.h"
 
 #include <cmath>

@@ -1,3 +1,14 @@
+// An array is a shared, unchangeable description (address, type, shape) and the
+// owner of its memory, whatever that is: memory of its own, another library's
+// tensor, or nothing for a view that somebody else keeps. Shapes are checked
+// where a description is made (CheckedNumElements), so sizes in bytes never
+// overflow later. From DLPack
+//
+//   {data p, byte_offset 64, float32, shape [2, 1, 3], strides [3, 7, 1]}
+//
+// becomes float32[2, 1, 3] at p + 64, without a copy: the stride of an extent
+// of 1 does not count. When the last handle goes, the tensor's deleter is
+// called. If it is refused, nothing was taken, and the caller still owns it.
 #include "kiln/vm/ndarray/ndarray.h"
 
 #include <cstring>

@@ -1,3 +1,18 @@
+// A call lowers its arguments to addresses and bits, finds those that the
+// kernel must not see as they are, and passes copies of these. Of f(A, C),
+// which reads A and writes C,
+//
+//   f(x, y)            x, y
+//   f(x, x)            a copy of x, x            A is read while C is written
+//   f(x + 4 bytes, y)  an aligned copy of x, y
+//   f(x, y + 4 bytes)  x, an aligned copy that is copied back afterwards
+//
+// With tir.noalias, f(x, x) is refused. That written arguments are apart is
+// checked on the addresses at which results end up, not on those of the copies:
+// two outputs in one place would be copied back over each other.
+//
+// A call without copies allocates no tensor. Bind makes none either, so loops
+// that time a kernel bind once.
 #include "kiln/vm/packed/loaded_kernel.h"
 
 #include <bit>

@@ -1,3 +1,14 @@
+// Whatever disturbs a measurement makes it slower, so the best of five looks,
+// with a nap between, is the rate. L3 and memory, which take longest, get one
+// look. A level is measured by reading and writing a block that lies in it:
+// with 32 KiB, 1 MiB and 32 MiB of caches, four threads at once go through
+//
+//   L1  16 KiB each      L2  512 KiB each      L3  4 MiB each
+//   memory  16 MiB each
+//
+// Constants are stored as JSON. A file tells of the processor, instruction
+// set, cores and caches that it is for; if this machine has others, it counts
+// as missing, and the machine is measured anew.
 #include "kiln/vm/profile/machine_constants.h"
 
 #include <google/protobuf/util/json_util.h>

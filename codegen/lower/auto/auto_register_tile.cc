@@ -1,3 +1,23 @@
+// An update that goes through memory, or through a single accumulator, waits
+// for its own last addition. The additions of a tile of accumulators do not
+// wait for each other, and each operand that a step loads serves a whole row or
+// column of the tile. Where choose_tile.cc finds 4 rows of 8 lanes for
+//
+//   for i in 4, k in 8, j in 40: C[i*40 + j] += A[i*8 + k] * B[k*40 + j]
+//
+// this file builds
+//
+//   for j in 5:
+//     C_tile[0:32] = the 4 x 8 elements of C
+//     for k in 8:
+//       for i in unrolled(4), lane in vectorized(8):
+//         C_tile[i*8 + lane] += A[i*8 + k] * B[k*40 + j*8 + lane]
+//     the 4 x 8 elements of C = C_tile[0:32]
+//
+// Spatial loops may stand anywhere in such a nest (nest.h), and reductions keep
+// their order, so each element sees the same additions in the same order. A
+// loop that the tile does not divide is cut in two beforehand, and each of the
+// two nests looks for a tile of its own.
 #include "kiln/codegen/lower/auto/auto_register_tile.h"
 
 #include <algorithm>

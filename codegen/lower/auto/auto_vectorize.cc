@@ -1,3 +1,17 @@
+// No vectorizer runs after lowering, so a loop that no schedule vectorized
+// would stay scalar. Independent iterations may run side by side; the code is
+// good if they also store to consecutive elements, and load consecutive
+// elements or one that they share. On registers of 8 floats,
+//
+//   for i in 40: C[i] = A[i] * 2
+//
+// becomes
+//
+//   for i_o in 5:
+//     for i in vectorized(8): C[i_o*8 + i] = A[i_o*8 + i] * 2
+//
+// The loop need not be the innermost: loops inside of it run in the vectorized
+// body, once for all lanes. It is only split, never moved.
 #include "kiln/codegen/lower/auto/auto_vectorize.h"
 
 #include <algorithm>

@@ -1,3 +1,21 @@
+// A register tile needs a nest around one store; a sequence of statements hides
+// the loop around it from the tile. Here 8 accumulators are all that `c`
+// offers, and 4 * 8 once the update has `i` to itself:
+//
+//   for i in 4:                                 t[32]
+//     t[8]                                      for i in 4, c in 8:
+//     for c in 8: t[c] = 0                        t[c + i*8] = 0
+//     for k in 64, c in 8:                →     for i in 4, k in 64, c in 8:
+//       t[c] += A[i*64 + k] * B[k*8 + c]          t[c + i*8] += ...
+//     for c in 8: C[i*8 + c] = t[c]             for i in 4, c in 8:
+//                                                 C[i*8 + c] = t[c + i*8]
+//
+// Where no iteration touches what another one writes, only the order within
+// each iteration counts, and that stays. What the iterations kept in one
+// buffer, one after the other, needs a copy for each of them now: the whole
+// buffers one after the other, as here, or interleaved row by row where that
+// suits the tile better. The estimate of cycles (choose_tile.h) decides between
+// the two, and whether either gains enough.
 #include "kiln/codegen/lower/auto/distribute_loops.h"
 
 #include <limits>

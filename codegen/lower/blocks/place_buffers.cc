@@ -1,3 +1,17 @@
+// Each access tells how far inwards the allocation may stand: the longest
+// prefix of the path from the root to the access that ends before the first
+// loop that carries the value. The allocation goes to what the prefixes of all
+// accesses have in common. For
+//
+//   for i:
+//     for k:
+//       block W(vi = i, vk = reduce k): T[vi] += In[vi, vk]
+//       block R(vi = i, vk = k): Out[vi, vk] = T[vi]
+//
+// R alone would allow its own body. W is iterated by k as a reduction, so k
+// carries T from one iteration to the next, and W allows no more than the body
+// of i: there T is allocated. Where the binding of a carrying iterator uses
+// iterators of an outer block, these carry as well, up to the loops.
 #include "kiln/codegen/lower/blocks/place_buffers.h"
 
 #include <algorithm>

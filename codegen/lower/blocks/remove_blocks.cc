@@ -1,3 +1,23 @@
+// One walk substitutes from the outside in. While it is inside of a block, each
+// iterator stands for its binding, and each matched buffer for its source with
+// the start of the region added to the indices. With i, j, r the loops,
+//
+//   with T.block("C"):
+//     vi = T.axis.spatial(10, i * 4 + r)
+//     vj = T.axis.spatial(12, j)
+//     T.where(i * 4 + r < 10)
+//     W = T.match_buffer(C[vi, 0:12], (1, 12), strides=("s0", "s1"))
+//     W[0, vj] = A[vi, vj]
+//
+// becomes
+//
+//   if i * 4 + r < 10:
+//     C[i * 4 + r + 0, j] = A[i * 4 + r, j]
+//
+// and s0, s1 would stand for 12 and 1, the strides of C. Bindings of inner
+// blocks are written in outer iterators: these have their values by then, so
+// that a chain of blocks ends in loop variables alone. A view of a view goes to
+// the first source at once.
 #include "kiln/codegen/lower/blocks/remove_blocks.h"
 
 #include "absl/strings/str_cat.h"

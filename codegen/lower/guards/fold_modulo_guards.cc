@@ -1,3 +1,18 @@
+// A linear congruence has one solution: if c has an inverse modulo m, then (c *
+// y + rest) % m == r holds for y = (r - rest) * inverse modulo m and for no
+// other one of m values in a row. A loop over exactly m values that does
+// nothing elsewhere is that one iteration. With 3, the inverse of 2 modulo 5,
+//
+//   for y in range(5):
+//     if (p + y * 2) % 5 == 3: C[p] = C[p] + A[p + y]
+//
+// is y = (3 - p) * 3 modulo 5, which coefficients between 0 and 4 make
+//
+//   for y in range((p * 2 + 4) % 5, (p * 2 + 4) % 5 + 1):
+//     C[p] = C[p] + A[p + y]
+//
+// The condition has to guard everything that the body does: it may stand once
+// around all, or in each branch.
 #include "kiln/codegen/lower/guards/fold_modulo_guards.h"
 
 #include <algorithm>

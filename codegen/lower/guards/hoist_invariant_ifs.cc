@@ -19,7 +19,8 @@ bool MayMove(const Expr& condition) {
   return may;
 }
 
-// Splits the conjuncts of `condition` into those that use `var` and the rest.
+// Splits the conjuncts of `condition` into those that have to stay in a loop
+// over `var`, as they use it or may not be evaluated earlier, and the others.
 void SplitByVar(const Expr& condition, const Var& var, Expr* with,
                 Expr* without) {
   for (const Expr& conjunct : ConjunctsOf(condition)) {

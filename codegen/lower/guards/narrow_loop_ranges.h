@@ -11,7 +11,7 @@ namespace kiln::lower {
 // `s`, which stands in the loops `outer`. Its serial and unrolled loops around
 // an `if` without else run for those values of their variable alone for which a
 // conjunct holds whatever the variables of other loops are, where it never
-// holds for the rest:
+// holds for the other values:
 //
 //   for i in 3 (with h of 12 and 13):        for i in 2:
 //     if h + 2*i < 16 and c: S          →      if c: S

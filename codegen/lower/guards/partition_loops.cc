@@ -1,3 +1,19 @@
+// Where the least value of a condition's form over all inner iterations is not
+// negative, the condition holds in all of them. That least value is a form in
+// the outer loops alone, so one test in an outer loop replaces one in each
+// inner iteration. In the border copy the opposite holds, which shortens its
+// loops and gives some variables their only value.
+//
+//   for i in 7, k in 8, v in 16:           for i in 7:
+//     if i*16 + v < 100: S(i, k, v)          if 0 <= i*-16 + 84:
+//                                              for k in 8, v in 16: S(i, k, v)
+//                                     →      else:
+//                                              for k in 8, v in 4: S(6, k, v)
+//
+// The form 99 - i*16 - v is least for v = 15; in the border i must be 6, and
+// then v is less than 4. The copies cost code, so there is a limit to the
+// statements of a function, and a test that covers less than half of what the
+// condition covers itself is not made.
 #include "kiln/codegen/lower/guards/partition_loops.h"
 
 #include <algorithm>

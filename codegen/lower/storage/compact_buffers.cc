@@ -1,3 +1,21 @@
+// All accesses to an allocation, with the loops inside of it as domains and the
+// conditions around them as constraints, give boxes; their hull is all that the
+// allocation needs. In
+//
+//   for i in 32:
+//     T[128, 64]
+//     for r in 4, j in 64:
+//       if j < 10: T[i*4 + r, j] = A[i*4 + r, j]
+//     (the same loops read T)
+//
+// the rows are i*4 to i*4 + 3 and the columns 0 to 9: T becomes T[4, 10],
+// accessed at [i*4 + r - i*4, j]. Every access is shifted by the same start,
+// which depends on nothing that changes while the allocation lives, so two
+// accesses meet after the shift if and only if they met before.
+//
+// An allocation that reads beyond what it writes gets those elements from an
+// earlier iteration. It moves out of the loop, which changes its box, and all
+// boxes are computed anew.
 #include "kiln/codegen/lower/storage/compact_buffers.h"
 
 #include <unordered_map>

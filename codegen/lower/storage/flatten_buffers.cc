@@ -1,3 +1,13 @@
+// The index of an element is the sum of index * stride, in the normal form of
+// index_normalizer.h with the terms of outer loops first: what an inner loop
+// does not change is a prefix of the sum, and two accesses that differ by a
+// constant show it. Of A: float32[10, 12],
+//
+//   A[i*4 + r, j]   →   A[i*48 + r*12 + j]
+//
+// A ramp in one dimension stays one ramp: [i, ramp(0, 1, 8)] is ramp(i*12, 1,
+// 8). With strides (s, 1) and offset o the same access is A[o + i*s + j], in a
+// buffer of (m - 1)*s + (n - 1) + 1 elements for m x n.
 #include "kiln/codegen/lower/storage/flatten_buffers.h"
 
 #include <unordered_map>

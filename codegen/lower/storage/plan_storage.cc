@@ -1,3 +1,19 @@
+// A clock counts statements in the order of the program, and the lifetime of a
+// workspace goes from the first statement that uses it to the last one. Used
+// inside of a loop that stands within its allocation, it lives as long as that
+// loop, since the next iteration comes back to it. Workspaces are then given
+// slots in the order in which their lives begin, each the first slot that is
+// free:
+//
+//   T[1048576]: for j: T[j] = ...           T[1048576]:
+//               for j: C[j] = ... T         for j: T[j] = ...
+//   U[524288]:  for j: U[j] = ...     →     for j: C[j] = ... T
+//               for j: D[j] = ... U         for j: T[j] = ...
+//                                           for j: D[j] = ... T
+//
+// A slot is as large as its largest workspace. First fit in this order is not
+// always least, but takes one pass. Iterations of a parallel loop run at the
+// same time, so its body plans for itself.
 #include "kiln/codegen/lower/storage/plan_storage.h"
 
 #include <algorithm>

@@ -1,3 +1,19 @@
+// Two accesses of one buffer, made in different lanes, touch one element where
+//
+//   c * (lane1 - lane2) + (terms of inner loops) + d == 0
+//
+// c is the stride of the lane, the same for both, and d the distance of the
+// constants; variables from outside cancel, or nothing is known. Inner terms
+// with strides up to c sum up to a number in an interval; those with larger
+// ones are multiples of a unit. So with 16 lanes v,
+//
+//   C[r*16 + v] += ...   unit 16, and lanes reach 15 at most: never 0
+//   C[r*15 + v] += ...   unit 15: lane 15 of row 0 meets lane 0 of row 1
+//   A[v + 16] = A[v]     no unit, d = 16, and 15 is the most that lanes differ
+//
+// Only where the equation is seen to have no solution are iterations
+// independent. An index that has a load among its terms, or a variable of these
+// loops inside of a division, is not looked into: it may meet any other.
 #include "kiln/codegen/lower/vector/lane_independence.h"
 
 #include <algorithm>

@@ -1,3 +1,19 @@
+// An unrolled loop leaves a run of statements that each add a product to one of
+// several accumulators. Their operands lie at constant distances from those of
+// the first, so each statement has two places, and a stable sort by the places
+// of one operand brings together what reads the same vector:
+//
+//                            a  w                                   a  w
+//   c[0] += a[i] * w[0]      0  0          c[0] += a[i] * w[0]      0  0
+//   c[1] += a[i+1] * w[0]    1  0          c[1] += a[i+1] * w[0]    1  0
+//   c[2] += a[i+2] * w[0]    2  0    →     c[0] += a[i+1] * w[1]    1  1
+//   c[0] += a[i+1] * w[1]    1  1          c[2] += a[i+2] * w[0]    2  0
+//   c[1] += a[i+2] * w[1]    2  1          c[1] += a[i+2] * w[1]    2  1
+//
+// a has three places and w two: sorted by a, only one vector of a is live at a
+// time, and both of w stay in registers. The statements of a run add to one
+// buffer and read others, so their order changes nothing but the order of
+// additions.
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
 
 #include <algorithm>

@@ -1,3 +1,18 @@
+// The value of an expression in all lanes at once follows from its parts. A
+// part that no lane changes stays a scalar, which consumers broadcast; an index
+// that is affine in the lane is a ramp; everything else is computed lane by
+// lane from vectors. With 8 lanes v from 0,
+//
+//   A[i*8 + v] * B[i]     →   A[i*8:i*8 + 8] * broadcast(B[i], 8)
+//   A[v // 2]             →   A[ramp(0, 1, 8) // broadcast(2, 8)], a gather
+//   if_then_else(v < 3, x, y)
+//                         →   select(ramp(0, 1, 8) < broadcast(3, 8), x, y)
+//   if_then_else(v < 3, A[v], y)
+//                         →   none, unless each lane loads A[v] anyway
+//
+// A select computes both sides in all lanes, so what a lane must not evaluate,
+// as a load that may be out of bounds or a division by a variable, has no such
+// form.
 #include "kiln/codegen/lower/vector/vector_expr.h"
 
 #include "kiln/base/check.h"

@@ -1,3 +1,15 @@
+// Independent iterations may run in lockstep, statement by statement. So each
+// statement is made a vector statement for itself, and one that has no such
+// form is a serial loop over the lanes in its place, while its neighbours stay
+// vectors:
+//
+//   for v in vectorized(8):                C[0:8] = A[0:8]
+//     C[v] = A[v]                    →     for v in 8:
+//     if v < n: D[v] = A[v]                  if v < n: D[v] = A[v]
+//
+// Not so within a Let or an allocation with a value for each lane: its scope is
+// vectors throughout, or the whole of it is serial. 200 iterations are a loop
+// of 3 vectors of 64, and one of 8.
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 
 #include <cstddef>
@@ -205,7 +217,7 @@ Stmt Vectorizer::Lanes(const ForNode& loop, const Expr& min, int64_t lanes) {
   return StmtVectorizer(std::move(mapper), f_).RunInside(loop.body);
 }
 
-// A loop of long vectors, unrolled, and what is left over.
+// A loop of long vectors, unrolled, and a vector of the remaining lanes.
 Stmt Vectorizer::Chunks(const ForNode& loop, int64_t extent) {
   const int64_t chunks = extent / kMaxLanes, rest = extent % kMaxLanes;
   const Var chunk(loop.var.name() + "_chunk");
