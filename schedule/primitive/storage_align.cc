@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/rewrite/stride_notes.h"
@@ -83,6 +84,45 @@ absl::StatusOr<AttrList> WithNote(const BlockNode& block,
   return notes;
 }
 
+// Whether the block asks for a stride of that axis of the tensor that differs
+// from the one of `note`.
+bool Contradicts(const BlockNode& block, const Buffer& buffer,
+                 const std::vector<int64_t>& note) {
+  const auto found = block.annotations.find(kKey);
+  if (found == block.annotations.end()) return false;
+  const AttrList* list = found->second.list();
+  if (!list) return false;
+  return std::any_of(list->begin(), list->end(), [&](const Attr& item) {
+    const auto numbers = Numbers(item);
+    if (!numbers) return false;
+    const int64_t tensor = (*numbers)[0];
+    return tensor >= 0 && tensor < static_cast<int64_t>(block.writes.size()) &&
+           block.writes[tensor].buffer == buffer && (*numbers)[1] == note[1] &&
+           ((*numbers)[2] != note[2] || (*numbers)[3] != note[3]);
+  });
+}
+
+// A tensor has one stride for each axis, whichever of its blocks asks for it.
+absl::Status CheckOthers(const Function& f, const BlockNode& block,
+                         const std::vector<int64_t>& note) {
+  const Buffer& buffer = block.writes[note[0]].buffer;
+  const BlockNode* other = nullptr;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (realize && realize->block.get() != &block &&
+        Contradicts(*realize->block, buffer, note)) {
+      other = realize->block.get();
+    }
+    return !other;
+  });
+  if (!other) return absl::OkStatus();
+  return Refusal(
+      kName,
+      absl::StrCat(Describe(*other), " asks for another stride of axis ",
+                   note[1], " of `", buffer->name, "`"),
+      absl::StrCat("unannotate `", kKey, "` there first"));
+}
+
 }  // namespace
 
 absl::StatusOr<Function> StorageAlign(const Function& f, BlockId id,
@@ -98,9 +138,10 @@ absl::StatusOr<Function> StorageAlign(const Function& f, BlockId id,
                                            ", ", rank, ")"));
   }
   if (axis < 0) axis += rank;
+  const std::vector<int64_t> note = {buffer_index, axis, factor, offset};
+  KILN_RETURN_IF_ERROR(CheckOthers(f, block, note));
   BlockFields fields = block.fields();
-  KILN_ASSIGN_OR_RETURN(AttrList notes,
-                        WithNote(block, {buffer_index, axis, factor, offset}));
+  KILN_ASSIGN_OR_RETURN(AttrList notes, WithNote(block, note));
   fields.annotations[kKey] = Attr(std::move(notes));
   return ReplaceAt(f, path, WithBlock(*path.realize(), std::move(fields)));
 }

@@ -77,6 +77,35 @@ TEST(StorageAlign, RefusesATensorOfTheCaller) {
                        HasSubstr("not allocated")));
 }
 
+// Two blocks fill the halves of B: it still has one stride of each axis.
+TEST(StorageAlign, BlocksOfOneTensorAgree) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8, 6), "float32")):
+    B = T.alloc_buffer((8, 6))
+    for i, j in T.grid(4, 6):
+        with T.block("upper"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(4, 6):
+        with T.block("lower"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi + 4, vj] = A[vi + 4, vj]
+    for i, j in T.grid(8, 6):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+)");
+  const BlockId upper = BlockNamed(f, "upper"), lower = BlockNamed(f, "lower");
+  KILN_ASSERT_OK_AND_ASSIGN(Function g, StorageAlign(f, upper, 0, 0, 16, 4));
+  EXPECT_THAT(StorageAlign(g, lower, 0, 0, 16, 8),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another stride of axis 0 of `B`")));
+  KILN_EXPECT_OK(StorageAlign(g, lower, 0, 0, 16, 4));
+  KILN_EXPECT_OK(StorageAlign(g, lower, 0, 1, 16, 8));
+  KILN_EXPECT_OK(StorageAlign(g, upper, 0, 0, 16, 8));
+}
+
 TEST(StorageAlign, RefusesAForeignNote) {
   const Function f =
       Program("            T.block_attr({\"buffer_dim_align\": [0]})");
