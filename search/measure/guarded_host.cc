@@ -23,16 +23,57 @@ struct Loop {
 
 int32_t RunFilled(void* env, int64_t begin, int64_t end) {
   const auto* loop = static_cast<const Loop*>(env);
-  FillStack(loop->filler);
+  FillScratch(loop->filler);
   return loop->body(loop->env, begin, end);
 }
-
-}  // namespace
 
 __attribute__((noinline)) void FillStack(Filler filler) {
   char bytes[kStackBytes];
   std::memset(bytes, static_cast<int>(filler), sizeof bytes);
   asm volatile("" : : "r"(bytes) : "memory");
+}
+
+#if defined(__x86_64__)
+
+void FillVectorRegisters(uint32_t value) {
+  if (__builtin_cpu_supports("avx512f")) {
+    asm volatile(
+        "vpbroadcastd %0, %%zmm0\n"
+        ".irp n,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+        "vmovdqa64 %%zmm0, %%zmm\\n\n"
+        ".endr\n"
+        ".irp n,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+        "vmovdqa64 %%zmm0, %%zmm\\n\n"
+        ".endr\n"
+        :
+        : "r"(value)
+        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+          "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    return;
+  }
+  asm volatile(
+      "movd %0, %%xmm0\n"
+      "pshufd $0, %%xmm0, %%xmm0\n"
+      ".irp n,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+      "movdqa %%xmm0, %%xmm\\n\n"
+      ".endr\n"
+      :
+      : "r"(value)
+      : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+        "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+#else
+
+void FillVectorRegisters(uint32_t) {}
+
+#endif
+
+}  // namespace
+
+void FillScratch(Filler filler) {
+  FillStack(filler);
+  FillVectorRegisters(0x01010101u * static_cast<uint32_t>(filler));
 }
 
 GuardedHost::GuardedHost(const KilnHost* loops, Filler filler)

@@ -20,13 +20,16 @@ namespace kiln {
 // a NaN: floats of it are huge.
 enum class Filler : uint8_t { kLow = 0xfe, kHigh = 0x7f };
 
-// Fills the part of the stack that the next call will use.
-void FillStack(Filler filler);
+// Fills the part of the stack that the next call will use, and, on x86-64, the
+// vector registers: of a sum that begins with no value, LLVM takes the register
+// as it stands.
+void FillScratch(Filler filler);
 
 class GuardedHost {
  public:
-  // Parallel loops go to `loops`, which must outlive this. Workspaces, and the
-  // stacks on which iterations run, hold `filler` at first.
+  // Parallel loops go to `loops`, which must outlive this. Workspaces, the
+  // stacks on which iterations run, and vector registers hold `filler` at
+  // first.
   GuardedHost(const KilnHost* loops, Filler filler);
   GuardedHost(const GuardedHost&) = delete;
   GuardedHost& operator=(const GuardedHost&) = delete;

@@ -161,7 +161,7 @@ MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
   int32_t status =
       kernel.Prepare(host.abi(), task.guarded_data(), task.scalars(),
                      WorkerKernel::Memory::kGuarded);
-  FillStack(filler);
+  FillScratch(filler);
   if (status == 0) status = kernel.Call(host.abi());
   const double call_seconds = SecondsSince(before_call);
   MaybeFailure failure = FailureOf(status);

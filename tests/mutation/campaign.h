@@ -25,10 +25,11 @@ struct CampaignOptions {
 
 enum class Outcome {
   kCaught,
-  // The interpreter computes the same of the faulty program in every element,
-  // from inputs that no check has used: bit for bit, or, where outputs depend
-  // on how they are computed (ExactBuffers), but for rounding. A softmax is the
-  // same whatever is taken for the maximum of a row.
+  // The machine code is that of the program without the fault, byte for byte.
+  // Or the interpreter computes the same of the faulty program in every
+  // element, from inputs that no check has used: bit for bit, or, where outputs
+  // depend on how they are computed (ExactBuffers), but for rounding. A softmax
+  // is the same whatever is taken for the maximum of a row.
   kEquivalent,
   kMissed
 };
