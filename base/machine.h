@@ -18,6 +18,9 @@ struct VectorRegisters {
   int count = 0;
   // Of them, those that code generation takes beside a tile and its operands.
   int spare = 0;
+  // Whether some lanes of one are loaded and stored at once, for any number of
+  // lanes of 4 and of 8 bytes.
+  bool masked = false;
 
   // Elements of a type that fill one.
   int Lanes(int64_t element_bytes) const {
@@ -33,8 +36,8 @@ struct VectorRegisters {
 
 // From the instruction sets' manuals.
 inline constexpr VectorRegisters kSseRegisters = {16, 16};
-inline constexpr VectorRegisters kAvxRegisters = {32, 16};
-inline constexpr VectorRegisters kAvx512Registers = {64, 32};
+inline constexpr VectorRegisters kAvxRegisters = {32, 16, 0, true};
+inline constexpr VectorRegisters kAvx512Registers = {64, 32, 0, true};
 // Of 32, LLVM loads two pairs ahead of the multiply-adds that use them.
 inline constexpr VectorRegisters kNeonRegisters = {16, 32, 2};
 

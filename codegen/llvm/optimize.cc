@@ -1,6 +1,7 @@
 #include "kiln/codegen/llvm/optimize.h"
 
 #include "kiln/codegen/llvm/combine_horizontal_adds.h"
+#include "kiln/codegen/llvm/widen_odd_vectors.h"
 #include "kiln/ir/tensor/marks.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -59,6 +60,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.run(function, functions);
   }
   JoinMarkedSums(module);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration() || function.hasOptNone()) continue;
+    WidenOddVectors(function, machine.getTargetTransformInfo(function));
+  }
 }
 
 }  // namespace kiln::codegen_internal

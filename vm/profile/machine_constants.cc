@@ -120,6 +120,7 @@ Machine FromProto(const machine::Constants& proto) {
   m.cpu = proto.cpu();
   m.isa = proto.isa();
   m.cores = proto.cores();
+  m.vectors = VectorsOf(m.isa);
   m.vectors.bytes = proto.vector_bytes();
   m.vectors.count = proto.vector_registers();
   m.line_bytes = proto.line_bytes();

@@ -66,9 +66,9 @@ Stmt Cutter::Cut(const ForNode& loop) const {
   constexpr int64_t kMaxExtent = 64;
   const auto* branch = loop.body.As<IfNode>();
   const std::optional<Values> all = ValuesOf(loop);
-  const bool may =
-      loop.for_kind == ForKind::kSerial || loop.for_kind == ForKind::kUnrolled;
-  if (!may || !branch || branch->else_case || !all ||
+  const bool keeps_length = loop.for_kind == ForKind::kParallel ||
+                            loop.for_kind == ForKind::kThreadBinding;
+  if (keeps_length || !branch || branch->else_case || !all ||
       all->last - all->first >= kMaxExtent) {
     return nullptr;
   }

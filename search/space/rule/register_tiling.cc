@@ -103,8 +103,7 @@ class Tiling {
   }
 
   int64_t LaneCount() const {
-    return LanesFor(info_.axes[axes_.column].extent,
-                    context_.registers.Floats());
+    return LanesFor(info_.axes[axes_.column].extent, context_.registers);
   }
 
   // Those to choose from.

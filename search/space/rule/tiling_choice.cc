@@ -192,7 +192,9 @@ std::optional<TileAxes> ChooseTileAxes(const BlockInfo& info) {
   return axes;
 }
 
-int64_t LanesFor(int64_t columns, int lanes) {
+int64_t LanesFor(int64_t columns, const VectorRegisters& file) {
+  int64_t lanes = file.Floats();
+  if (file.masked) return std::min(columns, lanes);
   while (lanes > columns) lanes /= 2;
   return lanes;
 }
@@ -207,8 +209,7 @@ TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes) {
 
 VectorRegisters FileFor(const TileSpace& space, VectorRegisters file) {
   constexpr int kFloatBytes = 4;
-  file.bytes =
-      kFloatBytes * static_cast<int>(LanesFor(space.columns, file.Floats()));
+  file.bytes = kFloatBytes * static_cast<int>(LanesFor(space.columns, file));
   return file;
 }
 

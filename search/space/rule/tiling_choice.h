@@ -46,8 +46,8 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
 // phase of a transposed convolution do not.
 bool MovesEvenly(const BlockInfo& info, int axis);
 
-// The lanes of a vector for so many columns: `lanes`, or fewer.
-int64_t LanesFor(int64_t columns, int lanes);
+// The lanes of a vector for so many columns: those of a register, or fewer.
+int64_t LanesFor(int64_t columns, const VectorRegisters& file);
 TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes);
 VectorRegisters FileFor(const TileSpace& space, VectorRegisters file);
 

@@ -103,9 +103,11 @@ TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
 }
 
 TEST(ChooseTileAxesTest, VectorsAreNoWiderThanTheColumns) {
-  EXPECT_EQ(LanesFor(7, 16), 4);
-  EXPECT_EQ(LanesFor(16, 16), 16);
-  EXPECT_EQ(LanesFor(100, 16), 16);
+  EXPECT_EQ(LanesFor(7, kAvx512Registers), 7);
+  EXPECT_EQ(LanesFor(16, kAvx512Registers), 16);
+  EXPECT_EQ(LanesFor(100, kAvx512Registers), 16);
+  EXPECT_EQ(LanesFor(7, kNeonRegisters), 4);
+  EXPECT_EQ(LanesFor(3, kSseRegisters), 2);
 }
 
 }  // namespace

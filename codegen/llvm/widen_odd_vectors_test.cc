@@ -1,0 +1,181 @@
+#include "kiln/codegen/llvm/widen_odd_vectors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace kiln::codegen_internal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::unique_ptr<llvm::TargetMachine> MachineFor(const std::string& cpu) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  const std::string triple = "x86_64-unknown-linux-gnu";
+  std::string error;
+  const llvm::Target* target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, "", llvm::TargetOptions(), std::nullopt));
+}
+
+// What becomes of a function @f, as text; "invalid" where LLVM's verifier finds
+// a fault in it.
+std::string Widened(const std::string& text,
+                    const std::string& cpu = "skylake-avx512") {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  const auto module = llvm::parseAssemblyString(text, error, context);
+  if (!module) return "unread: " + error.getMessage().str();
+  const auto machine = MachineFor(cpu);
+  module->setDataLayout(machine->createDataLayout());
+  llvm::Function& f = *module->getFunction("f");
+  f.addFnAttr("target-cpu", cpu);
+  WidenOddVectors(f, machine->getTargetTransformInfo(f));
+  if (llvm::verifyFunction(f, &llvm::errs())) return "invalid";
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  f.print(stream);
+  return out;
+}
+
+// C[0:7] = x * A[0:7] + C[0:7], of LANES lanes.
+std::string Axpy(const std::string& lanes) {
+  return absl::StrReplaceAll(R"(
+define void @f(ptr %a, ptr %c, float %x) {
+  %one = insertelement <LANES x float> poison, float %x, i64 0
+  %all = shufflevector <LANES x float> %one, <LANES x float> poison, <LANES x i32> zeroinitializer
+  %y = load <LANES x float>, ptr %a, align 4
+  %z = load <LANES x float>, ptr %c, align 4
+  %p = fmul contract <LANES x float> %all, %y
+  %s = fadd contract <LANES x float> %p, %z
+  store <LANES x float> %s, ptr %c, align 4
+  ret void
+})",
+                             {{"LANES", lanes}});
+}
+
+TEST(WidenOddVectorsTest, SevenLanesBecomeEightBetweenMaskedAccesses) {
+  for (const char* cpu : {"skylake-avx512", "haswell"}) {
+    const std::string out = Widened(Axpy("7"), cpu);
+    EXPECT_THAT(out, Not(HasSubstr("load <7 x float>"))) << cpu;
+    EXPECT_THAT(out, HasSubstr("fmul contract <8 x float>")) << cpu;
+    EXPECT_THAT(out, HasSubstr("@llvm.masked.load.v8f32")) << cpu;
+    EXPECT_THAT(out, HasSubstr("@llvm.masked.store.v8f32")) << cpu;
+    EXPECT_THAT(out, HasSubstr("i1 true, i1 false>")) << cpu;
+  }
+}
+
+TEST(WidenOddVectorsTest, ThirteenLanesBecomeSixteen) {
+  EXPECT_THAT(Widened(Axpy("13")), HasSubstr("@llvm.masked.load.v16f32"));
+}
+
+// 16 + 4 lanes fill a register and a part that has loads of its own.
+TEST(WidenOddVectorsTest, PowersOfTwoAndWholeRegistersStay) {
+  for (const char* lanes : {"1", "2", "8", "16", "20", "48"}) {
+    EXPECT_THAT(Widened(Axpy(lanes)), Not(HasSubstr("masked"))) << lanes;
+  }
+  EXPECT_THAT(Widened(Axpy("23")), HasSubstr("@llvm.masked.load.v32f32"));
+}
+
+TEST(WidenOddVectorsTest, WithoutMasksNothingChanges) {
+  const std::string out = Widened(Axpy("7"), "x86-64-v2");
+  EXPECT_THAT(out, HasSubstr("fmul contract <7 x float>"));
+  EXPECT_THAT(out, Not(HasSubstr("masked")));
+}
+
+TEST(WidenOddVectorsTest, SumsInALoopAreWideAllTheWay) {
+  const std::string out = Widened(R"(
+define void @f(ptr %a, ptr %c, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi <3 x double> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %p = getelementptr double, ptr %a, i64 %i
+  %y = load <3 x double>, ptr %p, align 8
+  %more = call <3 x double> @llvm.fma.v3f64(<3 x double> %y, <3 x double> <double 1.0, double 2.0, double 3.0>, <3 x double> %sum)
+  %next = add i64 %i, 3
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  store <3 x double> %more, ptr %c, align 8
+  ret void
+}
+declare <3 x double> @llvm.fma.v3f64(<3 x double>, <3 x double>, <3 x double>)
+)");
+  EXPECT_THAT(out, HasSubstr("phi <4 x double>"));
+  EXPECT_THAT(out, HasSubstr("@llvm.fma.v4f64"));
+  EXPECT_THAT(out, HasSubstr("double 3.000000e+00, double poison"));
+  EXPECT_THAT(out, Not(HasSubstr("<3 x double>")));
+}
+
+TEST(WidenOddVectorsTest, ComparisonsChoicesAndConversionsAreWideToo) {
+  const std::string out = Widened(R"(
+define void @f(ptr %a, ptr %c) {
+  %y = load <7 x i32>, ptr %a, align 4
+  %less = icmp slt <7 x i32> %y, zeroinitializer
+  %z = select <7 x i1> %less, <7 x i32> zeroinitializer, <7 x i32> %y
+  %g = sitofp <7 x i32> %z to <7 x float>
+  store <7 x float> %g, ptr %c, align 4
+  ret void
+})");
+  EXPECT_THAT(out, HasSubstr("select <8 x i1>"));
+  EXPECT_THAT(out, HasSubstr("to <8 x float>"));
+  EXPECT_THAT(out, Not(HasSubstr("<7 x")));
+}
+
+// A division by the zero of a lane that nobody asked for would trap.
+TEST(WidenOddVectorsTest, DivisionsOfIntegersStay) {
+  const std::string out = Widened(R"(
+define void @f(ptr %a, ptr %c) {
+  %y = load <7 x i32>, ptr %a, align 4
+  %z = load <7 x i32>, ptr %c, align 4
+  %q = sdiv <7 x i32> %y, %z
+  store <7 x i32> %q, ptr %c, align 4
+  ret void
+})");
+  EXPECT_THAT(out, HasSubstr("sdiv <7 x i32>"));
+  EXPECT_THAT(out, HasSubstr("@llvm.masked.store.v8i32"));
+}
+
+TEST(WidenOddVectorsTest, ReadersOfSingleLanesReadTheFirstOnes) {
+  const std::string out = Widened(R"(
+define float @f(ptr %a) {
+  %y = load <3 x float>, ptr %a, align 4
+  %last = extractelement <3 x float> %y, i64 2
+  ret float %last
+})");
+  EXPECT_THAT(out, HasSubstr("@llvm.masked.load.v4f32"));
+  EXPECT_THAT(out, HasSubstr("extractelement <3 x float>"));
+}
+
+TEST(WidenOddVectorsTest, VolatileAccessesStay) {
+  const std::string out = Widened(R"(
+define void @f(ptr %a) {
+  %y = load volatile <7 x float>, ptr %a, align 4
+  store volatile <7 x float> %y, ptr %a, align 4
+  ret void
+})");
+  EXPECT_THAT(out, HasSubstr("load volatile <7 x float>"));
+  EXPECT_THAT(out, HasSubstr("store volatile <7 x float>"));
+}
+
+}  // namespace
+}  // namespace kiln::codegen_internal
