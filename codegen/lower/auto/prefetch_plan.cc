@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
@@ -134,6 +135,16 @@ std::optional<size_t> FindBlockLoop(const Linear& form,
   return std::nullopt;
 }
 
+// Whether the panels lie side by side in each of the rows. Else the loop over
+// rows is one over columns, the last one that goes on from left to right.
+bool LieInRows(absl::Span<const ForNode* const> panels, const Linear& form,
+               const ForNode& rows) {
+  const int64_t step = form.Coefficient(rows.var.get());
+  return absl::c_all_of(panels, [&](const ForNode* panel) {
+    return form.Coefficient(panel->var.get()) < step;
+  });
+}
+
 // The vector that a store copies, or copies where it is not padding.
 const LoadNode* CopiedVector(const Stmt& s) {
   const auto* store = s.As<StoreNode>();
@@ -232,7 +243,8 @@ PrefetchPlan PlanNextCopy(const VectorCopy& copy,
 PrefetchPlan PlanNextBlock(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops) {
   if (loops.size() < 3 || MayTrap(grid.first)) return {};
-  const auto block = FindBlockLoop(ToLinear(grid.first), loops);
+  const Linear form = ToLinear(grid.first);
+  const auto block = FindBlockLoop(form, loops);
   if (!block) return {};
   const auto inside = loops.subspan(*block + 1);
   std::vector<const ForNode*> panels(inside.begin(), inside.end() - 1);
@@ -240,8 +252,8 @@ PrefetchPlan PlanNextBlock(const VectorGrid& grid,
     return !UsesVar(grid.first, loop->var);
   });
   const std::optional<Position> panel = PositionIn(panels);
-  if (!panel || panel->count < 2) return {};
   const ForNode& rows = *loops.back();
+  if (!panel || panel->count < 2 || !LieInRows(panels, form, rows)) return {};
   const int64_t count = panel->count * *AsInt(rows.extent) * grid.rows;
   VarMap later;
   later[loops[*block]->var.get()] = Add(loops[*block]->var, Int(1));

@@ -209,6 +209,15 @@ TEST_F(NextBlockTest, RowsThatDoNotGoOnAreNoBlock) {
   EXPECT_TRUE(Next(Vector(one_panel), 2).indices.empty());
 }
 
+// for b in 3, j in 3, k in 10: ... A[j*120 + b*40 + k*4]: whole rows in the
+// end.
+TEST_F(NextBlockTest, ColumnsOfRowsThatFollowAreNoBlock) {
+  const Expr columns =
+      Add(Add(Mul(j_, Int(120)), Mul(b_, Int(40))), Mul(k_, Int(4)));
+  EXPECT_TRUE(Next(Vector(columns), 1).indices.empty());
+  EXPECT_TRUE(Next(Vector(columns), 2).indices.empty());
+}
+
 // Panels of 10 rows of 8 of 12 elements, two vectors a row, copied before 4
 // passes of 10 steps each.
 class NextCopyTest : public testing::Test {
