@@ -28,6 +28,8 @@ RuleFunction SplitReduction;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.
 RuleFunction TupleReductions;
+// Products of few rows with a large matrix, which is read as it lies in memory.
+RuleFunction RowStreaming;
 // Reductions over an output with a contiguous axis: a register tile inside
 // cache blocks, an operand packed or not, the consumer done on the tile.
 RuleFunction RegisterTiling;
@@ -47,6 +49,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
+    {"row-streaming", RuleTarget::kCpu, RowStreaming},
     {"register-tiling", RuleTarget::kCpu, RegisterTiling},
     {"near-transposes", RuleTarget::kCpu, NearTransposes},
     {"parallelize-vectorize", RuleTarget::kCpu, ParallelizeVectorize},

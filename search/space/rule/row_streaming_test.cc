@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+TEST(RowStreamingTest, FewRowsTimesALargeMatrixReadItsRowsInOrder) {
+  for (const char* shape :
+       {"1,1024,512", "1,1000,513", "3,700,500", "16,640,512"}) {
+    const Module module = *MakeWorkload(absl::StrCat("gmm:", shape));
+    const auto made = ApplyRule(RowStreaming, module, "Z");
+    ASSERT_EQ(made.size(), 2u) << shape;
+    for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+      EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+      EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 2);
+    }
+  }
+}
+
+// relu(x B + bias), and two vectors with a matrix each.
+TEST(RowStreamingTest, ConsumersAndBatches) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 1, 300), "float32"), B: T.Buffer((2, 300, 1000), "float32"), D: T.Buffer((1000,), "float32"), C: T.Buffer((2, 1, 1000), "float32")):
+    Y = T.alloc_buffer((2, 1, 1000))
+    for b, i, j, k in T.grid(2, 1, 1000, 300):
+        with T.block("Y"):
+            vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+            with T.init():
+                Y[vb, vi, vj] = T.float32(0)
+            Y[vb, vi, vj] = Y[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]
+    for b, i, j in T.grid(2, 1, 1000):
+        with T.block("C"):
+            vb, vi, vj = T.axis.remap("SSS", [b, i, j])
+            C[vb, vi, vj] = T.max(Y[vb, vi, vj] + D[vj], T.float32(0))
+)");
+  const auto made = ApplyRule(RowStreaming, module, "Y");
+  ASSERT_EQ(made.size(), 2u);
+  for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+    EXPECT_EQ(CountRootLoops(f), 1);
+  }
+}
+
+TEST(RowStreamingTest, ManyRowsSmallMatricesAndNarrowOnesAreLeftAlone) {
+  for (const char* shape :
+       {"17,1024,512", "1,256,512", "1,64,8192", "512,512,512"}) {
+    EXPECT_TRUE(
+        ApplyRule(RowStreaming, *MakeWorkload(absl::StrCat("gmm:", shape)), "Z")
+            .empty())
+        << shape;
+  }
+  EXPECT_TRUE(
+      ApplyRule(RowStreaming, *MakeWorkload("nrm:1024,1024"), "C").empty());
+}
+
+}  // namespace
+}  // namespace kiln
