@@ -17,6 +17,9 @@ RuleFunction PadColumns;
 // Sums of elements that stand apart by zeros, as transposed convolutions have
 // them: outputs and taps by their remainders, so that zeros cost nothing.
 RuleFunction Polyphase;
+// Products of operands that both lie along the sum, as a dense layer's weights
+// do: one of them transposed first, where each element is used often.
+RuleFunction TransposeOperands;
 // Sums of products for outputs too narrow for vectors: vectors run along what
 // is summed up.
 RuleFunction SkinnyDot;
@@ -45,6 +48,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
+    {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"skinny-dot", RuleTarget::kCpu, SkinnyDot},
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},

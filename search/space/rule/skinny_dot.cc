@@ -7,6 +7,10 @@
 //       k]
 //     w inner, c (unrolled):  C[w, c] = the sum of P[w, c, :]
 //
+// Where both operands lie along the sum, as those of a dense layer, so may any
+// number of columns be computed: the tile has some of them, and the next ones
+// are a matter of the outer loops.
+//
 // The last sums are marked with kLaneSums (ir/tensor/marks.h), for code
 // generation to do several at a time.
 #include "kiln/search/space/rule/skinny_dot.h"
@@ -22,6 +26,7 @@
 #include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/sampled_tile.h"
 #include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
@@ -30,6 +35,8 @@ namespace {
 constexpr double kSmall = 1 << 16;  // elements of an operand to lay out anew
 constexpr int64_t kFold = 4;        // lanes that are summed up one by one
 constexpr size_t kLoopsAround = 2;  // the blocks of a tile
+constexpr int kWideTiles = 6;       // to choose from
+constexpr int kElementBytes = 4;
 
 int LastReduction(const BlockInfo& info) {
   int last = -1;
@@ -62,6 +69,13 @@ bool WritesEachAxis(const BlockInfo& info) {
       info.axes.begin(), info.axes.end(), [](const AxisInfo& axis) {
         return axis.reduce || axis.write_dim >= 0 || axis.extent == 1;
       });
+}
+
+// Whether the columns are enough for vectors, but the operands lie along the
+// sum.
+bool IsWideDot(const BlockInfo& info, int lanes) {
+  return info.ReducesContiguously() &&
+         info.axes[info.ContiguousAxis()].extent >= lanes / 4;
 }
 
 class Dots {
@@ -161,6 +175,17 @@ class Dots {
     return Factor(static_cast<int>(loops.size()) - 1, kFold);
   }
 
+  bool IsWide() const { return IsWideDot(info_, context_.registers.Floats()); }
+
+  // Rows and columns of a tile, each element of which is a vector of sums.
+  absl::StatusOr<SampledTile> SampleWideTile() {
+    VectorRegisters file = context_.registers;
+    file.bytes = kElementBytes;
+    const TileSpace space = {1, info_.axes[row_].extent,
+                             info_.axes[column_].extent};
+    return SampleTile(&sch_, ChooseRegisterTiles(space, file, kWideTiles));
+  }
+
   // Rows of a tile whose accumulators leave a few registers.
   absl::StatusOr<Rv> SampleRows() {
     const int64_t columns = info_.axes[column_].extent;
@@ -182,19 +207,30 @@ class Dots {
     }
     const int row = info_.axes[row_].write_dim;
     const int column = info_.axes[column_].write_dim;
-    KILN_ASSIGN_OR_RETURN(const Rv count, SampleRows());
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops[row], {Arg(), count}));
     std::vector<Rv> outer;
     for (int d = 0; d < info_.write_dims; ++d) {
       if (d != row && d != column) outer.push_back(loops[d]);
     }
+    Rv columns = loops[column];
+    Arg count;
+    if (IsWide()) {
+      KILN_ASSIGN_OR_RETURN(const SampledTile tile, SampleWideTile());
+      KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                            sch_.Split(columns, {Arg(), tile.vectors}));
+      outer.push_back(parts[0]);
+      columns = parts[1];
+      count = tile.rows;
+    } else {
+      KILN_ASSIGN_OR_RETURN(count, SampleRows());
+    }
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+                          sch_.Split(loops[row], {Arg(), count}));
     if (outer.empty()) return absl::FailedPreconditionError("only one row");
     std::vector<Rv> order = outer;
-    order.insert(order.end(), {rows[0], rows[1], loops[column]});
+    order.insert(order.end(), {rows[0], rows[1], columns});
     KILN_RETURN_IF_ERROR(sch_.Reorder(order));
     KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
-    KILN_RETURN_IF_ERROR(sch_.Unroll(loops[column]));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(columns));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
     KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
     return rows[0];
@@ -245,7 +281,9 @@ class Dots {
 bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
   const int column = info.ContiguousAxis(), last = LastReduction(info);
   if (!info.has_init || column < 0 || last < 0) return false;
-  if (info.axes[column].extent >= lanes / 4) return false;
+  if (info.axes[column].extent >= lanes / 4 && !IsWideDot(info, lanes)) {
+    return false;
+  }
   if (info.axes[last].extent % lanes != 0) return false;
   if (!WritesEachAxis(info)) return false;
   bool contiguous = false;
@@ -263,7 +301,12 @@ std::vector<Schedule> SkinnyDot(const Schedule& sch, const std::string& block,
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !SuitsSkinnyDot(*info, context.registers.Floats())) return {};
   if (RowAxis(*info) < 0) return {};
-  return OnlyWay(Dots(sch, *info, context).Run(), context);
+  std::vector<Schedule> made =
+      OnlyWay(Dots(sch, *info, context).Run(), context);
+  if (!made.empty() && IsWideDot(*info, context.registers.Floats())) {
+    made.push_back(sch);  // for one row after the other
+  }
+  return made;
 }
 
 }  // namespace kiln

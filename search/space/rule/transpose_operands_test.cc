@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "kiln/ir/te/workloads.h"
+#include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/testing.h"
+
+namespace kiln {
+namespace {
+
+// A dense layer of so many rows, outputs and inputs.
+Module Dense(int rows, int outputs, int inputs) {
+  return ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer(($0, $2), "float32"), W: T.Buffer(($1, $2), "float32"), C: T.Buffer(($0, $1), "float32")):
+    for i, j, k in T.grid($0, $1, $2):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * W[vj, vk]
+)",
+                                       rows, outputs, inputs));
+}
+
+TEST(TransposeOperandsTest, WeightsOfADenseLayerMay) {
+  const int shapes[][3] = {{16, 32, 48}, {33, 17, 20}, {4, 8, 64}};
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    const Module module = Dense(rows, outputs, inputs);
+    const auto made = ApplyRule(TransposeOperands, module, "C");
+    ASSERT_EQ(made.size(), 2u);
+    for (const Function& f : ExpectSameMeaning(module, made)) {
+      EXPECT_LE(CountRootLoops(f), 2);
+    }
+  }
+}
+
+// Attention: A[b, i, h, k] K[b, j, h, k], for each b and h.
+TEST(TransposeOperandsTest, OtherDimensionsStayInFront) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 9, 3, 16), "float32"), B: T.Buffer((2, 11, 3, 16), "float32"), C: T.Buffer((2, 3, 9, 11), "float32")):
+    for b, h, i, j, k in T.grid(2, 3, 9, 11, 16):
+        with T.block("C"):
+            vb, vh, vi, vj, vk = T.axis.remap("SSSSR", [b, h, i, j, k])
+            with T.init():
+                C[vb, vh, vi, vj] = T.float32(0)
+            C[vb, vh, vi, vj] = C[vb, vh, vi, vj] + A[vb, vi, vh, vk] * B[vb, vj, vh, vk]
+)");
+  const auto made = ApplyRule(TransposeOperands, module, "C");
+  ASSERT_EQ(made.size(), 2u);
+  ExpectSameMeaning(module, made);
+}
+
+TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
+  EXPECT_TRUE(ApplyRule(TransposeOperands, Dense(3, 64, 64), "C").empty());
+  EXPECT_TRUE(ApplyRule(TransposeOperands, Dense(64, 7, 64), "C").empty());
+  EXPECT_TRUE(
+      ApplyRule(TransposeOperands, *MakeWorkload("gmm:64,64,64"), "Z").empty());
+  EXPECT_TRUE(ApplyRule(TransposeOperands, *MakeWorkload("sfm:64,64"),
+                        "T_softmax_expsum")
+                  .empty());
+}
+
+// Tiles of dots, for the same layers.
+TEST(TransposeOperandsTest, OrVectorsRunAlongTheSum) {
+  const int shapes[][3] = {{16, 32, 48}, {33, 17, 32}, {4, 8, 64}};
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    const Module module = Dense(rows, outputs, inputs);
+    const auto made = ApplyRule(SkinnyDot, module, "C");
+    ASSERT_EQ(made.size(), 2u);
+    for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+      EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+      EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln
