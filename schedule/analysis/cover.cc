@@ -159,25 +159,29 @@ struct ReadCheck {
     return inside.CanProve(condition);
   }
 
-  // Whether the condition holds in the first iteration of the loops that it is
-  // about, which move nothing that is written (those of a sum), while
-  // `conjuncts` ask nothing else of them.
+  // Whether the condition holds in the first iteration of those loops that move
+  // nothing that is written (those of a sum), whatever the others are at, while
+  // `conjuncts` ask nothing else of the former. Of k0*16 + lane < 100, where
+  // lanes are written, k0 = 0 leaves lane < 100.
   bool HoldsAtFirst(const Expr& condition, const std::vector<Range>& written,
                     const Loops& loops, const std::vector<Expr>& conjuncts,
                     Analyzer* inside) {
     VarMap first;
     for (const ForNode* loop : loops) {
       if (!UsesVar(condition, loop->var)) continue;
+      if (MovesAny(*loop, written)) {
+        inside->Bind(loop->var, {loop->min, loop->extent});
+        continue;
+      }
       const auto asking =
           std::count_if(conjuncts.begin(), conjuncts.end(),
                         [&](const Expr& e) { return UsesVar(e, loop->var); });
-      if (asking > 1 || MovesAny(*loop, written) ||
-          !inside->CanProveLess(Int(0), loop->extent)) {
+      if (asking > 1 || !inside->CanProveLess(Int(0), loop->extent)) {
         return false;
       }
       first[loop->var.get()] = loop->min;
     }
-    return inside->CanProve(Substitute(condition, first));
+    return !first.empty() && inside->CanProve(Substitute(condition, first));
   }
 
   bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,

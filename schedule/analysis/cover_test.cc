@@ -86,6 +86,29 @@ TEST(CoverTest, APredicateOfTheWriterLeavesElementsOut) {
                          Reader("S[v]", "8, 8", axis, "i * 8 + j < 61")));
 }
 
+// Lanes of a sum over 20, 60 or 2 elements, 8 at a time: in the first step of
+// it each lane has one, if there are that many.
+TEST(CoverTest, EachLaneOfASumIsWrittenInItsFirstStep) {
+  const auto nest = [](const std::string& loops, const std::string& where) {
+    return absl::StrCat("\n    for i, j in T.grid(", loops, R"():
+        with T.block("W"):
+            v = T.axis.spatial(64, j)
+            k = T.axis.reduce(64, i * 8 + j)
+            T.where()",
+                        where, R"()
+            with T.init():
+                S[v] = 0.0
+            S[v] = S[v] + M[k])");
+  };
+  const std::string reader = Reader("S[v]", "2, 4", "8, i * 4 + j");
+  EXPECT_TRUE(IsCovered(nest("3, 8", "i * 8 + j < 20"), reader));
+  EXPECT_TRUE(IsCovered(nest("8, 8", "i * 8 + j < 60"), reader));
+  EXPECT_FALSE(IsCovered(nest("1, 8", "i * 8 + j < 2"), reader));
+  EXPECT_FALSE(IsCovered(nest("3, 8", "i * 8 + j >= 4"), reader));
+  EXPECT_FALSE(IsCovered(nest("3, 8", "i * 8 + j < 20 and i > 0"), reader));
+  EXPECT_FALSE(IsCovered(nest("3, 7", "i * 8 + j < 20"), reader));
+}
+
 constexpr char kPadded[] = "P[v // 16, v % 16] = 1.0";
 constexpr char kLength[] = "(n + 15) // 16 * 16";
 

@@ -48,7 +48,7 @@ int LastReduction(const BlockInfo& info) {
 
 // The axis of the rows of a tile: the one next to the columns in the output
 // along which operands move evenly; -1: none.
-int RowAxis(const BlockInfo& info) {
+int RowAxis(const BlockInfo& info, bool wide) {
   int row = -1;
   for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
     const AxisInfo& axis = info.axes[i];
@@ -58,7 +58,7 @@ int RowAxis(const BlockInfo& info) {
     const bool even = std::all_of(
         info.reads.begin(), info.reads.end(),
         [&](const ReadInfo& read) { return read.strides[i].has_value(); });
-    if (!even || axis.extent < 4) continue;
+    if (!even || axis.extent < (wide ? 2 : 4)) continue;
     if (row < 0 || axis.write_dim > info.axes[row].write_dim) row = i;
   }
   return row;
@@ -85,7 +85,7 @@ class Dots {
         info_(info),
         context_(context),
         column_(info.ContiguousAxis()),
-        row_(RowAxis(info)),
+        row_(RowAxis(info, IsWide())),
         last_(LastReduction(info)) {}
 
   absl::StatusOr<Schedule> Run() {
@@ -300,10 +300,11 @@ std::vector<Schedule> SkinnyDot(const Schedule& sch, const std::string& block,
                                 const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !SuitsSkinnyDot(*info, context.registers.Floats())) return {};
-  if (RowAxis(*info) < 0) return {};
+  const bool wide = IsWideDot(*info, context.registers.Floats());
+  if (RowAxis(*info, wide) < 0) return {};
   std::vector<Schedule> made =
       OnlyWay(Dots(sch, *info, context).Run(), context);
-  if (!made.empty() && IsWideDot(*info, context.registers.Floats())) {
+  if (!made.empty() && wide) {
     made.push_back(sch);  // for one row after the other
   }
   return made;

@@ -66,7 +66,7 @@ TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
 
 // Tiles of dots, for the same layers.
 TEST(TransposeOperandsTest, OrVectorsRunAlongTheSum) {
-  const int shapes[][3] = {{16, 32, 48}, {33, 17, 32}, {4, 8, 64}};
+  const int shapes[][3] = {{16, 32, 48}, {33, 17, 32}, {4, 8, 64}, {2, 9, 48}};
   for (const auto& [rows, outputs, inputs] : shapes) {
     const Module module = Dense(rows, outputs, inputs);
     const auto made = ApplyRule(SkinnyDot, module, "C");
