@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -30,6 +31,7 @@
 #include "kiln/tools/rivals/environment.h"
 #include "kiln/tools/rivals/library_state.h"
 #include "kiln/tools/rivals/match.h"
+#include "kiln/tools/rivals/models.h"
 #include "kiln/tools/rivals/op_case.h"
 #include "kiln/tools/rivals/scores.h"
 #include "kiln/tools/rivals/suite.h"
@@ -39,15 +41,18 @@
 #include "kiln/vm/profile/machine_constants.h"
 
 ABSL_FLAG(std::string, suite, "gemm",
-          "what to measure: gemm (products), or ansor (13 operators with 4 "
-          "shapes each)");
+          "what to measure: gemm (products), ansor (13 operators with 4 shapes "
+          "each), or models (the layers of 13 models)");
 ABSL_FLAG(std::string, shapes,
           "128x128x128,256x256x256,512x512x512,1024x1024x1024,2048x2048x2048,"
           "128x768x3072,512x512x32,49x512x4608",
           "m x n x k of each product of --suite gemm");
 ABSL_FLAG(std::string, only, "",
-          "of --suite ansor, these operators (c2d,dep), or these cases "
-          "(\"c2d:56,56,64,64,1,1,0;dep\")");
+          "of --suite ansor and models, these operators (c2d,dep) or models "
+          "(resnet50), or these cases (\"c2d:56,56,64,64,1,1,0;dep\")");
+ABSL_FLAG(std::string, half, "both",
+          "of --suite models: both, seen (while Kiln is made faster), or "
+          "held-out");
 constexpr char kDefaultThreads[] = "1,2";
 ABSL_FLAG(std::string, threads, kDefaultThreads,
           "how many threads, one run for each; as many as there are CPUs at "
@@ -75,6 +80,8 @@ constexpr char kUsage[] =
     "Measures Kiln beside OpenBLAS and oneDNN in one run.\n"
     "  bench --suite gemm --threads 1,2 [--shapes 512x512x512] [--json]\n"
     "  bench --suite ansor --threads 1,2 [--only c2d,dep] [--json]\n"
+    "  bench --suite models --threads 1,2 [--only resnet50,dep] "
+    "[--half seen]\n"
     "  bench --suite ansor --target \"llvm -mcpu=haswell\"\n"
     "All contenders compute the same before they are timed. Those called "
     "normwise, of products, may make errors that are small beside the largest "
@@ -124,14 +131,20 @@ absl::Status CheckFlags() {
 absl::StatusOr<std::vector<SuiteCase>> ChosenSuite() {
   const std::string suite = absl::GetFlag(FLAGS_suite);
   const std::string only = absl::GetFlag(FLAGS_only);
+  KILN_ASSIGN_OR_RETURN(const bench::Half half,
+                        bench::ParseHalf(absl::GetFlag(FLAGS_half)));
+  if (suite == "models") return bench::ModelSuite(only, half);
+  if (half != bench::Half::kBoth) {
+    return absl::InvalidArgumentError("--half goes with --suite models");
+  }
   if (suite == "ansor") return bench::AnsorSuite(only);
   if (suite != "gemm") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--suite ", suite, " is not known; there are gemm and ansor"));
+        "--suite ", suite, " is not known; there are gemm, ansor and models"));
   }
   if (!only.empty()) {
     return absl::InvalidArgumentError(
-        "--only goes with --suite ansor; --suite gemm has --shapes");
+        "--only goes with --suite ansor and models; --suite gemm has --shapes");
   }
   return bench::GemmSuite(absl::GetFlag(FLAGS_shapes));
 }
@@ -210,6 +223,26 @@ void PrintSetup(const Machine& machine, bench::IsaLevel isa, bool json) {
   Print(text(machine, isa, states));
 }
 
+// Of a suite of models, each half apart, and the models' totals.
+void PrintMeans(const std::vector<CaseScores>& all, bool json) {
+  const std::vector<bench::Mean> means = bench::Means(all);
+  Print(json ? bench::JsonMeans(means) : "\n" + bench::MeanLines(means));
+  if (absl::GetFlag(FLAGS_suite) != "models") return;
+  for (const bench::Half half : {bench::Half::kSeen, bench::Half::kHeldOut}) {
+    std::vector<CaseScores> of_half;
+    absl::c_copy_if(all, std::back_inserter(of_half), [&](const auto& found) {
+      return bench::HalfOf(absl::StrCat(found.workload, ":", found.shape)) ==
+             half;
+    });
+    if (json || of_half.empty()) continue;
+    Print(half == bench::Half::kSeen ? "\nLayers that are seen:\n"
+                                     : "\nLayers that are held out:\n");
+    Print(bench::MeanLines(bench::Means(of_half)));
+  }
+  const std::vector<bench::ModelTotal> totals = bench::TotalsOf(all);
+  Print(json ? bench::JsonTotals(totals) : "\n" + bench::TotalLines(totals));
+}
+
 absl::StatusOr<int> Bench() {
   FinishOnInterrupt("bench", "ends after the running operator");
   KILN_RETURN_IF_ERROR(CheckFlags());
@@ -236,8 +269,7 @@ absl::StatusOr<int> Bench() {
       Print(json ? bench::JsonRows(all.back()) : bench::TableRows(all.back()));
     }
   }
-  const std::vector<bench::Mean> means = bench::Means(all);
-  Print(json ? bench::JsonMeans(means) : "\n" + bench::MeanLines(means));
+  PrintMeans(all, json);
   return kExitOk;
 }
 

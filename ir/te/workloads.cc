@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <iterator>
 
 #include "absl/status/status.h"
@@ -22,6 +21,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/te/ops.h"
 #include "kiln/ir/te/te.h"
+#include "kiln/ir/te/workload_table.h"
 #include "kiln/ir/tensor/numerics.h"
 
 namespace kiln {
@@ -29,14 +29,7 @@ namespace {
 
 using te::Dims;
 
-struct Workload {
-  WorkloadInfo info;
-  // Positions of dimensions that may be 0 (the padding), as a bit set.
-  uint32_t may_be_zero;
-  std::function<std::vector<te::Tensor>(const Dims&)> make;
-};
-
-constexpr uint32_t Bit(int position) { return uint32_t{1} << position; }
+using Workload = WorkloadRow;
 
 Dims With(Dims dims, std::initializer_list<int64_t> more) {
   dims.insert(dims.end(), more);
@@ -159,6 +152,17 @@ const std::vector<Workload>& Table() {
   return *table;
 }
 
+const std::vector<Workload>& LayerTable() {
+  static const auto* const table = new std::vector<Workload>(LayerRows());
+  return *table;
+}
+
+const std::vector<WorkloadInfo>* InfosOf(const std::vector<Workload>& table) {
+  auto* infos = new std::vector<WorkloadInfo>;
+  for (const Workload& workload : table) infos->push_back(workload.info);
+  return infos;
+}
+
 absl::Status Refuse(std::string_view spec, const std::string& why) {
   return absl::InvalidArgumentError(
       absl::StrCat("workload \"", std::string(spec), "\": ", why));
@@ -167,9 +171,11 @@ absl::Status Refuse(std::string_view spec, const std::string& why) {
 absl::StatusOr<const Workload*> FindWorkload(std::string_view spec,
                                              const std::string& name) {
   std::vector<std::string> known;
-  for (const Workload& workload : Table()) {
-    if (workload.info.name == name) return &workload;
-    known.push_back(workload.info.name);
+  for (const auto* table : {&Table(), &LayerTable()}) {
+    for (const Workload& workload : *table) {
+      if (workload.info.name == name) return &workload;
+      known.push_back(workload.info.name);
+    }
   }
   return Refuse(spec, absl::StrCat("unknown name \"", name, "\"; known are ",
                                    absl::StrJoin(known, ", ")));
@@ -260,16 +266,19 @@ absl::Status CheckSize(std::string_view spec, const Buffer& buffer) {
 }  // namespace
 
 const std::vector<WorkloadInfo>& Workloads() {
-  static const auto* const infos = [] {
-    auto* list = new std::vector<WorkloadInfo>;
-    for (const Workload& workload : Table()) list->push_back(workload.info);
-    return list;
-  }();
+  static const auto* const infos = InfosOf(Table());
+  return *infos;
+}
+
+const std::vector<WorkloadInfo>& Layers() {
+  static const auto* const infos = InfosOf(LayerTable());
   return *infos;
 }
 
 bool HasWeights(std::string_view name) {
-  static constexpr std::string_view kWithout[] = {"nrm", "sfm", "tbg"};
+  static constexpr std::string_view kWithout[] = {"nrm", "sfm", "tbg", "max",
+                                                  "avg", "lnm", "rms", "gel",
+                                                  "add", "scl", "hsw", "swi"};
   return std::find(std::begin(kWithout), std::end(kWithout), name) ==
          std::end(kWithout);
 }

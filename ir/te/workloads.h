@@ -17,9 +17,24 @@
 // | cbr  | H, W, ci, co, k, s, p               | c2d, bias, batch norm, ReLU |
 // | tbg  | seq, heads, dim                     | transposed batched matmul   |
 //
-// k is the kernel's extent, s the stride, p the padding on each side.
+// k is the kernel's extent, s the stride, p the padding on each side. Layers of
+// models, of N rows of M elements or images:
 //
-// gmm and the convolutions have constant weights, their second parameter. With
+// | name | dimensions                          | what                        |
+// |------|-------------------------------------|-----------------------------|
+// | den  | N, M, K                             | dense, a row for each output|
+// | max  | H, W, c, k, s, p                    | max pooling                 |
+// | avg  | H, W, c, k, s, p                    | average pooling             |
+// | lnm  | N, M                                | layer norm, scale and shift |
+// | rms  | N, M                                | RMS norm, scale             |
+// | gel  | N, M                                | bias, GELU (by erf)         |
+// | add  | N, M                                | sum of two, ReLU            |
+// | scl  | N, M                                | a factor for each column    |
+// | hsw  | N, M                                | hard swish                  |
+// | swi  | N, M                                | swish (SiLU)                |
+//
+// gmm, den and the convolutions have constant weights, their second parameter.
+// With
 // ":layout_free" at the end, as in "gmm:512,512,512:layout_free" or
 // "c2d:layout_free", these may be laid out ahead (ir/tensor/layout_free.h).
 // With ":normwise" behind it all, errors may be so; with ":strict", there are
@@ -39,7 +54,8 @@ namespace kiln {
 struct WorkloadInfo {
   std::string name;        // "gmm"
   std::string dimensions;  // "N,M,K"
-  // The four shapes of the usual benchmark suite; the first is the default.
+  // The first is the default. Of workloads, the four shapes of the usual
+  // benchmark suite.
   std::vector<std::vector<int64_t>> shapes;
 };
 
@@ -50,8 +66,10 @@ inline constexpr char kStrictSuffix[] = ":strict";
 // Whether the workload called `name` has constant weights.
 bool HasWeights(std::string_view name);
 
-// All workloads, in the order of the table.
+// All workloads of the first table, in its order.
 const std::vector<WorkloadInfo>& Workloads();
+// Those of the second one, each with a default shape alone.
+const std::vector<WorkloadInfo>& Layers();
 
 // The module with one function "main" for a specification such as
 // "gmm:1024,1024,1024", or "gmm" for the default shape, both with the suffixes

@@ -53,8 +53,16 @@ ProductDescs Attention(int64_t seq, int64_t heads, int64_t dim) {
           {{heads, seq, seq}, kF32, Tag::abc}};
 }
 
+// The second operand is stored column by column.
+ProductDescs Dense(int64_t m, int64_t n, int64_t k) {
+  return {{{m, k}, kF32, Tag::ab},
+          {{k, n}, kF32, Tag::ba},
+          {{m, n}, kF32, Tag::ab}};
+}
+
 ProductDescs DescsOf(const OpCase& op) {
   const std::vector<int64_t>& d = op.dims;
+  if (op.workload == "den") return Dense(d[0], d[1], d[2]);
   if (op.workload == "tbg") return Attention(d[0], d[1], d[2]);
   return d.size() == 4 ? Plain(d[0], d[1], d[2], d[3])
                        : Plain(1, d[0], d[1], d[2]);
@@ -79,7 +87,7 @@ ProductPlan Choose(const ProductDescs& d, const dnnl::engine& engine) {
 ProductPlan ChooseFor(const OpCase& op, const ProductDescs& d,
                       const OneDnnContext& context) {
   ProductDescs wanted = d;
-  if (context.pack_ahead && op.workload == "gmm") wanted.b = AnyLayout(d.b);
+  if (context.pack_ahead && op.workload != "tbg") wanted.b = AnyLayout(d.b);
   ProductPlan chosen = Choose(wanted, context.engine);
   if (!IsReference(chosen.impl_info_str())) return chosen;
   return Choose({AnyLayout(d.a), AnyLayout(d.b), d.c}, context.engine);
@@ -106,7 +114,8 @@ class OneDnnContender : public Contender {
  private:
   // Whether some operand can be constant.
   static bool HasWeights(const OpCase& op) {
-    return op.workload == "gmm" || ConvShapeOf(op).has_value();
+    return op.workload == "gmm" || op.workload == "den" ||
+           ConvShapeOf(op).has_value();
   }
 
   std::function<void()> Planned(const OpCase& op) const {
@@ -128,12 +137,12 @@ class OneDnnContender : public Contender {
     if (std::optional<ConvShape> conv = ConvShapeOf(op)) {
       return PlanConvolution(op, *conv, context);
     }
-    if (op.workload == "gmm" || op.workload == "tbg") {
+    if (op.workload == "gmm" || op.workload == "tbg" || op.workload == "den") {
       return PlanProduct(op, context);
     }
     if (op.workload == "sfm") return PlanSoftmax(op, context);
     if (op.workload == "nrm") return PlanNorm(op, context);
-    return std::nullopt;
+    return PlanLayer(op, context);
   }
 
   const bool pack_ahead_;

@@ -44,6 +44,9 @@ OneDnnPlan PlanConvolution(const OpCase& op, const ConvShape& conv,
 OneDnnPlan PlanProduct(const OpCase& op, const OneDnnContext& context);
 OneDnnPlan PlanSoftmax(const OpCase& op, const OneDnnContext& context);
 OneDnnPlan PlanNorm(const OpCase& op, const OneDnnContext& context);
+// Layers of models; nullopt where oneDNN has no such operator.
+std::optional<OneDnnPlan> PlanLayer(const OpCase& op,
+                                    const OneDnnContext& context);
 
 }  // namespace kiln::bench
 

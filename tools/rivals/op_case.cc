@@ -92,6 +92,7 @@ int64_t ReductionLength(const OpCase& op) {
   }
   if (op.workload == "cap") return 4 * op.dims[2] * op.dims[4] * op.dims[4];
   if (op.workload == "nrm") return op.dims[0] * op.dims[1];
+  if (op.workload == "avg") return op.dims[3] * op.dims[3];
   return op.dims.back();
 }
 

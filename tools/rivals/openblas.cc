@@ -46,13 +46,30 @@ std::optional<Product> ProductOf(const OpCase& op) {
                          : Plain(1, d[0], d[1], d[2]);
   }
   if (op.workload == "tbg") return Attention(d[0], d[1], d[2]);
+  if (op.workload == "den") {
+    Product p = Plain(1, d[0], d[1], d[2]);
+    p.ldb = p.k;
+    p.b_transposed = true;
+    return p;
+  }
   const std::optional<ConvShape> c = ConvShapeOf(op);
   if (!c || !c->is_product() || op.workload == "cbr") return std::nullopt;
   return Plain(1, op.output().num_elements() / c->co, c->co, c->ci);
 }
 
+// One row, for which there is a function of its own.
+void MultiplyRow(const Product& p, const float* a, const float* b, float* c) {
+  cblas_sgemv(CblasRowMajor, p.b_transposed ? CblasNoTrans : CblasTrans,
+              p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, 1.0f, b,
+              p.ldb, a, 1, 0.0f, c, 1);
+}
+
 void Multiply(const Product& p, const float* a, const float* b, float* c) {
   for (int i = 0; i < p.batch; ++i) {
+    if (p.m == 1) {
+      MultiplyRow(p, a + i * p.step_a, b + i * p.step_b, c + i * p.step_c);
+      continue;
+    }
     cblas_sgemm(CblasRowMajor, CblasNoTrans,
                 p.b_transposed ? CblasTrans : CblasNoTrans, p.m, p.n, p.k, 1.0f,
                 a + i * p.step_a, p.lda, b + i * p.step_b, p.ldb, 0.0f,

@@ -136,8 +136,11 @@ std::string WorkloadHelp() {
   std::string text =
       "\nWorkloads, with their dimensions (none: the default shape; "
       ":layout_free and\n:normwise may stand behind them):\n";
-  for (const WorkloadInfo& workload : Workloads()) {
-    absl::StrAppend(&text, "  ", workload.name, ":", workload.dimensions, "\n");
+  for (const auto* table : {&Workloads(), &Layers()}) {
+    for (const WorkloadInfo& workload : *table) {
+      absl::StrAppend(&text, "  ", workload.name, ":", workload.dimensions,
+                      "\n");
+    }
   }
   text.pop_back();
   return text;
