@@ -58,7 +58,7 @@ int RowAxis(const BlockInfo& info, bool wide) {
     const bool even = std::all_of(
         info.reads.begin(), info.reads.end(),
         [&](const ReadInfo& read) { return read.strides[i].has_value(); });
-    if (!even || axis.extent < (wide ? 2 : 4)) continue;
+    if (!even || axis.extent < (wide ? 1 : 4)) continue;
     if (row < 0 || axis.write_dim > info.axes[row].write_dim) row = i;
   }
   return row;

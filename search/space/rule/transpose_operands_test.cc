@@ -66,7 +66,8 @@ TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
 
 // Tiles of dots, for the same layers.
 TEST(TransposeOperandsTest, OrVectorsRunAlongTheSum) {
-  const int shapes[][3] = {{16, 32, 48}, {33, 17, 32}, {4, 8, 64}, {2, 9, 48}};
+  const int shapes[][3] = {{16, 32, 48}, {33, 17, 32}, {4, 8, 64},
+                           {2, 9, 48},   {1, 6, 144},  {1, 40, 16}};
   for (const auto& [rows, outputs, inputs] : shapes) {
     const Module module = Dense(rows, outputs, inputs);
     const auto made = ApplyRule(SkinnyDot, module, "C");
