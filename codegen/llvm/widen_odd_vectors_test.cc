@@ -1,3 +1,8 @@
+// Functions as LLVM's text, before and after, for processors with masked
+// accesses (AVX-512, AVX2) and without (SSE). What comes out also has to pass
+// LLVM's own verifier:
+//
+//   load <7 x float>, ptr %a    →    @llvm.masked.load.v8f32 of %a
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,7 @@
-// Layers against loops written out here.
+// Each layer is interpreted on random numbers, and its output compared with a
+// formula over the inputs written out here, element by element:
+//
+//   ExpectRows(RunLayer("add:2,9"), 9, of(row, column) = max(a + b, 0))
 #include <gtest/gtest.h>
 
 #include <algorithm>

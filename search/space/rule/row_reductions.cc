@@ -22,7 +22,9 @@
 namespace kiln {
 namespace {
 
+// Of fewer rows, only short ones: parts of a long one may run in parallel.
 constexpr int64_t kLeastRows = 8;
+constexpr int64_t kShortRow = 2048;
 constexpr int64_t kMostRows = 64;   // of one parallel iteration
 constexpr size_t kLoopsAround = 2;  // the blocks of a chain
 
@@ -54,6 +56,16 @@ bool IsRowwise(const BlockInfo& info, const BlockInfo& last, size_t rows) {
   if (ReducesRows(info, rows)) return true;
   return info.is_elementwise &&
          (info.axes.size() == rows || info.axes.size() == rows + 1);
+}
+
+// The elements of a row, where it has most.
+int64_t RowLength(const Chain& chain) {
+  int64_t longest = 1;
+  for (const BlockInfo& block : chain.blocks) {
+    if (block.axes.size() == chain.rows) continue;
+    longest = std::max(longest, block.axes.back().extent);
+  }
+  return longest;
 }
 
 bool Holds(const Chain& chain, const std::string& name) {
@@ -96,14 +108,15 @@ std::optional<Chain> FindChain(const Function& f, const std::string& name) {
   if (!last || last->axes.empty()) return std::nullopt;
   for (const size_t rows : {last->axes.size() - 1, last->axes.size()}) {
     if (rows == 0 || !IsRowwise(*last, *last, rows)) continue;
-    if (RowsOf(*last, rows) < kLeastRows) continue;
     for (const std::string& next : last->consumers) {
       const auto info = DescribeBlock(f, next);
       if (info && IsRowwise(*info, *last, rows)) return std::nullopt;
     }
     Chain chain{{*last}, rows};
     Extend(f, &chain);
-    if (HasReduction(chain)) return chain;
+    const bool is_worth =
+        RowsOf(*last, rows) >= kLeastRows || RowLength(chain) < kShortRow;
+    if (is_worth && HasReduction(chain)) return chain;
   }
   return std::nullopt;
 }

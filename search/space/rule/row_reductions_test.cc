@@ -99,9 +99,16 @@ TEST(RowReductionsTest, TheEndOfAChainIsAskedForNotItsMiddle) {
   EXPECT_TRUE(ApplyRule(RowReductions, module, "T_softmax_expsum").empty());
 }
 
-TEST(RowReductionsTest, FewRowsAndSumsAcrossRowsAreNotItsBusiness) {
-  EXPECT_TRUE(
+TEST(RowReductionsTest, AFewShortRowsAre) {
+  const Module module = Softmax("1,100");
+  ExpectSameMeaning(module, ApplyRule(RowReductions, module, "T_softmax_norm"));
+  EXPECT_FALSE(
       ApplyRule(RowReductions, Softmax("4,64"), "T_softmax_norm").empty());
+}
+
+TEST(RowReductionsTest, FewLongRowsAndSumsAcrossRowsAreNotItsBusiness) {
+  EXPECT_TRUE(
+      ApplyRule(RowReductions, Softmax("4,2048"), "T_softmax_norm").empty());
   EXPECT_TRUE(ApplyRule(RowReductions, ParseProgram(kColumnSums), "C").empty());
 }
 
