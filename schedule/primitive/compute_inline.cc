@@ -1,5 +1,17 @@
-// The producer's store B[g(v)] = e(v) is a definition. A load B[x] becomes
-// e(v) at the v with g(v) = x.
+// The producer's store B[g(v)] = e(v) defines B as a function: each element is
+// written once, and what e reads does not change until the consumers run. So a
+// load B[x] becomes e(v) at the v with g(v) = x, for a map g that SolveIters()
+// can invert:
+//
+//   B[vi, vj] = A[vi, vj] * 2                  g is the identity
+//   C[vi, vj] = B[vi, vj] + B[15 - vi, vj]
+//   =>
+//   C[vi, vj] = A[vi, vj] * 2 + A[15 - vi, vj] * 2
+//
+// and a store to B[vj, vi // 4, vi % 4] has v = (x_1 * 4 + x_2, x_0). Declared
+// reads of B become what the producer reads at those v, as boxes: A[0:16, vj].
+// Each load copies e, so that a chain of n producers that are each read twice
+// would grow to 2^n copies; WhyTooLargeInlined() bounds that.
 #include "kiln/schedule/primitive/compute_inline.h"
 
 #include <algorithm>

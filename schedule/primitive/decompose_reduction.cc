@@ -1,3 +1,20 @@
+// A block runs its init where all reduce iterators have their least values,
+// just before the first term. The init may run earlier, in a nest of its own,
+// where that nest initializes each element once and before all of its terms. So
+// it stands before the given loop, and of the loops from there inwards it
+// copies those that move spatial iterators and drops the others:
+//
+//   for i, k, j: C[i, j] += A[i, k] * B[k, j]     init: C[i, j] = 0
+//   =>  at loop k, which the init drops
+//   for i:
+//     for j_init: C[i, j_init] = 0
+//     for k, j: C[i, j] += A[i, k] * B[k, j]
+//
+// Conditions that name a dropped loop cannot stay in the init, which then may
+// write elements without any term, such as B[3] where a sum over k_0 into
+// B[k_1] is guarded by T.where(k_0 * 4 + k_1 < 3). MayInitMore() tells where
+// that does no harm; elsewhere such a condition is refused if it names a copied
+// loop, or one outside, too.
 #include "kiln/schedule/primitive/decompose_reduction.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// The fused variable counts the iterations of the nest in their order, so that
+// each old variable is a digit of it: modulo the iterations from its loop
+// inwards, divided by those of the loops inside it. The order of iterations
+// stays; hence no dependence has to be looked at.
+//
+//   for i, j, k in T.grid(3, 5, 7): B(i, j, k)
+//   =>
+//   for i_j_k_fused in range(105):
+//     B(i_j_k_fused // 35, i_j_k_fused % 35 // 7, i_j_k_fused % 7)
+//
+// The product of the extents is the number of iterations but for two negative
+// ones: T.grid(-3, -5, 7) runs nothing, and range(105) would. With one negative
+// extent the product is not positive, and the fused loop runs nothing either.
 #include "kiln/schedule/primitive/fuse.h"
 
 #include <algorithm>
@@ -77,7 +90,8 @@ bool HasConstSteps(const std::vector<Expr>& steps) {
                      [](const Expr& step) { return AsInt(step); });
 }
 
-// Constant extents whose product is none: it does not fit in 64 bits.
+// Refuses constant extents whose product does not fit in 64 bits: it is then
+// no constant.
 absl::Status CheckProduct(const std::vector<const ForNode*>& nest,
                           const Expr& product) {
   const bool all_known =
@@ -87,8 +101,8 @@ absl::Status CheckProduct(const std::vector<const ForNode*>& nest,
   return Refusal(kName, "the product of the extents overflows");
 }
 
-// Two loops with a negative extent run not at all, but as many iterations as
-// the product says would.
+// Two loops with negative extents do not run; a loop over the product of these
+// extents, which is positive, would.
 absl::Status CheckSigns(const Function& f, const Path& path,
                         const std::vector<const ForNode*>& nest) {
   Analyzer analyzer;

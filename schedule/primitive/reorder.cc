@@ -1,3 +1,18 @@
+// Exchanging loops keeps the instances of each block and changes their order
+// alone, which counts only between instances that touch the same element. For a
+// block, a loop is free where every iterator that it moves is spatial and keeps
+// apart the elements that instances touch (SeparatesInstances). Other loops are
+// ordered and must keep their sequence, unless reduce iterators alone make them
+// so and the block may combine its values in any order:
+//
+//   for i, j, k: C[i, j] += A[i, k] * B[k, j]     only k is ordered: all six
+//                                                 orders are right
+//   for i, j: X[i + 1, j] = X[i, j + 1]           i, j are ordered: refused
+//
+// Distances of dependences are not computed: X[i + 1, j + 1] = X[i, j] is
+// refused too, though either order is right. Two conditions come on top: the
+// instance with the init comes before the other terms of its element, and
+// several blocks hand values to each other only within one iteration.
 #include "kiln/schedule/primitive/reorder.h"
 
 #include <algorithm>

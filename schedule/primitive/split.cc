@@ -1,4 +1,16 @@
-// The old variable is ((i_0 * f_1 + i_1) * f_2 + i_2) ...: that form stays in
+// The old variable is a number whose digits are the new ones, in a mixed radix:
+// i = ((i_0 * f_1 + i_1) * f_2 + i_2) ..., so that the new nest visits the old
+// iterations in their order and each once. Digits can also count past the
+// extent; then the blocks below get a predicate that cuts those values off, and
+// a statement outside of blocks, which cannot carry one, is refused:
+//
+//   for i in range(13): B(vi = i)
+//   =>  factors {None, 4}
+//   for i_0, i_1 in T.grid(4, 4):
+//     B(vi = i_0 * 4 + i_1)    where i_0 * 4 + i_1 < 13
+//
+// A binding that is the old variable alone gets the sum i_0 * s_0 + i_1 * s_1 +
+// ... as it is, which spares a run of the simplifier. The nested form stays in
 // predicates and in bindings that are not affine; others are simplified.
 #include "kiln/schedule/primitive/split.h"
 
