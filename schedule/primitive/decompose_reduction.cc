@@ -14,7 +14,8 @@
 // write elements without any term, such as B[3] where a sum over k_0 into
 // B[k_1] is guarded by T.where(k_0 * 4 + k_1 < 3). MayInitMore() tells where
 // that does no harm; elsewhere such a condition is refused if it names a copied
-// loop, or one outside, too.
+// loop, or one outside, too, and if it may not hold in the first iteration of
+// the dropped loops, where the block runs its init.
 #include "kiln/schedule/primitive/decompose_reduction.h"
 
 #include <algorithm>
@@ -195,6 +196,18 @@ absl::Status CheckDroppedRun(const Target& target, IsDropped dropped) {
                                      " may have no iterations"));
 }
 
+// Whether a condition of loops that the init leaves out holds in the first
+// iteration of all of them, in which the block runs its init.
+bool HoldsWhereInitRuns(const Target& target, const Expr& condition) {
+  Analyzer analyzer;
+  std::vector<const ForNode*> loops = target.outside;
+  loops.insert(loops.end(), target.inside.begin(), target.inside.end());
+  const LoopsRun run(loops, &analyzer);
+  VarMap first;
+  for (const ForNode* loop : target.inside) first[loop->var.get()] = loop->min;
+  return analyzer.CanProve(Substitute(condition, first));
+}
+
 absl::Status CheckCondition(const Target& target, const Expr& condition,
                             IsDropped dropped) {
   const auto is_kept = [&](const VarNode* var) {
@@ -203,9 +216,16 @@ absl::Status CheckCondition(const Target& target, const Expr& condition,
            (std::any_of(target.inside.begin(), target.inside.end(), is_loop) ||
             std::any_of(target.outside.begin(), target.outside.end(), is_loop));
   };
-  if (!UsesVar(condition, dropped) || !UsesVar(condition, is_kept) ||
-      MayInitMore(target, dropped)) {
+  if (!UsesVar(condition, dropped) || MayInitMore(target, dropped)) {
     return absl::OkStatus();
+  }
+  if (!UsesVar(condition, is_kept)) {
+    if (HoldsWhereInitRuns(target, condition)) return absl::OkStatus();
+    return Refusal(
+        kName,
+        absl::StrCat("a condition of ", Describe(*target.realize().block),
+                     " may leave out the iteration that runs its "
+                     "init, which the init block would run"));
   }
   return Refusal(
       kName, absl::StrCat("a condition of ", Describe(*target.realize().block),

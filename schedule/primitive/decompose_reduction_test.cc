@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
@@ -362,6 +363,32 @@ def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8,), "float32")):
         DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[1]);
     EXPECT_EQ(result.status().code(), kRefused) << value;
   }
+}
+
+// The block adds to what is there where its init is left out.
+TEST(DecomposeReduction, RefusesAConditionThatLeavesTheInitOut) {
+  const auto decompose = [](const std::string& condition) {
+    const Function f = ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8,), "float32")):
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.where()",
+                                                 condition, R"()
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)"));
+    return DecomposeReduction(f, BlockNamed(f, "C"), LoopsOf(f, "C")[1])
+        .status();
+  };
+  KILN_EXPECT_OK(decompose("k < 5"));
+  KILN_EXPECT_OK(decompose("k < 5 and i < 7"));
+  KILN_EXPECT_OK(decompose("k % 3 == 0"));
+  EXPECT_THAT(decompose("k >= 2"),
+              StatusIs(kRefused, HasSubstr("leave out the iteration")));
+  EXPECT_THAT(decompose("k % 2 == 1"), StatusIs(kRefused, HasSubstr("init")));
 }
 
 // Where i > 0 nothing is summed, and nothing must be written.
