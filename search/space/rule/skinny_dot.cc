@@ -9,7 +9,9 @@
 //
 // Where both operands lie along the sum, as those of a dense layer, so may any
 // number of columns be computed: the tile has some of them, and the next ones
-// are a matter of the outer loops.
+// are a matter of the outer loops. Operands of a long sum do not stay in the
+// nearest cache for the next tile; those of a part of it do, so that the parts
+// may be summed up one by one, and added.
 //
 // The last sums are marked with kLaneSums (ir/tensor/marks.h), for code
 // generation to do several at a time.
@@ -37,6 +39,9 @@ constexpr int64_t kFold = 4;        // lanes that are summed up one by one
 constexpr size_t kLoopsAround = 2;  // the blocks of a tile
 constexpr int kWideTiles = 6;       // to choose from
 constexpr int kElementBytes = 4;
+// Of a sum over two operands, elements of each.
+constexpr int64_t kLongestPart = 1024;
+constexpr int64_t kLeastPart = 512;
 
 int LastReduction(const BlockInfo& info) {
   int last = -1;
@@ -276,6 +281,36 @@ class Dots {
   std::vector<Rv> partial_;
 };
 
+// The longest part of a long sum whose operands stay in the nearest cache while
+// a tile passes over them; 0: the sum is short, or has no such part.
+int64_t PartOf(int64_t sum, int lanes) {
+  if (sum <= kLongestPart) return 0;
+  for (int64_t part = kLongestPart / lanes * lanes; part >= kLeastPart;
+       part -= lanes) {
+    if (sum % part == 0) return part;
+  }
+  return 0;
+}
+
+// Tiles of dots over parts of the sum, which are added up afterwards.
+absl::StatusOr<Schedule> DotsOfParts(Schedule sch, const BlockInfo& info,
+                                     int64_t part, const RuleContext& context) {
+  const std::string function = FunctionOf(sch, context).name;
+  KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                        sch.Split(loops[LastReduction(info)], {Arg(), part}));
+  KILN_ASSIGN_OR_RETURN(const Rv sums, sch.Rfactor(parts[0], 0));
+  KILN_ASSIGN_OR_RETURN(std::vector<Rv> order, sch.GetLoops(sums));
+  const auto outer = order.begin() + LastReduction(info);
+  std::rotate(order.begin(), outer, outer + 1);
+  KILN_RETURN_IF_ERROR(sch.Reorder(order));
+  const auto of_parts =
+      DescribeBlock(FunctionOf(sch, context), info.name + "_rf");
+  if (!of_parts) return absl::FailedPreconditionError("loops that are no axes");
+  return Dots(std::move(sch), *of_parts, context).Run();
+}
+
 }  // namespace
 
 bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
@@ -304,9 +339,19 @@ std::vector<Schedule> SkinnyDot(const Schedule& sch, const std::string& block,
   if (RowAxis(*info, wide) < 0) return {};
   std::vector<Schedule> made =
       OnlyWay(Dots(sch, *info, context).Run(), context);
-  if (!made.empty() && wide) {
-    made.push_back(sch);  // for one row after the other
+  if (made.empty() || !wide) return made;
+  const int64_t part = PartOf(info->axes[LastReduction(*info)].extent,
+                              context.registers.Floats());
+  if (part > 0 &&
+      info->SpatialSize() > info->axes[info->ContiguousAxis()].extent) {
+    absl::StatusOr<Schedule> parts = DotsOfParts(sch, *info, part, context);
+    if (parts.ok()) {
+      made.push_back(*std::move(parts));
+    } else {
+      context.GaveUp("dots over parts of the sum", parts.status());
+    }
   }
+  made.push_back(sch);  // for one row after the other
   return made;
 }
 

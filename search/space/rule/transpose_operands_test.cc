@@ -79,5 +79,19 @@ TEST(TransposeOperandsTest, OrVectorsRunAlongTheSum) {
   }
 }
 
+// Of a long sum, 1024 or fewer terms at a time.
+TEST(TransposeOperandsTest, OrPartsOfLongSumsDoAndAreAddedUp) {
+  for (const int inputs : {2048, 1536}) {
+    const Module module = Dense(3, 7, inputs);
+    const auto made = ApplyRule(SkinnyDot, module, "C");
+    ASSERT_EQ(made.size(), 3u);
+    for (const Function& f : ExpectSameMeaning(module, {made[1]}, 2)) {
+      EXPECT_EQ(CountRootLoops(f), 2);
+    }
+  }
+  EXPECT_EQ(ApplyRule(SkinnyDot, Dense(3, 7, 1024), "C").size(), 2u);
+  EXPECT_EQ(ApplyRule(SkinnyDot, Dense(1, 7, 2048), "C").size(), 2u);
+}
+
 }  // namespace
 }  // namespace kiln
