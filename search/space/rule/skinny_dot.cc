@@ -305,8 +305,9 @@ absl::StatusOr<Schedule> DotsOfParts(Schedule sch, const BlockInfo& info,
   const auto outer = order.begin() + LastReduction(info);
   std::rotate(order.begin(), outer, outer + 1);
   KILN_RETURN_IF_ERROR(sch.Reorder(order));
-  const auto of_parts =
-      DescribeBlock(FunctionOf(sch, context), info.name + "_rf");
+  const Function& f = FunctionOf(sch, context);
+  const std::optional<Path> path = FindBlock(f, sch.Value(sums));
+  const auto of_parts = DescribeBlock(f, path->realize()->block->name);
   if (!of_parts) return absl::FailedPreconditionError("loops that are no axes");
   return Dots(std::move(sch), *of_parts, context).Run();
 }
