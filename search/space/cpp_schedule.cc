@@ -1,3 +1,12 @@
+// Each instruction of the trace becomes one call of Schedule::Apply, by the
+// name of its primitive, since that takes any argument that a trace can hold:
+//
+//   l1, l2 = sch.split(loop=l0, factors=[None, 16])
+//     ->  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> r1,
+//             sch.Apply("split", ArgList{r0[0], Arg(ArgList{..}), ..}));
+//
+// Random variables are elements of the vectors that calls gave. An index map is
+// a lambda that makes its variables and then its outputs.
 #include "kiln/search/space/cpp_schedule.h"
 
 #include <map>

@@ -1,3 +1,13 @@
+// A knob is a step of a trace that samples, with the list of what it may
+// choose. The list depends on the program before the step, so that the walk
+// replays the trace step by step and asks each sampling step about its
+// arguments there:
+//
+//   v0, v1 = sch.sample_perfect_tile(i, n=2, max_innermost_factor=4)   i of 8
+//     "8 as 2 factors, the last at most 4": [2, 4], [4, 2], [8, 1]
+//
+// Where the wanted choice is none of the list, the first stands in for it, and
+// the walk goes on; a refused step ends it, and what was met so far is kept.
 #include "kiln/search/space/knob.h"
 
 #include <algorithm>

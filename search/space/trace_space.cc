@@ -1,3 +1,13 @@
+// A point is one of several traces and a decision for each of its steps that
+// sample. To draw one is to replay the trace with open decisions, which the
+// steps then fill; to mutate is to change one decision and replay:
+//
+//   trace 0: sample_perfect_tile(16) = ?, sample_categorical(3 values) = ?
+//     Sample:  0 [4,4][2]      Mutate:  0 [8,2][2]      Cross: of two points
+//
+// Replays share the programs of common prefixes (replay_tree.h), which is what
+// makes a candidate cheap. A recorded trace names all decisions, so that its
+// point is read from the text, and checked by printing it again.
 #include "kiln/search/space/trace_space.h"
 
 #include <cstdint>

@@ -1,3 +1,16 @@
+// Rules ask how far a step along each axis moves in each tensor. Indices are
+// read as sums of axes with coefficients (search/feature), and dimensions
+// weighed by what follows them:
+//
+//   C[i, j] += A[i, k] * W[j, k]      A: 512 x 768, W: 1024 x 768
+//     axes i, j spatial, k reduced    A moves by 768, 0, 1; W by 0, 768, 1
+//
+// From that follow the questions of rules: which axis is contiguous in the
+// output (j), which operand is shared along an axis (W along i), whether the
+// sum runs through contiguous elements (k does in both). A stride that is no
+// constant, as of x // 3, is none; rules then leave the axis alone. Only blocks
+// whose loops are their iterators one by one are described: whoever has split a
+// loop has made the choice already.
 #include "kiln/search/space/rule/block_info.h"
 
 #include <algorithm>

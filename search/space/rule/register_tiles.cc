@@ -1,3 +1,18 @@
+// A step of a tile of r rows and v vectors multiplies and adds r*v vectors, for
+// which it loads v vectors and broadcasts r elements. A core does two of each
+// in a cycle, so loads are hidden where r + v <= r*v, and a little is lost to
+// them anyway; fewer than eight sums wait for each other. With AVX-512, for 49
+// rows of 64 columns:
+//
+//   r  v   sums  loads   of a step   rows used   columns used   quality
+//   7  2    14     9       0.94        49/49        64/64         0.94
+//   6  4    24    10       0.96        49/54        64/64         0.87
+//   14 2    28    16       0.95        49/56        64/64         0.83
+//   8  3    24    11       0.96        49/56        64/96         0.56
+//
+// Tiles that need more registers than there are do not come up at all. The best
+// are returned with weights, by which the search draws them; what the model
+// does not know (caches, alignment) is for measurements to tell.
 #include "kiln/search/space/rule/register_tiles.h"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// Whether an operand is packed, where, and in which order panels and rows come
+// are matters of how often each element is used and of the cache that holds it.
+// For a product of N rows with a K x M matrix:
+//
+//   M*K <= 2^18 elements       as it lies, or packed before all rows
+//   more, and N >= 32          panels packed where they are used
+//   more, and N >= 100         packed before all rows, too
+//   more, and N < 192          rows of the matrix streamed as they lie
+//   constant (layout_free)     panels only: packing costs nothing then
+//
+// The bounds overlap, and all choices that may win are designs of their own:
+// the constants below say where one of them stops to be worth its trials.
 #include "kiln/search/space/rule/tiling_choice.h"
 
 #include <algorithm>
