@@ -1,3 +1,10 @@
+// Steps that look something up, which leave the program as it is, and those
+// that sample. A sampling step draws where its decision is empty, and else
+// follows the decision, which may come from a file, after checking it:
+//
+//   v0, v1 = sch.sample_perfect_tile(loop=l0, n=2, decision=[4, 16])
+//
+// Rows and their functions are as in loop_rows.cc.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,13 @@
+// Steps on loops, a row each. A row names the parameters as scripts and printed
+// traces have them, and the function that carries the step out; readers,
+// printers and protobuf follow from it. That function takes its arguments from
+// the context by their positions:
+//
+//   l1, l2 = sch.split(loop=l0, factors=[None, 16], preserve_unit_iters=True)
+//     ->  c.loop(0), c.factors(1), c.boolean(2), then Split(..), and the new
+//         loops as the step's output
+//
+// Refusals are those of the primitives, and end the step without a change.
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/primitive/add_unit_loop.h"
 #include "kiln/schedule/primitive/decompose_reduction.h"

@@ -1,3 +1,10 @@
+// Steps that change what is said of the program rather than its loops:
+// annotations, types, scopes and declared accesses.
+//
+//   sch.annotate(block_or_loop=b0, ann_key="pragma_x", ann_val=[1, 2])
+//
+// A first argument may be a loop or a block: c.is_loop(0) tells which. Rows and
+// their functions are as in loop_rows.cc.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,9 @@
-// Steps that put other blocks in the place of one, or copies beside it.
+// Steps that put other blocks in the place of one, or copies beside it:
+//
+//   b1 = sch.reindex(block=b0, buffer=("read", 1))    a copy in b0's own order
+//
+// A buffer is given by its position among the reads or writes of a block, or by
+// its name. Rows and their functions are as in loop_rows.cc.
 #include <utility>
 
 #include "kiln/base/status_macros.h"

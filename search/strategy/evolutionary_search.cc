@@ -1,3 +1,13 @@
+// One list holds all individuals of a batch, best score first and each program
+// once; a generation draws parents from its front and merges the children in:
+//
+//   elites (measured) + fresh points  → scored, sorted
+//   parents, by rank                  → 85 % neighbours, 15 % mixtures
+//   children                          → scored, merged      (3 times)
+//   the first that are new            → the batch; 15 % of it drawn blindly
+//
+// Individual number n draws from the stream of its number, so that the threads,
+// which make individuals in any order, make the same ones on every run.
 #include "kiln/search/strategy/evolutionary_search.h"
 
 #include <algorithm>
