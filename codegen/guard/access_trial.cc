@@ -11,8 +11,13 @@
 // few passes, as that of count[0] = count[0] + 1, becomes unbounded, so the
 // walks end.
 //
-// The order of stores and loads is not followed: an interval holds for the
-// whole run.
+// The interval of a buffer holds for the whole run, whatever the order of stores
+// and loads. A condition on a load, though, holds only for loads of the same
+// element up to the next store to its buffer:
+//
+//   if n[0] < 10:
+//       n[0] = idx[i]      from here on, n[0] is another variable
+//       O[i] = E[n[0]]
 #include "kiln/codegen/guard/access_trial.h"
 
 #include <algorithm>
@@ -77,6 +82,7 @@ void AccessTrial::Pass() {
 void AccessTrial::Walk(const Stmt& s) {
   if (const auto* loop = s.As<ForNode>()) {
     const DType dtype = loop->var.dtype();
+    ForgetStored(loop->body);
     analyzer_.Bind(loop->var, Range{Cast(dtype, Take(loop->min)),
                                     Cast(dtype, Take(loop->extent))});
     Walk(loop->body);
@@ -117,6 +123,25 @@ void AccessTrial::Store(const StoreNode& store) {
   const DType dtype = store.value.dtype();
   Join(store.buffer,
        IsWhole(dtype) ? analyzer_.Bound(Wide(value)) : BoundOf(dtype));
+  Forget(store.buffer);
+}
+
+void AccessTrial::Forget(const Buffer& buffer) {
+  const auto shares = [&](const Value& value) {
+    return value.buffer == buffer ||
+           (buffer->data && value.buffer->data == buffer->data);
+  };
+  values_.erase(std::remove_if(values_.begin(), values_.end(), shares),
+                values_.end());
+}
+
+// An iteration finds what the one before it stored.
+void AccessTrial::ForgetStored(const Stmt& body) {
+  if (values_.empty()) return;
+  Visit(body, [this](const Stmt& s) {
+    if (const auto* store = s.As<StoreNode>()) Forget(store->buffer);
+    return true;
+  });
 }
 
 void AccessTrial::Join(const Buffer& buffer, ConstBound bound) {
@@ -233,11 +258,11 @@ void AccessTrial::Check(const Buffer& buffer,
 Expr AccessTrial::ValueOf(const LoadNode& load,
                           const std::vector<Expr>& indices, DType dtype) {
   const Expr key = Cast(dtype, Load(load.buffer, indices));
-  for (const auto& [known, var] : values_) {
-    if (SameExpr(known, key)) return var;
+  for (const Value& value : values_) {
+    if (SameExpr(value.load, key)) return value.var;
   }
   const Var var("value", IsWhole(dtype) ? DType::Index() : dtype);
-  values_.emplace_back(key, var);
+  values_.push_back({key, load.buffer, var});
   if (!IsWhole(dtype)) return var;
   const auto found = contents_.find(load.buffer.get());
   const ConstBound type = BoundOf(dtype);

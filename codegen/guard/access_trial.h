@@ -51,6 +51,10 @@ class AccessTrial {
   Expr ValueOf(const LoadNode& load, const std::vector<Expr>& indices,
                DType dtype);
   void Join(const Buffer& buffer, ConstBound bound);
+  // From here on, loads of `buffer` are new variables: a store may have changed
+  // what those before it found.
+  void Forget(const Buffer& buffer);
+  void ForgetStored(const Stmt& body);
 
   const Function& function_;
   const std::vector<std::pair<Var, int64_t>>& scalars_;
@@ -60,7 +64,12 @@ class AccessTrial {
   int unsafe_ = 0;
   // Of one pass.
   Analyzer analyzer_;
-  std::vector<std::pair<Expr, Var>> values_;  // loads, with their variables
+  struct Value {
+    Expr load;
+    Buffer buffer;
+    Var var;
+  };
+  std::vector<Value> values_;  // of loads that no store has come after
 };
 
 }  // namespace kiln

@@ -120,6 +120,41 @@ TEST(InputRangesTest, ScattersAndHistograms) {
       "[0, 4] -");
 }
 
+constexpr char kLookUpTwice[] =
+    R"(idx: T.Buffer((4,), "int32"), n: T.Buffer((1,), "int32"), E: T.Buffer((10,), "float32"), O: T.Buffer((4,), "float32"))";
+
+TEST(InputRangesTest, AConditionEndsWithTheNextStore) {
+  EXPECT_EQ(Ranges(kLookUpTwice, R"(
+    for i in range(4):
+        with T.block("O"):
+            vi = T.axis.opaque(4, i)
+            if n[0] < 10:
+                n[0] = idx[vi]
+                O[vi] = E[n[0]]
+)"),
+            "[0, 9] [0, 9] - -");
+  EXPECT_EQ(Ranges(kLookUpTwice, R"(
+    with T.block("O"):
+        if n[0] < 10:
+            for i in range(4):
+                O[i] = E[n[0]]
+                n[0] = idx[i]
+)"),
+            "[0, 9] [0, 9] - -");
+}
+
+TEST(InputRangesTest, AConditionHoldsPastStoresToOtherBuffers) {
+  EXPECT_EQ(Ranges(kLookUpTwice, R"(
+    for i in range(4):
+        with T.block("O"):
+            vi = T.axis.opaque(4, i)
+            if idx[vi] >= 0 and idx[vi] < 10:
+                O[vi] = T.float32(0)
+                O[vi] = O[vi] + E[idx[vi]]
+)"),
+            "- - - -");
+}
+
 TEST(InputRangesTest, FloatsThatBecomeIndices) {
   EXPECT_EQ(
       Ranges(
