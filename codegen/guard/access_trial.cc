@@ -11,9 +11,9 @@
 // few passes, as that of count[0] = count[0] + 1, becomes unbounded, so the
 // walks end.
 //
-// The interval of a buffer holds for the whole run, whatever the order of stores
-// and loads. A condition on a load, though, holds only for loads of the same
-// element up to the next store to its buffer:
+// The interval of a buffer holds for the whole run, whatever the order of
+// stores and loads. A condition on a load, though, holds only for loads of the
+// same element up to the next store to its buffer:
 //
 //   if n[0] < 10:
 //       n[0] = idx[i]      from here on, n[0] is another variable

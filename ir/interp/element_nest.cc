@@ -158,8 +158,14 @@ class LoopNest : public ElementNest {
 
   void Run(Frame& frame, const WantedElement& wanted) override {
     const int64_t min = min_->Int(frame, 0);
-    const int64_t end = min + extent_->Int(frame, 0);
-    if (frame.failed) return;
+    const int64_t extent = extent_->Int(frame, 0);
+    if (frame.failed || extent <= 0) return;
+    int64_t end;
+    if (__builtin_add_overflow(min, extent, &end)) {
+      return frame.Fail(
+          place_, absl::StatusCode::kOutOfRange,
+          absl::StrCat("loop bounds ", min, " + ", extent, " overflow"));
+    }
     if (pin_) {
       const int64_t value = wanted.indices[*pin_];
       if (min <= value && value < end) RunOne(frame, wanted, value);
@@ -197,8 +203,9 @@ class LoopNest : public ElementNest {
     if (min >= end || frame.failed) return;
     (*ranges_)[var_.get()] = {min, end - 1};
     if (!frame.Step(place_) || !MayReach(wanted)) return;
-    if (end - min == 1) return RunOne(frame, wanted, min);
-    const int64_t middle = min + (end - min) / 2;
+    if (min == end - 1) return RunOne(frame, wanted, min);
+    // Rounded down, and never beyond an int64 as end - min may be.
+    const int64_t middle = (min & end) + ((min ^ end) >> 1);
     RunRange(frame, wanted, min, middle);
     RunRange(frame, wanted, middle, end);
   }

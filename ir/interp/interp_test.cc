@@ -369,6 +369,79 @@ TEST(InterpTest, ABlockIteratorOutsideItsDomainIsAnError) {
   KILN_EXPECT_OK(Interpret(with(LT(i, Int(4))), args));
 }
 
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+TEST(InterpTest, ADomainAtTheEndOfTheIntegersHoldsItsValues) {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  Var vi("vi");
+  const auto run = [&](int64_t value, int64_t min, int64_t extent) {
+    BlockFields block;
+    block.name = "A";
+    block.iters = {{vi, {Int(min), Int(extent)}, IterType::kSpatial}};
+    block.body = MakeStore(a, Float(1), {Int(0)});
+    std::vector<Tensor> args = {Tensor(kF32, {8})};
+    return Interpret(MakeFunction({a}, MakeRealize({Int(value)}, Bool(true),
+                                                   MakeBlock(block))),
+                     args);
+  };
+  KILN_EXPECT_OK(run(2 * (kHuge - 1), 2 * (kHuge - 1), 2));
+  EXPECT_THAT(run(kHuge, -kHuge, 2 * (kHuge - 1) + 1),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       HasSubstr("iterator vi is 4611686018427387904")));
+  EXPECT_THAT(run(0, 2 * (kHuge - 1), 100),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       HasSubstr("domain of 100 values from")));
+  EXPECT_THAT(run(0, 0, 0), StatusIs(absl::StatusCode::kOutOfRange,
+                                     HasSubstr("domain of 0 values")));
+}
+
+TEST(InterpTest, StridesThatOverflowAreTooLarge) {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  const auto run = [&](std::vector<int64_t> shape, std::vector<int64_t> strides,
+                       int64_t offset) {
+    Buffer b = EditBuffer(MakeBuffer("B", kF32, {}), [&](auto& node) {
+      for (const int64_t extent : shape) node.shape.push_back(Int(extent));
+      for (const int64_t stride : strides) node.strides.push_back(Int(stride));
+      if (offset != 0) node.elem_offset = Int(offset);
+    });
+    std::vector<Tensor> args = {Tensor(kF32, {8})};
+    return Interpret(MakeFunction({a}, MakeStore(a, Float(1), {Int(0)}), {b}),
+                     args);
+  };
+  const auto is_too_large = [](const char* why) {
+    return StatusIs(absl::StatusCode::kInvalidArgument,
+                    AllOf(HasSubstr("buffer B"), HasSubstr(why)));
+  };
+  EXPECT_THAT(run({5, 5}, {kHuge, 1}, 0), is_too_large("too large"));
+  EXPECT_THAT(run({2, 2}, {kHuge, kHuge}, 0), is_too_large("too large"));
+  EXPECT_THAT(run({2}, {1}, 2 * (kHuge - 1) + 1), is_too_large("too large"));
+  EXPECT_THAT(run({kHuge, kHuge}, {}, 0), is_too_large("too large"));
+  EXPECT_THAT(run({-4, kHuge, kHuge}, {}, 0), is_too_large("negative"));
+  KILN_EXPECT_OK(run({0, kHuge, kHuge}, {}, 0));
+  KILN_EXPECT_OK(run({5, 0}, {kHuge, 1}, 0));
+}
+
+TEST(InterpTest, TheOffsetOfAViewMayOverflow) {
+  Buffer a = MakeBuffer("A", kF32, {Int(8)});
+  Buffer empty =
+      EditBuffer(MakeBuffer("E", kF32, {Int(0), Int(9)}),
+                 [&](auto& node) { node.strides = {Int(1), Int(kHuge)}; });
+  Buffer view =
+      EditBuffer(MakeBuffer("V", kF32, {Int(0), Int(1)}),
+                 [&](auto& node) { node.strides = {Int(1), Int(kHuge)}; });
+  BlockFields block;
+  block.name = "B";
+  block.match_buffers = {{view, {empty, {{Int(0), Int(0)}, {Int(8), Int(1)}}}}};
+  block.body = MakeStore(a, Float(1), {Int(0)});
+  Function f =
+      MakeFunction({a}, MakeRealize({}, Bool(true), MakeBlock(block)), {empty});
+  std::vector<Tensor> args = {Tensor(kF32, {8})};
+  EXPECT_THAT(Interpret(f, args),
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       AllOf(HasSubstr("offset of buffer V overflows"),
+                             HasSubstr("block \"B\""))));
+}
+
 // Every thread writes its element of shared memory, waits, and reads that of
 // its mirror image. `sync` is the barrier statement.
 Function Mirror(int64_t n, Stmt (*sync)(const Var& t)) {

@@ -108,7 +108,8 @@ std::vector<int64_t> DenseStrides(const std::vector<int64_t>& shape) {
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
-    stride *= shape[d];
+    // Of an array without elements they may be anything, but are defined.
+    if (__builtin_mul_overflow(stride, shape[d], &stride)) stride = 0;
   }
   return strides;
 }

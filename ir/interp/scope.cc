@@ -100,21 +100,27 @@ bool BufferCode::Evaluate(Frame& frame, View* view) const {
                absl::StrCat("the shape of buffer ", buffer_->name,
                             " is negative or too large"));
   }
+  if (frame.failed) return false;
   if (strides_.empty()) view->strides = DenseStrides(view->shape);
-  return !frame.failed;
+  return true;
 }
 
 namespace {
 
 // The elements up to the furthest one of the view, for strides of any order;
-// 0 for an empty view.
-int64_t CountElements(const View& view) {
-  int64_t count = view.offset + 1;
-  for (size_t d = 0; d < view.shape.size(); ++d) {
-    if (view.shape[d] == 0) return 0;
-    count += (view.shape[d] - 1) * view.strides[d];
+// 0 for an empty view, nullopt where the number does not fit.
+std::optional<int64_t> CountElements(const View& view) {
+  for (const int64_t extent : view.shape) {
+    if (extent == 0) return 0;
   }
-  return count;
+  int64_t count;
+  bool fits = !__builtin_add_overflow(view.offset, 1, &count);
+  for (size_t d = 0; d < view.shape.size() && fits; ++d) {
+    int64_t span;
+    fits = !__builtin_mul_overflow(view.shape[d] - 1, view.strides[d], &span) &&
+           !__builtin_add_overflow(count, span, &count);
+  }
+  return fits ? std::optional(count) : std::nullopt;
 }
 
 // factor * variable + rest.
@@ -155,8 +161,9 @@ std::optional<Line> LineIn(const Expr& e, const Var& var) {
 void BufferCode::Allocate(Frame& frame) const {
   View view;
   if (!Evaluate(frame, &view)) return;
+  const std::optional<int64_t> count = CountElements(view);
   int64_t bytes;
-  if (!ByteSize({CountElements(view)}, view.dtype.bytes(), &bytes)) {
+  if (!count || !ByteSize({*count}, view.dtype.bytes(), &bytes)) {
     return frame.Fail(place_, absl::StatusCode::kInvalidArgument,
                       absl::StrCat("buffer ", buffer_->name, " is too large"));
   }
@@ -310,7 +317,14 @@ void MatchBufferCode::Bind(Frame& frame) const {
   view.offset = source.offset;
   const size_t leading = mins_.size() - shape_.size();
   for (size_t d = 0; d < mins_.size(); ++d) {
-    view.offset += mins[d] * source.strides[d];
+    int64_t skipped;
+    if (__builtin_mul_overflow(mins[d], source.strides[d], &skipped) ||
+        __builtin_add_overflow(view.offset, skipped, &view.offset)) {
+      return frame.Fail(
+          place_, absl::StatusCode::kOutOfRange,
+          absl::StrCat("the offset of buffer ", name_, " overflows: ", mins[d],
+                       " * ", source.strides[d], " in dimension ", d));
+    }
     if (d < leading) continue;
     view.shape.push_back(extents[d]);
     view.strides.push_back(source.strides[d]);

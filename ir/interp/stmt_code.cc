@@ -319,10 +319,10 @@ BlockCode::BlockCode(const BlockRealizeNode& realize, Scope& scope) {
 
 void BlockCode::FailDomain(Frame& frame, const Iter& iter, int64_t value,
                            int64_t min, int64_t extent) const {
-  frame.Fail(
-      place_, absl::StatusCode::kOutOfRange,
-      absl::StrCat("iterator ", iter.name, " is ", value,
-                   ", outside of its domain [", min, ", ", min + extent, ")"));
+  frame.Fail(place_, absl::StatusCode::kOutOfRange,
+             absl::StrCat("iterator ", iter.name, " is ", value,
+                          ", outside of its domain of ", extent,
+                          " values from ", min));
 }
 
 bool BlockCode::BindIters(Frame& frame, bool* is_first) const {
@@ -332,7 +332,10 @@ bool BlockCode::BindIters(Frame& frame, bool* is_first) const {
     const int64_t extent = iter.extent.Get(frame, 0);
     frame.slots[iter.slot].i = value;
     if (iter.is_reduce && value != min) *is_first = false;
-    if (value < min || value - min >= extent) {
+    // The distance is unsigned, as it may be larger than any int64.
+    if (value < min || extent <= 0 ||
+        static_cast<uint64_t>(value) - static_cast<uint64_t>(min) >=
+            static_cast<uint64_t>(extent)) {
       FailDomain(frame, iter, value, min, extent);
     }
     if (frame.failed) return false;
