@@ -100,6 +100,30 @@ Values Extended(llvm::IRBuilder<>& b, const Values& args, llvm::Type* element) {
   return wide;
 }
 
+// The sum of two float64 so that rounding it again gives what rounding the
+// exact sum would: of its two neighbours, the one with an odd last bit (as
+// FusedMultiplyAdd of ir/interp/numeric.h).
+llvm::Value* SumToOdd(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
+  llvm::Type* type = x->getType();
+  llvm::Type* int_type = type->getWithNewType(b.getInt64Ty());
+  llvm::Value* zero = llvm::ConstantFP::get(type, 0);
+  llvm::Value* sum = b.CreateFAdd(x, y);
+  llvm::Value* from_y = b.CreateFSub(sum, x);
+  llvm::Value* lost = b.CreateFAdd(b.CreateFSub(x, b.CreateFSub(sum, from_y)),
+                                   b.CreateFSub(y, from_y));
+  llvm::Value* bits = b.CreateBitCast(sum, int_type);
+  llvm::Value* is_even =
+      b.CreateIsNull(b.CreateAnd(bits, llvm::ConstantInt::get(int_type, 1)));
+  llvm::Value* is_short =
+      b.CreateICmpEQ(b.CreateFCmpOGT(lost, zero), b.CreateFCmpOGT(sum, zero));
+  llvm::Value* step =
+      b.CreateSelect(is_short, llvm::ConstantInt::get(int_type, 1),
+                     llvm::ConstantInt::getSigned(int_type, -1));
+  llvm::Value* moves = b.CreateAnd(b.CreateFCmpONE(lost, zero), is_even);
+  return b.CreateSelect(moves, b.CreateBitCast(b.CreateAdd(bits, step), type),
+                        sum);
+}
+
 }  // namespace
 
 // libm in the width of the type, float32 or float64, lane by lane.
@@ -164,16 +188,20 @@ llvm::Value* Emitter::EmitWideMath(Intrinsic op, const Values& args) {
   return SigmoidOf(x, EmitLibm("exp", {MinusMagnitude(x)}));
 }
 
-// Of 16-bit floats. Products of two of them are exact in float64, and so is the
-// rounding of what is added there (RoundToOddF32).
+// Of 16-bit floats. Products of two of them are exact in float64. A sum of such
+// a product and a float16 that is not exact there is not halfway between two
+// float16 either; one with a bfloat16 may be.
 llvm::Value* Emitter::EmitNarrowMath(const CallNode& call, const Values& args) {
   const int lanes = call.dtype.lanes();
   if (call.op == Intrinsic::kFma) {
     const Values wide = Extended(b_, args, b_.getDoubleTy());
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
     b_.clearFastMathFlags();
-    return EmitCast(call.dtype, DType::Float(64).WithLanes(lanes),
-                    b_.CreateFAdd(b_.CreateFMul(wide[0], wide[1]), wide[2]));
+    llvm::Value* product = b_.CreateFMul(wide[0], wide[1]);
+    llvm::Value* sum = call.dtype.code() == TypeCode::kBFloat
+                           ? SumToOdd(b_, product, wide[2])
+                           : b_.CreateFAdd(product, wide[2]);
+    return EmitCast(call.dtype, DType::Float(64).WithLanes(lanes), sum);
   }
   llvm::Value* wide =
       EmitWideMath(call.op, Extended(b_, args, b_.getFloatTy()));

@@ -121,11 +121,7 @@ class FmaCall : public ExprCode {
     const double x = args_[0]->Real(frame, lane);
     const double y = args_[1]->Real(frame, lane);
     const double z = args_[2]->Real(frame, lane);
-    if (dtype_.bits() == 32) {
-      return std::fma(static_cast<float>(x), static_cast<float>(y),
-                      static_cast<float>(z));
-    }
-    return RoundReal(dtype_, std::fma(x, y, z));
+    return FusedMultiplyAdd(dtype_, x, y, z);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "kiln/ir/interp/numeric.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,7 +21,28 @@ void Write(V value, uint8_t* at) {
   std::memcpy(at, &narrowed, sizeof(narrowed));
 }
 
+// The sum rounded to odd: of the two neighbours of a sum that is no double, the
+// one with an odd last bit, from which rounding again is as from the sum itself
+// (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+double SumToOdd(double x, double y) {
+  const double sum = x + y;
+  const double from_y = sum - x;
+  const double lost = (x - (sum - from_y)) + (y - from_y);
+  const auto bits = std::bit_cast<int64_t>(sum);
+  if (!(std::abs(lost) > 0) || (bits & 1)) return sum;
+  return std::bit_cast<double>(bits + ((lost > 0) == (sum > 0) ? 1 : -1));
+}
+
 }  // namespace
+
+double FusedMultiplyAdd(DType dtype, double x, double y, double z) {
+  if (dtype.bits() == 64) return std::fma(x, y, z);
+  if (dtype.bits() == 32) {
+    return std::fma(static_cast<float>(x), static_cast<float>(y),
+                    static_cast<float>(z));
+  }
+  return RoundNarrow(dtype, SumToOdd(x * y, z));  // x * y is exact
+}
 
 int64_t RealToInt(double value, DType to) {
   if (to.is_bool()) return value != 0;

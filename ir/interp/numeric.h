@@ -22,6 +22,9 @@ inline double RoundReal(DType dtype, double value) {
   return dtype.bits() == 64 ? value : RoundNarrow(dtype, value);
 }
 
+// x * y + z of the type's values, rounded once.
+double FusedMultiplyAdd(DType dtype, double x, double y, double z);
+
 // The value modulo 2^bits, in the range of the type. Bool: whether not 0.
 inline int64_t WrapInt(DType dtype, int64_t value) {
   if (dtype.is_bool()) return value != 0;

@@ -45,6 +45,25 @@ TEST(NumericTest, HalfAgreesWithTheCompiler) {
   }
 }
 
+// 259 and 261 lie halfway between two bfloat16, and a double has no room for
+// 2^-60 beside them.
+TEST(NumericTest, AFusedMultiplyAddOfBrainFloatsIsRoundedOnce) {
+  const DType brain = DType::BFloat16();
+  const double tiny = std::ldexp(1.0, -60);
+  for (const double sign : {1.0, -1.0}) {
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 7, 37, 0), sign * 260);
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 7, 37, -sign * tiny), sign * 258);
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 7, 37, sign * tiny), sign * 260);
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 9, 29, 0), sign * 260);
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 9, 29, sign * tiny), sign * 262);
+    EXPECT_EQ(FusedMultiplyAdd(brain, sign * 9, 29, -sign * tiny), sign * 260);
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(FusedMultiplyAdd(brain, infinity, 1, 1), infinity);
+  EXPECT_TRUE(std::isnan(FusedMultiplyAdd(brain, infinity, 1, -infinity)));
+  EXPECT_EQ(FusedMultiplyAdd(brain, 3, 4, -12), 0);
+}
+
 TEST(NumericTest, IntegersWrap) {
   EXPECT_EQ(WrapInt(DType::Int(8), 200), -56);
   EXPECT_EQ(WrapInt(DType::UInt(8), -1), 255);

@@ -104,6 +104,25 @@ TEST(OperationsTest, DataIsNoIndex) {
   }
 }
 
+// 7 * 37 and 9 * 29 lie halfway between two bfloat16.
+TEST(OperationsTest, AFusedMultiplyAddIsRoundedOnce) {
+  for (const std::string& type : FloatTypes()) {
+    const auto either = [&](const char* yes, const char* no) {
+      return absl::StrCat("T.Select(A[v] < B[v], T.", type, "(", yes, "), T.",
+                          type, "(", no, "))");
+    };
+    for (const char* tiny : {"8.673617379884035e-19", "6.103515625e-05"}) {
+      for (const char* sign : {"", "-"}) {
+        ExpectSameBits(
+            type, type,
+            absl::StrCat("T.fma(", either("7", "-9"), ", ", either("37", "29"),
+                         ", T.", type, "(", sign, tiny, "))"),
+            "strict");
+      }
+    }
+  }
+}
+
 TEST(OperationsTest, EachFloatOperationIsRoundedToItsType) {
   for (const std::string& type : FloatTypes()) {
     for (const char* value : {"A[v] + B[v]",
