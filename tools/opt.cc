@@ -54,11 +54,11 @@ ABSL_FLAG(bool, auto, true,
           "False: loops get no vectors, register tiles, copies and prefetches "
           "but those that the schedule asks for.");
 ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
-ABSL_FLAG(
-    std::string, stage, "",
-    "What to print: parsed, scheduled, a stage of lowering (blocks, "
-    "distribution, guards, auto, vectors or prefetches), lowered, llvm or asm. "
-    "Default: scheduled with --trace or --schedule, else parsed.");
+ABSL_FLAG(std::string, stage, "",
+          "What to print: parsed, scheduled, a stage of lowering (blocks, "
+          "distribution, guards, auto, vectors, prefetches or verify), "
+          "lowered, llvm or asm. "
+          "Default: scheduled with --trace or --schedule, else parsed.");
 ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
@@ -70,15 +70,17 @@ ABSL_FLAG(std::string, target, "llvm",
 namespace kiln {
 namespace {
 
-constexpr char kUsage[] =
-    "Prints a program at a stage of compilation:\n"
-    "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
-    "--stage parsed|scheduled|blocks|distribution|guards|auto|vectors|"
-    "prefetches|lowered|llvm|asm [--format text|proto]\n"
-    "      [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
-    "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a step "
-    "of the "
-    "trace is refused.";
+std::string Usage() {
+  return absl::StrCat(
+      "Prints a program at a stage of compilation:\n"
+      "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
+      "--stage parsed|scheduled|",
+      absl::StrJoin(LowerStages(), "|"),
+      "|lowered|llvm|asm [--format text|proto]\n"
+      "      [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
+      "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a "
+      "step of the trace is refused.");
+}
 
 enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };
 
@@ -229,6 +231,6 @@ absl::StatusOr<int> Run() {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
-  return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
+  return kiln::RunTool(argc, argv, kiln::Usage() + kiln::WorkloadHelp(),
                        kiln::Run);
 }

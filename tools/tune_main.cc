@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -288,8 +289,9 @@ absl::StatusOr<int> Replay(const std::string& path) {
   KILN_ASSIGN_OR_RETURN(const std::string text,
                         ReadFileOrStdin(CallerPath(path)));
   KILN_ASSIGN_OR_RETURN(const auto runs, ParseFlightLog(text));
+  const int all = ThreadPool::NumAvailableCpus();
   for (size_t i = 0; i < runs.size(); ++i) {
-    for (int threads : {1, ThreadPool::NumAvailableCpus()}) {
+    for (const int threads : std::set<int>{1, all}) {
       absl::StatusOr<ReplayedRun> run = ReplayRun(runs[i], threads);
       if (!run.ok()) {
         return absl::Status(run.status().code(),
@@ -298,7 +300,7 @@ absl::StatusOr<int> Replay(const std::string& path) {
       }
       std::printf("run %zu, threads %d: %zu tasks, %zu events, all the same\n",
                   i + 1, threads, run->states.size(), run->events);
-      if (threads > 1) std::printf("%s", ResultTable(run->states).c_str());
+      if (threads == all) std::printf("%s", ResultTable(run->states).c_str());
     }
   }
   return kExitOk;

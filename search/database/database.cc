@@ -176,6 +176,8 @@ struct Database::Impl {
 
   absl::Status PrepareAll();
   absl::StatusOr<bool> Insert(const TuningRecord& record);
+  // All or none; the number of those that are new.
+  absl::StatusOr<int64_t> InsertAll(absl::Span<const TuningRecord> records);
   absl::StatusOr<std::vector<TuningRecord>> Page(const RecordFilter& filter,
                                                  int64_t after, int64_t last);
 
@@ -263,6 +265,19 @@ absl::StatusOr<bool> Database::Impl::Insert(const TuningRecord& record) {
   }
   KILN_RETURN_IF_ERROR(status);
   return connection.Changes() > 0;
+}
+
+absl::StatusOr<int64_t> Database::Impl::InsertAll(
+    absl::Span<const TuningRecord> records) {
+  sqlite::Transaction transaction(&connection);
+  KILN_RETURN_IF_ERROR(transaction.Begin());
+  int64_t added = 0;
+  for (const TuningRecord& record : records) {
+    KILN_ASSIGN_OR_RETURN(const bool is_new, Insert(record));
+    added += is_new;
+  }
+  KILN_RETURN_IF_ERROR(transaction.Commit());
+  return added;
 }
 
 absl::StatusOr<std::vector<TuningRecord>> Database::Impl::Page(
@@ -372,14 +387,8 @@ absl::StatusOr<int64_t> Database::CommitTrial(const TuningRecord& record) {
 absl::StatusOr<int64_t> Database::CommitTrials(
     absl::Span<const TuningRecord> records) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  sqlite::Transaction transaction(&impl_->connection);
-  KILN_RETURN_IF_ERROR(transaction.Begin());
-  int64_t added = 0;
-  for (const TuningRecord& record : records) {
-    KILN_ASSIGN_OR_RETURN(const bool is_new, impl_->Insert(record));
-    added += is_new;
-  }
-  KILN_RETURN_IF_ERROR(transaction.Commit());
+  const absl::StatusOr<int64_t> added = impl_->InsertAll(records);
+  if (!added.ok()) return WhileWriting(path_, added.status());
   return added;
 }
 

@@ -181,26 +181,55 @@ TEST_F(DatabaseTest, ARecordOfAnUnknownWorkloadIsRefused) {
 
 // A limit on the size of files is the nearest that a test can come to a full
 // disk.
+class SmallFiles {
+ public:
+  SmallFiles() {
+    signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit small = {1 << 18, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~SmallFiles() { EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0); }
+
+ private:
+  rlimit before_;
+};
+
+TuningRecord LongRecord(int64_t number) {
+  TuningRecord record = OkRecord(absl::StrCat("p", number), 1);
+  record.trace += std::string(10000, '#');
+  return record;
+}
+
 TEST_F(DatabaseTest, AFileThatCannotGrowIsNamedAndKeepsItsTrials) {
-  signal(SIGXFSZ, SIG_IGN);
-  rlimit before;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit small = {1 << 18, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   int64_t reported = 0;
   absl::Status status;
-  while (status.ok() && reported < 10000) {
-    TuningRecord record = OkRecord(absl::StrCat("p", reported), 1);
-    record.trace += std::string(10000, '#');
-    status = database_->CommitTrial(record).status();
-    reported += status.ok();
+  {
+    const SmallFiles limit;
+    while (status.ok() && reported < 10000) {
+      status = database_->CommitTrial(LongRecord(reported)).status();
+      reported += status.ok();
+    }
   }
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_THAT(status.message(), HasSubstr(folder_.File("t.db")));
   EXPECT_GT(reported, 0);
   database_.reset();
   KILN_ASSERT_OK_AND_ASSIGN(database_, Database::Open(folder_.File("t.db")));
   EXPECT_EQ(*database_->Count(), reported);
+}
+
+TEST_F(DatabaseTest, AFileThatCannotTakeABatchIsNamedAndTakesNoneOfIt) {
+  KILN_ASSERT_OK(database_->CommitTrial(OkRecord("before", 1)));
+  std::vector<TuningRecord> batch;
+  for (int i = 0; i < 200; ++i) batch.push_back(LongRecord(i));
+  absl::Status status;
+  {
+    const SmallFiles limit;
+    status = database_->CommitTrials(batch).status();
+  }
+  EXPECT_THAT(status.message(), HasSubstr(folder_.File("t.db")));
+  EXPECT_EQ(*database_->Count(), 1);
+  EXPECT_EQ(*database_->CommitTrials(batch), 200);
 }
 
 TEST_F(DatabaseTest, WorkloadsAreContentAddressed) {

@@ -102,6 +102,8 @@ absl::Status WriteAll(int fd, std::string_view bytes, int attached,
     if (count > 0) {
       bytes.remove_prefix(count);
       attached = -1;
+    } else if (count == 0) {
+      return absl::UnavailableError("the other side takes no bytes");
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       KILN_RETURN_IF_ERROR(WaitFor(fd, POLLOUT, deadline));
     } else if (errno != EINTR) {

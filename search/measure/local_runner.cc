@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/measure/runner.pb.h"
 #include "kiln/search/measure/worker.h"
@@ -164,7 +165,7 @@ absl::Status LocalRunner::SendTask(const MeasureTask& task, bool is_second) {
   std::string payload = task.request();
   if (is_second) {
     search::Request request;
-    request.ParseFromString(payload);
+    KILN_CHECK(request.ParseFromString(payload)) << "MeasureTask wrote it";
     request.mutable_load_task()->set_is_second(true);
     payload = request.SerializeAsString();
   }
