@@ -12,8 +12,6 @@
 // A default schedule, whose result nobody has looked at, is compared with it on
 // some elements in any case. --json collects all of that in one message,
 // run_report.proto.
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,10 +26,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kiln/base/file.h"
+#include "kiln/base/json.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/tensor/numerics.h"
+#include "kiln/ir/type/tolerance.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/access_check.h"
@@ -148,20 +148,21 @@ double RootMeanSquare(const NDArray& array) {
 
 // Integers are compared exactly unless flags say otherwise, as are floats where
 // they have to be `exact`.
-CompareOptions TolerancesFor(const NDArray& expected, bool exact) {
+Tolerance TolerancesFor(const NDArray& expected, bool exact) {
   const bool real = expected.dtype().is_float() && !exact;
-  CompareOptions options;
-  options.rtol = absl::GetFlag(FLAGS_rtol);
-  options.atol = absl::GetFlag(FLAGS_atol);
-  if (options.rtol < 0) {
-    options.rtol = real ? DefaultRelative(expected.dtype()) : 0;
+  Tolerance tolerance;
+  tolerance.rtol = absl::GetFlag(FLAGS_rtol);
+  tolerance.atol = absl::GetFlag(FLAGS_atol);
+  if (tolerance.rtol < 0) {
+    tolerance.rtol = real ? DefaultRelative(expected.dtype()) : 0;
   }
-  if (options.atol < 0) {
-    options.atol = real ? options.rtol * std::max(RootMeanSquare(expected),
-                                                  LeastNormal(expected.dtype()))
-                        : 0;
+  if (tolerance.atol < 0) {
+    tolerance.atol =
+        real ? tolerance.rtol * std::max(RootMeanSquare(expected),
+                                         LeastNormal(expected.dtype()))
+             : 0;
   }
-  return options;
+  return tolerance;
 }
 
 absl::Status CheckTolerance(const char* flag, double value) {
@@ -205,9 +206,9 @@ absl::StatusOr<bool> Agrees(const std::string& output,
                             const std::string& against, const NDArray& got,
                             const NDArray& expected, bool exact = false) {
   const std::string what = absl::StrCat(output, " against ", against);
-  const CompareOptions options = TolerancesFor(expected, exact);
+  const Tolerance tolerance = TolerancesFor(expected, exact);
   const absl::StatusOr<CompareReport> compared =
-      Compare(got, expected, options);
+      Compare(got, expected, tolerance);
   if (!compared.ok()) {
     return absl::Status(compared.status().code(),
                         absl::StrCat(what, ": ", compared.status().message()));
@@ -218,8 +219,8 @@ absl::StatusOr<bool> Agrees(const std::string& output,
   entry.set_agrees(compared->ok());
   entry.set_elements(compared->num_elements);
   entry.set_mismatches(compared->num_mismatches);
-  entry.set_rtol(options.rtol);
-  entry.set_atol(options.atol);
+  entry.set_rtol(tolerance.rtol);
+  entry.set_atol(tolerance.atol);
   entry.set_worst_absolute_error(compared->worst.absolute_error);
   entry.set_worst_relative_error(compared->worst.relative_error);
   entry.set_text(compared->ToString());
@@ -395,13 +396,8 @@ absl::Status MeasureTime(const Function& f, const BuildResult& kernel,
 }
 
 absl::Status PrintReport() {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
-  std::string line;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(report, &line, options);
-  if (!status.ok()) return absl::InternalError(std::string(status.message()));
+  KILN_ASSIGN_OR_RETURN(const std::string line,
+                        ToJson(report, JsonDefaults::kWritten));
   std::printf("%s\n", line.c_str());
   return absl::OkStatus();
 }

@@ -37,6 +37,7 @@ class Writer {
   std::string Take() { return std::move(bytes_); }
 
   void Write(const Function& f);
+  void Write(const Module& m);
   void Write(const Stmt& s);
   void Write(const Expr& e);
   void Write(const Attr& attr);
@@ -242,6 +243,13 @@ void Writer::Write(const Function& f) {
   Write(f.body);
 }
 
+void Writer::Write(const Module& m) {
+  Number(static_cast<int64_t>(m.functions.size()));
+  for (const Function& f : m.functions) Write(f);
+  for (const GraphFunction& g : m.graph_functions) Text(g.source);
+  Write(m.attrs);
+}
+
 }  // namespace
 
 std::string CanonicalForm(const Function& f, CanonicalOptions options) {
@@ -252,9 +260,7 @@ std::string CanonicalForm(const Function& f, CanonicalOptions options) {
 
 std::string CanonicalForm(const Module& m, CanonicalOptions options) {
   Writer writer(options);
-  writer.Number(static_cast<int64_t>(m.functions.size()));
-  for (const Function& f : m.functions) writer.Write(f);
-  for (const GraphFunction& g : m.graph_functions) writer.Text(g.source);
+  writer.Write(m);
   return writer.Take();
 }
 

@@ -48,6 +48,17 @@ TEST(CanonicalTest, BlockNamesCountOnRequest) {
             CanonicalForm(g, {.block_names = true}));
 }
 
+TEST(CanonicalTest, AttributesOfModulesCount) {
+  Module a, b;
+  a.functions = b.functions = {Copying("i", 8, 1)};
+  b.name = "other";
+  EXPECT_TRUE(StructurallyEqual(a, b));
+  b.attrs["version"] = Attr(std::string("3"));
+  EXPECT_FALSE(StructurallyEqual(a, b));
+  a.attrs["version"] = Attr(std::string("3"));
+  EXPECT_TRUE(StructurallyEqual(a, b));
+}
+
 TEST(VisitTest, RewritesKeepWhatTheyDoNotTouch) {
   Function f = Copying("i", 8, 1);
   EXPECT_EQ(RewriteExprs(f.body, [](const Expr&) { return Expr(); }), f.body);

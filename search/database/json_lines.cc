@@ -13,8 +13,6 @@
 // read; records go in together at the end, in one transaction.
 #include "kiln/search/database/json_lines.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <array>
 #include <map>
 #include <optional>
@@ -23,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/json.h"
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/database/record.pb.h"
@@ -32,8 +31,6 @@
 
 namespace kiln {
 namespace {
-
-namespace json = google::protobuf::util;
 
 // Short for the text, which has the names.
 std::string NamesOf(const Workload& workload) {
@@ -76,11 +73,8 @@ search::LogLine LineOf(const TuningRecord& record) {
 }
 
 absl::StatusOr<std::string> Print(const search::LogLine& line) {
-  json::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string text;
-  const auto status = json::MessageToJsonString(line, &text, options);
-  if (!status.ok()) return absl::InternalError(status.ToString());
+  KILN_ASSIGN_OR_RETURN(const std::string text,
+                        ToJson(line, JsonDefaults::kLeftOut));
   return text + "\n";
 }
 
@@ -120,12 +114,11 @@ absl::StatusOr<TuningRecord> RecordOf(const search::RecordLine& line) {
 
 absl::StatusOr<search::LogLine> ParseLine(const std::string& text) {
   search::LogLine line;
-  json::JsonParseOptions options;
-  options.ignore_unknown_fields = true;
-  const auto status = json::JsonStringToMessage(text, &line, options);
+  const absl::Status status =
+      FromJson(text, &line, JsonUnknownFields::kPassedOver);
   if (!status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "not a JSON object of a tuning log: ", std::string(status.message())));
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a JSON object of a tuning log: ", status.message()));
   }
   if (line.version() != kJsonLinesVersion) {
     return absl::InvalidArgumentError(

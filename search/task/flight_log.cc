@@ -1,26 +1,24 @@
 #include "kiln/search/task/flight_log.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kiln/base/json.h"
+#include "kiln/base/status_macros.h"
 #include "kiln/search/database/utf8.h"
 
 namespace kiln {
 namespace {
 
-namespace json = google::protobuf::util;
-
 absl::StatusOr<flight::Event> ParseEvent(std::string_view line) {
   flight::Event event;
-  const auto status = json::JsonStringToMessage(std::string(line), &event);
+  const absl::Status status = FromJson(line, &event);
   if (!status.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("not an event: ", std::string(status.message())));
+        absl::StrCat("not an event: ", status.message()));
   }
   if (event.content_case() == flight::Event::CONTENT_NOT_SET) {
     return absl::InvalidArgumentError("not an event: it has no content");
@@ -55,11 +53,8 @@ absl::StatusOr<std::unique_ptr<FlightLog>> FlightLog::Open(
 }
 
 absl::Status FlightLog::Write(const flight::Event& event) {
-  json::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string line;
-  const auto status = json::MessageToJsonString(event, &line, options);
-  if (!status.ok()) return absl::InternalError(std::string(status.message()));
+  KILN_ASSIGN_OR_RETURN(std::string line,
+                        ToJson(event, JsonDefaults::kLeftOut));
   line += '\n';
   const size_t written = std::fwrite(line.data(), 1, line.size(), file_.get());
   if (written == line.size() && std::fflush(file_.get()) == 0) {

@@ -16,7 +16,6 @@
 #include "kiln/tests/conformance/case.h"
 
 #include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <re2/re2.h>
 
 #include <optional>
@@ -24,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kiln/base/json.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -86,11 +86,10 @@ absl::StatusOr<ScheduleCase> ToCase(const Struct& object) {
 
 absl::StatusOr<ScheduleCase> ParseCase(std::string_view line) {
   Struct object;
-  const auto status =
-      google::protobuf::util::JsonStringToMessage(std::string(line), &object);
+  const absl::Status status = FromJson(line, &object);
   if (!status.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("not a JSON object: ", std::string(status.message())));
+        absl::StrCat("not a JSON object: ", status.message()));
   }
   return ToCase(object);
 }

@@ -1,12 +1,12 @@
 #include "kiln/tests/end_to_end/tuning.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <sstream>
 
+#include "kiln/base/json.h"
 #include "kiln/search/database/database.h"
 
 namespace kiln::testing {
@@ -15,8 +15,7 @@ namespace {
 template <typename Event>
 Event Parse(const std::string& line) {
   Event event;
-  const auto status = google::protobuf::util::JsonStringToMessage(line, &event);
-  EXPECT_TRUE(status.ok()) << line;
+  EXPECT_TRUE(FromJson(line, &event).ok()) << line;
   return event;
 }
 

@@ -1,10 +1,10 @@
 #include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kiln/base/file.h"
+#include "kiln/base/json.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/tools/reporting/task_data.h"
 
@@ -26,7 +26,7 @@ double NumberOf(const Struct& row, const std::string& name) {
 // nullopt for the setup, for rows of means, and for Kiln's own.
 absl::StatusOr<std::optional<PeerTime>> ReadRow(const std::string& line) {
   Struct row;
-  if (!google::protobuf::util::JsonStringToMessage(line, &row).ok()) {
+  if (!FromJson(line, &row).ok()) {
     return absl::InvalidArgumentError("is no JSON object");
   }
   if (row.fields().count("mean") || row.fields().count("setup")) {

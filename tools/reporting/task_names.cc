@@ -1,7 +1,5 @@
 #include "kiln/tools/reporting/task_names.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/json.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/search/task/flight.pb.h"
 #include "kiln/vm/profile/machine_constants.h"
@@ -70,7 +69,7 @@ void ReadLog(const std::string& path, TasksByKey& by_key) {
       continue;
     }
     flight::Event event;
-    if (!google::protobuf::util::JsonStringToMessage(line, &event).ok()) {
+    if (!FromJson(line, &event).ok()) {
       continue;
     }
     if (event.has_run()) machine = MachineOf(event.run());

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/type/tolerance.h"
 #include "kiln/tools/rivals/pinned_threads.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/profile/machine_constants.h"
@@ -45,12 +46,12 @@ absl::Status CheckSame(const OpCase& op, const NDArray& expected,
     return absl::InternalError(
         absl::StrCat(than, " leaves elements of ", op.spec(), " unwritten"));
   }
-  CompareOptions options;
-  options.rtol =
+  Tolerance tolerance;
+  tolerance.rtol =
       1e-5 + 5e-7 * std::sqrt(static_cast<double>(ReductionLength(op)));
-  options.atol = options.rtol * scale;
+  tolerance.atol = tolerance.rtol * scale;
   KILN_ASSIGN_OR_RETURN(const CompareReport report,
-                        Compare(op.output(), expected, options));
+                        Compare(op.output(), expected, tolerance));
   if (report.ok()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(
       who, " and ", than, " compute different results of ", op.spec(), " on ",

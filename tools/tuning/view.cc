@@ -13,7 +13,6 @@
 // as they are.
 #include "kiln/tools/tuning/view.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -22,6 +21,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "kiln/base/check.h"
+#include "kiln/base/json.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/tuning/event.pb.h"
@@ -229,14 +230,10 @@ class Json : public TuneView {
   }
 
   static void Print(const google::protobuf::Message& message) {
-    google::protobuf::util::JsonPrintOptions options;
-    options.always_print_primitive_fields = true;
-    options.preserve_proto_field_names = true;
-    std::string line;
-    const auto status =
-        google::protobuf::util::MessageToJsonString(message, &line, options);
-    if (!status.ok()) line = "{\"event\":\"error\"}";
-    std::printf("%s\n", line.c_str());
+    const absl::StatusOr<std::string> line =
+        ToJson(message, JsonDefaults::kWritten);
+    KILN_CHECK(line.ok()) << line.status().message();
+    std::printf("%s\n", line->c_str());
     std::fflush(stdout);
   }
 };

@@ -30,19 +30,19 @@ constexpr double kLargest = std::numeric_limits<double>::max();
 // the tolerance is infinite.
 template <typename T>
 bool AllFiniteAndClose(const T* got, const T* expected, int64_t n,
-                       const CompareOptions& options) {
+                       Tolerance tolerance) {
   int64_t bad = 0;
   for (int64_t i = 0; i < n; ++i) {
     const double e = expected[i];
     const double error = std::fabs(got[i] - e);
-    const double limit = options.atol + options.rtol * std::fabs(e);
+    const double limit = tolerance.Limit(e);
     bad += !(error <= limit) | !(error <= kLargest);
   }
   return bad == 0;
 }
 
 bool QuickEqual(const NDArray& got, const NDArray& expected,
-                const CompareOptions& options) {
+                Tolerance tolerance) {
   const int64_t n = got.num_elements();
   if (n == 0) return true;
   const DType dtype = got.dtype();
@@ -51,11 +51,11 @@ bool QuickEqual(const NDArray& got, const NDArray& expected,
   }
   if (dtype.bits() == 32) {
     return AllFiniteAndClose(got.data_as<float>(), expected.data_as<float>(), n,
-                             options);
+                             tolerance);
   }
   if (dtype.bits() == 64) {
     return AllFiniteAndClose(got.data_as<double>(), expected.data_as<double>(),
-                             n, options);
+                             n, tolerance);
   }
   return false;
 }
@@ -79,16 +79,15 @@ double AbsoluteError(const NDArray& got, const NDArray& expected, int64_t i) {
 // How far the error at `i` exceeds its tolerance: 0 where the elements agree,
 // infinite where they differ in being infinite or NaN.
 double Excess(const NDArray& got, const NDArray& expected, int64_t i,
-              const CompareOptions& options) {
+              Tolerance tolerance) {
   const double g = LoadElement(got.data(), got.dtype(), i);
   const double e = LoadElement(expected.data(), expected.dtype(), i);
-  if (std::isnan(g) && std::isnan(e) && options.equal_nan) return 0;
-  if (std::isinf(e) && g == e) return 0;
+  if (got.dtype().is_float() && Agree(g, e, tolerance)) return 0;
   if (!std::isfinite(g) || !std::isfinite(e)) {
     return std::numeric_limits<double>::infinity();
   }
   const double error = AbsoluteError(got, expected, i);
-  const double limit = options.atol + options.rtol * std::fabs(e);
+  const double limit = tolerance.Limit(e);
   if (error <= limit) return 0;
   return limit > 0 ? error / limit : kLargest;
 }
@@ -110,14 +109,14 @@ Mismatch Describe(const NDArray& got, const NDArray& expected, int64_t i) {
 }
 
 CompareReport Examine(const NDArray& got, const NDArray& expected,
-                      const CompareOptions& options) {
+                      Tolerance tolerance) {
   CompareReport report;
   int64_t first = -1;
   int64_t worst = -1;
   double worst_excess = 0;
   double worst_error = 0;
   for (int64_t i = 0; i < got.num_elements(); ++i) {
-    const double excess = Excess(got, expected, i, options);
+    const double excess = Excess(got, expected, i, tolerance);
     if (excess == 0) continue;
     if (report.num_mismatches++ == 0) first = i;
     const double error = AbsoluteError(got, expected, i);
@@ -159,15 +158,15 @@ std::string CompareReport::ToString() const {
 
 absl::StatusOr<CompareReport> Compare(const NDArray& got,
                                       const NDArray& expected,
-                                      const CompareOptions& options) {
+                                      Tolerance tolerance) {
   if (got.is_null() || expected.is_null() || got.dtype() != expected.dtype() ||
       got.shape() != expected.shape()) {
     return absl::InvalidArgumentError("cannot compare " + got.TypeString() +
                                       " with " + expected.TypeString());
   }
   CompareReport report;
-  if (!QuickEqual(got, expected, options)) {
-    report = Examine(got, expected, options);
+  if (!QuickEqual(got, expected, tolerance)) {
+    report = Examine(got, expected, tolerance);
   }
   report.num_elements = got.num_elements();
   return report;

@@ -7,18 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kiln/ir/type/tolerance.h"
 #include "kiln/vm/ndarray/ndarray.h"
 
 namespace kiln {
-
-// An element agrees when |got - expected| <= atol + rtol * |expected|. Equal
-// infinities agree, and NaN agrees with NaN if `equal_nan`; any other pair with
-// an infinity or a NaN does not.
-struct CompareOptions {
-  double rtol = 1e-5;
-  double atol = 1e-8;
-  bool equal_nan = true;
-};
 
 struct Mismatch {
   std::vector<int64_t> index;
@@ -40,10 +32,11 @@ struct CompareReport {
   std::string ToString() const;
 };
 
-// Refuses arrays of different types or shapes.
+// Elements agree as Agree of tolerance.h says; integers of 64 bits are
+// subtracted exactly. Refuses arrays of different types or shapes.
 absl::StatusOr<CompareReport> Compare(const NDArray& got,
                                       const NDArray& expected,
-                                      const CompareOptions& options = {});
+                                      Tolerance tolerance);
 
 }  // namespace kiln
 

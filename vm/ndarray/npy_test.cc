@@ -47,7 +47,7 @@ TEST(NpyTest, EveryTypeSurvivesAFile) {
       FillRandom(a, 1);
       KILN_ASSERT_OK(WriteNpy(a, path));
       KILN_ASSERT_OK_AND_ASSIGN(NDArray b, ReadNpy(path));
-      KILN_ASSERT_OK_AND_ASSIGN(CompareReport report, Compare(b, a));
+      KILN_ASSERT_OK_AND_ASSIGN(CompareReport report, Compare(b, a, {}));
       EXPECT_TRUE(report.ok()) << report.ToString();
     }
   }

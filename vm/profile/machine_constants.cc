@@ -11,8 +11,6 @@
 // as missing, and the machine is measured anew.
 #include "kiln/vm/profile/machine_constants.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,7 +21,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "kiln/base/check.h"
 #include "kiln/base/file.h"
+#include "kiln/base/json.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/vm/profile/machine.pb.h"
 #include "kiln/vm/profile/peak_kernels.h"
@@ -199,21 +199,18 @@ std::string MachineToJson(const Machine& machine) {
     out->set_all_read_gbs(level.all_read_gbs);
     out->set_all_write_gbs(level.all_write_gbs);
   }
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  (void)google::protobuf::util::MessageToJsonString(proto, &json, options);
-  return json;
+  const absl::StatusOr<std::string> json =
+      ToJson(proto, JsonDefaults::kLeftOut);
+  KILN_CHECK(json.ok()) << json.status().message();
+  return *json;
 }
 
 absl::StatusOr<Machine> MachineFromJson(std::string_view json) {
   machine::Constants proto;
-  const auto parsed =
-      google::protobuf::util::JsonStringToMessage(std::string(json), &proto);
+  const absl::Status parsed = FromJson(json, &proto);
   if (!parsed.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "these are no constants of a machine: ",
-        std::string(parsed.message().data(), parsed.message().size())));
+        "these are no constants of a machine: ", parsed.message()));
   }
   if (proto.version() != kVersion || proto.levels_size() != kNumMemoryLevels) {
     return absl::InvalidArgumentError(absl::StrCat(
