@@ -56,22 +56,21 @@ llvm::Value* Emitter::EmitFloatArithmetic(ExprKind kind, llvm::Value* a,
 // its own for that where the machine has no instruction.
 llvm::Value* Emitter::EmitBf16Arithmetic(ExprKind kind, llvm::Value* a,
                                          llvm::Value* b) {
-  llvm::Type* wide = a->getType()->getWithNewType(b_.getFloatTy());
   const auto rounded = [&](ExprKind operation, llvm::Value* x, llvm::Value* y) {
     return RoundToBf16(EmitFloatArithmetic(operation, x, y));
   };
-  llvm::Value* x = b_.CreateFPExt(a, wide);
-  llvm::Value* y = b_.CreateFPExt(b, wide);
+  llvm::Value* x = Comparable(a);
+  llvm::Value* y = Comparable(b);
   const bool floors =
       kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
   if (!floors && kind != ExprKind::kTruncDiv) return rounded(kind, x, y);
   const llvm::Intrinsic::ID whole =
       floors ? llvm::Intrinsic::floor : llvm::Intrinsic::trunc;
-  llvm::Value* quotient = b_.CreateUnaryIntrinsic(
-      whole, b_.CreateFPExt(rounded(ExprKind::kDiv, x, y), wide));
+  llvm::Value* quotient =
+      b_.CreateUnaryIntrinsic(whole, Comparable(rounded(ExprKind::kDiv, x, y)));
   if (kind != ExprKind::kFloorMod) return RoundToBf16(quotient);
   llvm::Value* product = rounded(ExprKind::kMul, quotient, y);
-  return rounded(ExprKind::kSub, x, b_.CreateFPExt(product, wide));
+  return rounded(ExprKind::kSub, x, Comparable(product));
 }
 
 llvm::Value* Emitter::EmitIntArithmetic(const BinaryNode& node, llvm::Value* a,

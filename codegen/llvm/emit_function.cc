@@ -49,6 +49,12 @@ bool OnlyLaunches(const Stmt& s) {
   return only;
 }
 
+// bfloat16 goes from function to function as its bits: LLVM would call another
+// function to pass one where the machine has no instruction for it.
+llvm::Type* PassedType(llvm::Type* type) {
+  return type->isBFloatTy() ? llvm::Type::getInt16Ty(type->getContext()) : type;
+}
+
 }  // namespace
 
 Emitter::Emitter(llvm::Module* module, const Target& target)
@@ -144,18 +150,23 @@ void Emitter::Enter(llvm::Function* function,
 
 void Emitter::EnterBody(llvm::Function* body,
                         const std::vector<Capture>& params) {
+  b_.SetInsertPoint(&body->getEntryBlock());
   std::vector<llvm::Value*> values;
   for (size_t i = 0; i < params.size(); ++i) {
-    values.push_back(body->getArg(i + 1));
+    llvm::Value* value = body->getArg(i + 1);
+    if (params[i].var) {
+      value = b_.CreateBitCast(value, TypeOf(params[i].var->dtype));
+    }
+    values.push_back(value);
   }
   Enter(body, params, values);
-  b_.SetInsertPoint(&body->getEntryBlock());
 }
 
 llvm::Function* Emitter::MakeKernelBody(const std::vector<Capture>& params) {
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
   for (const Capture& param : params) {
-    types.push_back(param.buffer ? b_.getPtrTy() : TypeOf(param.var->dtype));
+    types.push_back(param.buffer ? b_.getPtrTy()
+                                 : PassedType(TypeOf(param.var->dtype)));
   }
   llvm::Function* body =
       MakeFunction(symbol_ + ".body", b_.getInt32Ty(), types, false);
@@ -192,6 +203,9 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
     Enter(entry, params, args);
   } else {
     llvm::Function* body = MakeKernelBody(params);
+    for (llvm::Value*& arg : args) {
+      arg = b_.CreateBitCast(arg, PassedType(arg->getType()));
+    }
     args.insert(args.begin(), entry->getArg(0));
     b_.CreateRet(b_.CreateCall(body, args));
     EnterBody(body, params);
@@ -236,7 +250,7 @@ llvm::Function* Emitter::EmitParallelBody(
     const ForNode& loop, const std::vector<Capture>& captures) {
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
   for (const Capture& capture : captures) {
-    types.push_back(capture.value->getType());
+    types.push_back(PassedType(capture.value->getType()));
   }
   types.insert(types.end(), 2, b_.getInt64Ty());
   const std::string name =
@@ -281,7 +295,7 @@ void Emitter::EmitParallel(const ForNode& loop) {
   const std::vector<Capture> captures = FindCaptures(loop);
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
   for (const Capture& capture : captures) {
-    types.push_back(capture.value->getType());
+    types.push_back(PassedType(capture.value->getType()));
   }
   auto* env_type = llvm::StructType::get(context_, types);
   const auto resume = b_.saveIP();
@@ -295,7 +309,9 @@ void Emitter::EmitParallel(const ForNode& loop) {
   llvm::Value* env = at_entry.CreateAlloca(env_type);
   b_.CreateStore(frame_.host, b_.CreateStructGEP(env_type, env, 0));
   for (size_t i = 0; i < captures.size(); ++i) {
-    b_.CreateStore(captures[i].value, b_.CreateStructGEP(env_type, env, i + 1));
+    llvm::Value* value =
+        b_.CreateBitCast(captures[i].value, env_type->getElementType(i + 1));
+    b_.CreateStore(value, b_.CreateStructGEP(env_type, env, i + 1));
   }
   auto* type = llvm::FunctionType::get(
       b_.getInt32Ty(),

@@ -92,14 +92,6 @@ bool RoundsToWhole(Intrinsic op) {
          op == Intrinsic::kNearbyint;
 }
 
-Values Extended(llvm::IRBuilder<>& b, const Values& args, llvm::Type* element) {
-  Values wide;
-  for (llvm::Value* arg : args) {
-    wide.push_back(b.CreateFPExt(arg, arg->getType()->getWithNewType(element)));
-  }
-  return wide;
-}
-
 // The sum of two float64 so that rounding it again gives what rounding the
 // exact sum would: of its two neighbours, the one with an odd last bit (as
 // FusedMultiplyAdd of ir/interp/numeric.h).
@@ -188,13 +180,25 @@ llvm::Value* Emitter::EmitWideMath(Intrinsic op, const Values& args) {
   return SigmoidOf(x, EmitLibm("exp", {MinusMagnitude(x)}));
 }
 
+// bfloat16 by their bits: LLVM makes floor(extended x) an operation on
+// bfloat16, for which it calls a function where the machine has no instruction.
+Values Emitter::Extended(const Values& args, llvm::Type* element) {
+  Values wide;
+  for (llvm::Value* arg : args) {
+    llvm::Value* value = Comparable(arg);
+    wide.push_back(
+        b_.CreateFPCast(value, value->getType()->getWithNewType(element)));
+  }
+  return wide;
+}
+
 // Of 16-bit floats. Products of two of them are exact in float64. A sum of such
 // a product and a float16 that is not exact there is not halfway between two
 // float16 either; one with a bfloat16 may be.
 llvm::Value* Emitter::EmitNarrowMath(const CallNode& call, const Values& args) {
   const int lanes = call.dtype.lanes();
   if (call.op == Intrinsic::kFma) {
-    const Values wide = Extended(b_, args, b_.getDoubleTy());
+    const Values wide = Extended(args, b_.getDoubleTy());
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
     b_.clearFastMathFlags();
     llvm::Value* product = b_.CreateFMul(wide[0], wide[1]);
@@ -203,8 +207,7 @@ llvm::Value* Emitter::EmitNarrowMath(const CallNode& call, const Values& args) {
                            : b_.CreateFAdd(product, wide[2]);
     return EmitCast(call.dtype, DType::Float(64).WithLanes(lanes), sum);
   }
-  llvm::Value* wide =
-      EmitWideMath(call.op, Extended(b_, args, b_.getFloatTy()));
+  llvm::Value* wide = EmitWideMath(call.op, Extended(args, b_.getFloatTy()));
   return wide ? EmitCast(call.dtype, DType::Float(32).WithLanes(lanes), wide)
               : nullptr;
 }

@@ -145,6 +145,9 @@ class Emitter {
   // LLVM cannot generate code for comparisons, selections and copies of
   // bfloat16 in vectors of odd lengths.
   llvm::Value* Comparable(llvm::Value* value);
+  // Floats as wider ones.
+  std::vector<llvm::Value*> Extended(const std::vector<llvm::Value*>& args,
+                                     llvm::Type* element);
   // `condition ? a : b`, of bfloat16 by the bits.
   llvm::Value* Choose(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitFloatCast(DType to, DType from, llvm::Value* value);
