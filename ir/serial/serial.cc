@@ -12,8 +12,11 @@
 #include "kiln/ir/serial/serial.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -21,9 +24,13 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/serial/graph.h"
 #include "kiln/ir/serial/reader.h"
 #include "kiln/ir/serial/writer.h"
 #include "kiln/ir/text/python/keyword.h"
+#include "kiln/ir/text/python/parser.h"
+#include "kiln/ir/text/python/source.h"
+#include "kiln/ir/text/reader/graph_reader.h"
 #include "kiln/ir/verify/verify.h"
 
 namespace kiln {
@@ -89,10 +96,12 @@ absl::Status CheckName(std::string_view what, const std::string& name) {
 }
 
 absl::Status CheckHeader(const proto::Module& message) {
-  if (message.schema_version() != kModuleSchemaVersion) {
+  if (message.schema_version() < kOldestModuleSchemaVersion ||
+      message.schema_version() > kModuleSchemaVersion) {
     return absl::InvalidArgumentError(
         absl::StrCat("the module has schema version ", message.schema_version(),
-                     " and this build reads version ", kModuleSchemaVersion,
+                     " and this build reads versions ",
+                     kOldestModuleSchemaVersion, " to ", kModuleSchemaVersion,
                      "; write it again with a matching build, or as text"));
   }
   if (static_cast<int64_t>(message.function_count()) !=
@@ -104,6 +113,30 @@ absl::Status CheckHeader(const proto::Module& message) {
         "is cut off");
   }
   return absl::OkStatus();
+}
+
+// Version 1 holds graph functions as text: a decorated def, in which `cls` and
+// `Module` stand for the module.
+absl::StatusOr<graph::GraphFunction> ReadGraphText(
+    const proto::GraphFunction& g, const proto::Module& message) {
+  const python::Source source(g.name(), g.source());
+  KILN_ASSIGN_OR_RETURN(const std::vector<python::Stmt> stmts,
+                        python::ParseFile(source));
+  if (stmts.size() != 1 || stmts[0].kind != python::StmtKind::kFunction ||
+      stmts[0].name != g.name()) {
+    return source.Error({}, "one graph function of this name is needed here");
+  }
+  const script::Surroundings around;
+  std::set<std::string> functions;
+  for (const proto::Function& f : message.functions()) {
+    functions.insert(f.name());
+  }
+  for (const proto::GraphFunction& other : message.graph_functions()) {
+    functions.insert(other.name());
+  }
+  return script::ReadGraphFunction(
+      source, {around, {"Module", "cls", message.name()}, std::move(functions)},
+      stmts[0]);
 }
 
 }  // namespace
@@ -120,10 +153,8 @@ proto::Module ModuleToProto(const Module& module) {
   for (const Function& f : module.functions) {
     WriteFunction(f, message.add_functions());
   }
-  for (const GraphFunction& g : module.graph_functions) {
-    proto::GraphFunction* out = message.add_graph_functions();
-    out->set_name(g.name);
-    out->set_source(g.source);
+  for (const graph::GraphFunction& g : module.graph_functions) {
+    serial_internal::WriteGraph(g, message.add_graph_functions());
   }
   return message;
 }
@@ -147,7 +178,16 @@ absl::StatusOr<Module> ModuleFromProto(const proto::Module& message) {
     module.functions.push_back(std::move(f));
   }
   for (const proto::GraphFunction& g : message.graph_functions()) {
-    module.graph_functions.push_back({g.name(), g.source()});
+    KILN_RETURN_IF_ERROR(CheckName("a function", g.name()));
+    KILN_ASSIGN_OR_RETURN(graph::GraphFunction f,
+                          message.schema_version() == 1
+                              ? ReadGraphText(g, message)
+                              : serial_internal::ReadGraph(g));
+    if (module.Find(f->name) || module.FindGraph(f->name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the module has two functions called ", f->name));
+    }
+    module.graph_functions.push_back(std::move(f));
   }
   return module;
 }

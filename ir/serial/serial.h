@@ -19,7 +19,9 @@
 
 namespace kiln {
 
-inline constexpr uint32_t kModuleSchemaVersion = 1;
+// Version 1, which is still read, holds graph functions as text.
+inline constexpr uint32_t kModuleSchemaVersion = 2;
+inline constexpr uint32_t kOldestModuleSchemaVersion = 1;
 inline constexpr int kMaxDepth = 1000;
 inline constexpr int64_t kMaxTreeSize = int64_t{1} << 24;
 

@@ -17,79 +17,14 @@
 #include "kiln/ir/tensor/canonical.h"
 
 #include <cstring>
-#include <functional>
-#include <string_view>
-#include <unordered_map>
 
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/tensor/canonical_writer.h"
 
 namespace kiln {
-namespace {
-
-// Writes tokens to a byte string. Every list carries its length, and every
-// node its kind, so that no two programs run together.
-class Writer {
- public:
-  explicit Writer(CanonicalOptions options) : options_(options) {
-    bytes_.reserve(2048);
-  }
-  std::string Take() { return std::move(bytes_); }
-
-  void Write(const Function& f);
-  void Write(const Module& m);
-  void Write(const Stmt& s);
-  void Write(const Expr& e);
-  void Write(const Attr& attr);
-  void Number(int64_t value);
-  void Text(std::string_view text);
-
- private:
-  void Byte(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
-  void Type(DType dtype) { Number(dtype.Key()); }
-  void Write(const Range& range) {
-    Write(range.min);
-    Write(range.extent);
-  }
-  void Write(const BufferRegion& region) {
-    Write(region.buffer);
-    WriteList(region.region);
-  }
-  void Write(const MatchBufferRegion& match) {
-    Write(match.buffer);
-    Write(match.source);
-  }
-  void Write(const IterVar& iter) {
-    Write(static_cast<const Expr&>(iter.var));
-    Write(iter.domain);
-    Byte(static_cast<uint8_t>(iter.type));
-  }
-  void Write(const Buffer& buffer);
-  void Write(const BlockNode& block);
-  void Write(const BlockRealizeNode& realize);
-  void Write(const ForNode& loop);
-  void Write(const AttrMap& map);
-  void WriteOptional(const Expr& e) {
-    Byte(static_cast<bool>(e));
-    if (e) Write(e);
-  }
-  void WriteOptional(const Stmt& s) {
-    Byte(static_cast<bool>(s));
-    if (s) Write(s);
-  }
-  template <typename T>
-  void WriteList(const std::vector<T>& list) {
-    Number(static_cast<int64_t>(list.size()));
-    for (const T& element : list) Write(element);
-  }
-
-  CanonicalOptions options_;
-  std::string bytes_;
-  std::unordered_map<const void*, int64_t> numbers_;
-};
 
 // Variable-length: 7 bits a byte after folding the sign into bit 0.
-void Writer::Number(int64_t value) {
+void CanonicalWriter::Number(int64_t value) {
   uint64_t bits =
       static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
   while (bits >= 128) {
@@ -99,12 +34,12 @@ void Writer::Number(int64_t value) {
   Byte(static_cast<uint8_t>(bits));
 }
 
-void Writer::Text(std::string_view text) {
+void CanonicalWriter::Text(std::string_view text) {
   Number(static_cast<int64_t>(text.size()));
   bytes_.append(text);
 }
 
-void Writer::Write(const Expr& e) {
+void CanonicalWriter::Write(const Expr& e) {
   Byte(static_cast<uint8_t>(e.kind()));
   if (const auto* var = e.As<VarNode>()) {
     auto [entry, is_new] = numbers_.emplace(var, numbers_.size());
@@ -132,7 +67,7 @@ void Writer::Write(const Expr& e) {
   ForEachOperand(e, [&](const Expr& operand) { Write(operand); });
 }
 
-void Writer::Write(const Buffer& buffer) {
+void CanonicalWriter::Write(const Buffer& buffer) {
   auto [entry, is_new] = numbers_.emplace(buffer.get(), numbers_.size());
   Number(entry->second);
   if (!is_new) return;
@@ -146,7 +81,7 @@ void Writer::Write(const Buffer& buffer) {
   Number(buffer->offset_factor);
 }
 
-void Writer::Write(const Attr& attr) {
+void CanonicalWriter::Write(const Attr& attr) {
   Byte(static_cast<uint8_t>(attr.value.index()));
   if (const Expr* e = attr.expr()) Write(*e);
   if (const std::string* text = attr.string()) Text(*text);
@@ -154,7 +89,7 @@ void Writer::Write(const Attr& attr) {
   if (const AttrMap* map = attr.map()) Write(*map);
 }
 
-void Writer::Write(const AttrMap& map) {
+void CanonicalWriter::Write(const AttrMap& map) {
   Number(static_cast<int64_t>(map.size()));
   for (const auto& [key, value] : map) {
     Text(key);
@@ -162,7 +97,7 @@ void Writer::Write(const AttrMap& map) {
   }
 }
 
-void Writer::Write(const BlockNode& block) {
+void CanonicalWriter::Write(const BlockNode& block) {
   if (options_.block_names) Text(block.name);
   WriteList(block.iters);
   WriteList(block.alloc_buffers);
@@ -174,13 +109,13 @@ void Writer::Write(const BlockNode& block) {
   Write(block.body);
 }
 
-void Writer::Write(const BlockRealizeNode& realize) {
+void CanonicalWriter::Write(const BlockRealizeNode& realize) {
   WriteList(realize.values);
   Write(realize.predicate);
   Write(*realize.block);
 }
 
-void Writer::Write(const ForNode& loop) {
+void CanonicalWriter::Write(const ForNode& loop) {
   Write(static_cast<const Expr&>(loop.var));
   Write(loop.min);
   Write(loop.extent);
@@ -190,7 +125,7 @@ void Writer::Write(const ForNode& loop) {
   Write(loop.body);
 }
 
-void Writer::Write(const Stmt& s) {
+void CanonicalWriter::Write(const Stmt& s) {
   Byte(static_cast<uint8_t>(s.kind()));
   switch (s.kind()) {
     case StmtKind::kFor:
@@ -229,7 +164,7 @@ void Writer::Write(const Stmt& s) {
   }
 }
 
-void Writer::Write(const Function& f) {
+void CanonicalWriter::Write(const Function& f) {
   Number(static_cast<int64_t>(f.params.size()));
   for (const Param& param : f.params) {
     Write(static_cast<const Expr&>(param.var));
@@ -243,35 +178,33 @@ void Writer::Write(const Function& f) {
   Write(f.body);
 }
 
-void Writer::Write(const Module& m) {
+void CanonicalWriter::Write(const Module& m) {
   Number(static_cast<int64_t>(m.functions.size()));
   for (const Function& f : m.functions) Write(f);
-  for (const GraphFunction& g : m.graph_functions) Text(g.source);
+  for (const graph::GraphFunction& g : m.graph_functions) Write(g);
   Write(m.attrs);
 }
 
-}  // namespace
-
 std::string CanonicalForm(const Function& f, CanonicalOptions options) {
-  Writer writer(options);
+  CanonicalWriter writer(options);
   writer.Write(f);
   return writer.Take();
 }
 
 std::string CanonicalForm(const Module& m, CanonicalOptions options) {
-  Writer writer(options);
+  CanonicalWriter writer(options);
   writer.Write(m);
   return writer.Take();
 }
 
 std::string CanonicalForm(const Stmt& s, CanonicalOptions options) {
-  Writer writer(options);
+  CanonicalWriter writer(options);
   writer.Write(s);
   return writer.Take();
 }
 
 std::string CanonicalForm(const Expr& e) {
-  Writer writer({});
+  CanonicalWriter writer({});
   writer.Write(e);
   return writer.Take();
 }

@@ -38,6 +38,13 @@ Function* Module::Find(std::string_view name) {
   return const_cast<Function*>(std::as_const(*this).Find(name));
 }
 
+const graph::FunctionNode* Module::FindGraph(std::string_view name) const {
+  for (const graph::GraphFunction& f : graph_functions) {
+    if (f->name == name) return f.get();
+  }
+  return nullptr;
+}
+
 Stmt MakeRoot(BlockId id, std::vector<Buffer> alloc_buffers, Stmt body) {
   BlockFields root;
   root.id = id;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "kiln/ir/graph/expr.h"
 #include "kiln/ir/tensor/stmt.h"
 
 namespace kiln {
@@ -39,22 +40,17 @@ struct Function {
 // The symbolic dimensions of `f`, in order of first appearance.
 std::vector<Var> SymbolicDims(const Function& f);
 
-// A function of the graph level, by name, as the text that defined it.
-struct GraphFunction {
-  std::string name;
-  std::string source;
-};
-
 // Named functions in the order of their definition.
 struct Module {
   std::string name = "Module";
   AttrMap attrs;
   std::vector<Function> functions;
-  std::vector<GraphFunction> graph_functions;
+  std::vector<graph::GraphFunction> graph_functions;
 
   // The function called `name`, or nullptr.
   const Function* Find(std::string_view name) const;
   Function* Find(std::string_view name);
+  const graph::FunctionNode* FindGraph(std::string_view name) const;
 };
 
 // Wraps `body` in a realized root block that allocates `alloc_buffers`.

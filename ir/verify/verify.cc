@@ -487,8 +487,8 @@ absl::Status VerifyModule(const Module& m, VerifyOptions options) {
     return absl::InvalidArgumentError(
         absl::StrCat("module ", m.name, " has two functions called ", name));
   };
-  for (const GraphFunction& g : m.graph_functions) {
-    KILN_RETURN_IF_ERROR(add(g.name));
+  for (const graph::GraphFunction& g : m.graph_functions) {
+    KILN_RETURN_IF_ERROR(add(g->name));
   }
   for (const Function& f : m.functions) {
     KILN_RETURN_IF_ERROR(add(f.name));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
 
@@ -25,26 +26,17 @@ constexpr const char* kGemms[] = {
     "256,768,2304",   "256,1024,1024",  "256,1024,4096", "256,4096,1024",
     "1024,1024,512",  "1024,2560,1024", "1024,352,512",  "1024,512,256"};
 
-bool IsNameCharacter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-// How often the graph functions call the function by R.call_tir(cls.NAME, ...).
+// How often the graph functions call the function, as R.call_tir does.
 int CountCalls(const Module& module, const std::string& name) {
   int calls = 0;
-  for (const GraphFunction& graph : module.graph_functions) {
-    const std::string& text = graph.source;
-    for (size_t at = text.find("call_tir("); at != text.npos;
-         at = text.find("call_tir(", at + 1)) {
-      size_t begin = text.find('(', at) + 1;
-      size_t end = begin;
-      while (end < text.size() &&
-             (IsNameCharacter(text[end]) || text[end] == '.')) {
-        if (text[end] == '.') begin = end + 1;
-        ++end;
-      }
-      calls += text.compare(begin, end - begin, name) == 0;
-    }
+  for (const graph::GraphFunction& function : module.graph_functions) {
+    graph::Visit(function->body, [&](const graph::Expr& e) {
+      const auto* global = e.As<graph::GlobalVarNode>();
+      const auto* packed = e.As<graph::ExternNode>();
+      calls +=
+          (global && global->name == name) || (packed && packed->name == name);
+      return true;
+    });
   }
   return calls;
 }

@@ -58,11 +58,16 @@ TEST(JobTest, EveryFunctionIsAJobAndEqualOnesAreMerged) {
 
 TEST(JobTest, CallsOfGraphFunctionsAreTheWeight) {
   KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("m.py", kModule));
-  module.graph_functions.push_back(
-      {"main",
-       "a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((64,)))\n"
-       "b = R.call_tir(cls.twice, (a,))\nc = R.call_tir(Module.relu, (b,))\n"
-       "d = R.call_tir(cls.relu1, (c,))"});
+  std::vector<graph::Binding> calls;
+  for (const char* callee : {"relax", "relu", "twice", "relu", "relu1"}) {
+    calls.push_back(
+        {graph::Var("v"), graph::CallOp("call_tir", {graph::Global(callee),
+                                                     graph::TupleOf({})})});
+  }
+  graph::FunctionFields fields;
+  fields.name = "main";
+  fields.body = graph::Seq({{false, calls}}, graph::TupleOf({}));
+  module.graph_functions.emplace_back(std::move(fields));
   const std::vector<TuneJob> jobs = JobsOf(module);
   EXPECT_EQ(jobs[0].weight, 2);
   EXPECT_EQ(jobs[1].weight, 1);

@@ -61,20 +61,24 @@ const std::string& Names::Define(const Buffer& buffer) {
   return Assign(buffer.get(), buffer->name, scopes_.size() - 1);
 }
 
-void Names::Alias(const Var& var, std::string text) {
-  scopes_.back().nodes.push_back(var.get());
-  names_.insert_or_assign(var.get(), std::move(text));
+const std::string& Names::Define(const Node* node, std::string_view hint) {
+  return Assign(node, hint, scopes_.size() - 1);
 }
 
-const std::string& Names::Of(const VarNode* var) {
-  auto found = names_.find(var);
-  return found != names_.end() ? found->second : Assign(var, var->name, 0);
+void Names::Alias(const Node* node, std::string text) {
+  scopes_.back().nodes.push_back(node);
+  names_.insert_or_assign(node, std::move(text));
 }
+
+const std::string& Names::Of(const Node* node, std::string_view hint) {
+  auto found = names_.find(node);
+  return found != names_.end() ? found->second : Assign(node, hint, 0);
+}
+
+const std::string& Names::Of(const VarNode* var) { return Of(var, var->name); }
 
 const std::string& Names::Of(const BufferNode* buffer) {
-  auto found = names_.find(buffer);
-  return found != names_.end() ? found->second
-                               : Assign(buffer, buffer->name, 0);
+  return Of(buffer, buffer->name);
 }
 
 }  // namespace kiln::script

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kiln/ir/expr/expr.h"
@@ -23,15 +24,20 @@ class Names {
   // Names the variable or buffer in the innermost scope.
   const std::string& Define(const Var& var);
   const std::string& Define(const Buffer& buffer);
+  const std::string& Define(const Node* node, std::string_view hint);
   // Spells the variable as `text` (such as A.data) in the innermost scope.
-  void Alias(const Var& var, std::string text);
+  void Alias(const Var& var, std::string text) {
+    Alias(var.get(), std::move(text));
+  }
+  void Alias(const Node* node, std::string text);
 
   // The name; what is free in the whole program is named at first use, and
   // keeps that name.
   const std::string& Of(const VarNode* var);
   const std::string& Of(const BufferNode* buffer);
+  const std::string& Of(const Node* node, std::string_view hint);
 
-  bool IsDefined(const VarNode* var) const { return names_.count(var) != 0; }
+  bool IsDefined(const Node* node) const { return names_.count(node) != 0; }
 
  private:
   const std::string& Assign(const Node* node, std::string_view hint,

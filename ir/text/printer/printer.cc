@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "kiln/ir/text/printer/graph_printer.h"
 #include "kiln/ir/text/printer/stmt_printer.h"
 
 namespace kiln {
@@ -14,6 +14,9 @@ using script::StmtPrinter;
 void PrintHeader(const Module& module, const PrintOptions& options,
                  StmtPrinter& printer) {
   const bool newest = options.spelling == PrintOptions::Spelling::kNewest;
+  if (newest && !module.graph_functions.empty()) {
+    printer.Line("# from typing import TypeVar");
+  }
   printer.Line("# from tvm.script import ir as I");
   if (!module.functions.empty()) {
     printer.Line(absl::StrCat("# from tvm.script import ",
@@ -26,18 +29,11 @@ void PrintHeader(const Module& module, const PrintOptions& options,
   printer.Line("");
 }
 
-void PrintGraphFunction(const GraphFunction& graph, StmtPrinter& printer) {
-  for (absl::string_view line :
-       absl::StrSplit(absl::string_view(graph.source), '\n')) {
-    if (!line.empty()) printer.Line(std::string(line));
-  }
-}
-
 }  // namespace
 
 std::string PrintModule(const Module& module, const PrintOptions& options) {
   StmtPrinter printer(options);
-  if (options.header) PrintHeader(module, options, printer);
+  script::GraphPrinter graphs(options, printer);
   printer.Line("@I.ir_module");
   printer.Line("class Module:");
   printer.Indent();
@@ -55,12 +51,31 @@ std::string PrintModule(const Module& module, const PrintOptions& options) {
     separate();
     printer.PrintFunction(f);
   }
-  for (const GraphFunction& graph : module.graph_functions) {
+  for (const graph::GraphFunction& function : module.graph_functions) {
     separate();
-    PrintGraphFunction(graph, printer);
+    graphs.PrintFunction(*function);
   }
   if (first) printer.Line("pass");
-  return printer.Take();
+  printer.Dedent();
+  if (graphs.has_omitted()) {
+    printer.Line("");
+    printer.Line("# Metadata omitted: constants that are too large for text.");
+  }
+  const std::string body = printer.Take();
+  if (options.header) PrintHeader(module, options, printer);
+  for (const std::string& name : graphs.declared_ahead()) {
+    printer.Line(absl::StrCat(name, " = TypeVar(\"", name, "\")"));
+  }
+  return printer.Take() + body;
+}
+
+std::string PrintGraphFunction(const graph::FunctionNode& function,
+                               const PrintOptions& options) {
+  Module module;
+  module.graph_functions.emplace_back(&function);
+  PrintOptions plain = options;
+  plain.header = false;
+  return PrintModule(module, plain);
 }
 
 std::string PrintFunction(const Function& function,
@@ -89,6 +104,18 @@ std::string PrintExpr(const Expr& expr, const PrintOptions& options) {
 std::string PrintRegion(const BufferRegion& region,
                         const PrintOptions& options) {
   return StmtPrinter(options).exprs().Region(region);
+}
+
+std::string PrintGraphExpr(const graph::Expr& expr,
+                           const PrintOptions& options) {
+  StmtPrinter printer(options);
+  return script::GraphPrinter(options, printer).Print(expr);
+}
+
+std::string PrintStructInfo(const graph::StructInfo& info,
+                            const PrintOptions& options) {
+  StmtPrinter printer(options);
+  return script::GraphPrinter(options, printer).Print(info);
 }
 
 }  // namespace kiln

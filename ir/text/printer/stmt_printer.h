@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "kiln/ir/tensor/module.h"
@@ -27,7 +28,9 @@ class StmtPrinter {
   Names& names() { return names_; }
   ExprPrinter& exprs() { return exprs_; }
   void Line(std::string_view text);
-  std::string Take() { return std::move(text_); }
+  // The lines so far, which are gone from here then.
+  std::string Take() { return std::exchange(text_, std::string()); }
+  void Append(std::string_view lines) { text_.append(lines); }
   void Indent() { ++depth_; }
   void Dedent() { --depth_; }
 

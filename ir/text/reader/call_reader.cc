@@ -211,7 +211,7 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
     if (name == row.name) symbol = row.symbol;
   }
   const bool logic = name == "And" || name == "Or";
-  const bool truncates = name == "truncdiv" || name == "truncmod";
+  bool truncates = name == "truncdiv" || name == "truncmod";
   known = !symbol.empty() || logic || truncates;
   if (!known) return Value{};
   KILN_ASSIGN_OR_RETURN(auto args,
@@ -225,6 +225,9 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
   }
   KILN_ASSIGN_OR_RETURN(Value a, Read(*first));
   KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
+  // T.Div of integers is the division of C.
+  truncates = truncates || (name == "Div" && a.expr.dtype().is_integral() &&
+                            b.expr.dtype().is_integral());
   if (!truncates) {
     KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
                          ApplyBinary(symbol, a, b, mixing()));
@@ -239,7 +242,7 @@ absl::StatusOr<Value> ExprReader::BinaryCall(const py::Expr& e,
                                                 "divisor that is not zero"));
   }
   return Value{
-      Binary(name == "truncdiv" ? ExprKind::kTruncDiv : ExprKind::kTruncMod,
+      Binary(name == "truncmod" ? ExprKind::kTruncMod : ExprKind::kTruncDiv,
              operands.first, operands.second)};
 }
 

@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +31,7 @@
 #include "kiln/ir/text/reader/context.h"
 #include "kiln/ir/text/reader/expr_reader.h"
 #include "kiln/ir/text/reader/function_reader.h"
+#include "kiln/ir/text/reader/graph_reader.h"
 #include "kiln/ir/text/reader/scope.h"
 
 namespace kiln {
@@ -58,22 +61,6 @@ bool IsTensorFunction(const py::Stmt& s) {
 
 bool IsGraphFunction(const py::Stmt& s) {
   return s.kind == py::StmtKind::kFunction && IsDecorated(s, "function");
-}
-
-// The lines of a statement, moved to the left margin.
-std::string Dedented(const py::Source& source, const py::Stmt& s) {
-  const int indent = s.begin.column - 1;
-  std::string text;
-  for (int line = s.begin.line; line <= s.last_line; ++line) {
-    std::string_view content = source.Line(line);
-    int blanks = 0;
-    while (blanks < indent && blanks < static_cast<int>(content.size()) &&
-           (content[blanks] == ' ' || content[blanks] == '\t')) {
-      ++blanks;
-    }
-    absl::StrAppend(&text, std::string(content.substr(blanks)), "\n");
-  }
-  return text;
 }
 
 // TypeVar("n"), T.int64() or T.var("int64"): a symbolic dimension.
@@ -155,11 +142,13 @@ class ModuleReader {
   absl::Status Function(const py::Stmt& s);
   absl::Status Member(const py::Stmt& s);
   void Constant(const py::Stmt& s);
+  void NoteFunctions(const std::vector<py::Stmt>& stmts);
   absl::Status ModuleAttrs(const py::Expr& call);
   absl::Status CheckName(const py::Stmt& s) const;
 
   const py::Source& source_;
   script::Surroundings around_;
+  std::set<std::string> functions_;  // of the whole text, read or not
   Module module_;
 };
 
@@ -186,11 +175,15 @@ void ModuleReader::Constant(const py::Stmt& s) {
   }
 }
 
+void ModuleReader::NoteFunctions(const std::vector<py::Stmt>& stmts) {
+  for (const py::Stmt& s : stmts) {
+    if (IsTensorFunction(s) || IsGraphFunction(s)) functions_.insert(s.name);
+  }
+}
+
 absl::Status ModuleReader::CheckName(const py::Stmt& s) const {
   bool taken = module_.Find(s.name) != nullptr;
-  for (const GraphFunction& other : module_.graph_functions) {
-    taken = taken || other.name == s.name;
-  }
+  taken = taken || module_.FindGraph(s.name) != nullptr;
   if (!taken) return absl::OkStatus();
   return source_.Error(s.begin, absl::StrCat("the module has two functions "
                                              "named `",
@@ -200,7 +193,12 @@ absl::Status ModuleReader::CheckName(const py::Stmt& s) const {
 absl::Status ModuleReader::Function(const py::Stmt& s) {
   KILN_RETURN_IF_ERROR(CheckName(s));
   if (IsGraphFunction(s)) {
-    module_.graph_functions.push_back({s.name, Dedented(source_, s)});
+    KILN_ASSIGN_OR_RETURN(
+        graph::GraphFunction function,
+        script::ReadGraphFunction(
+            source_, {around_, {"Module", "cls", module_.name}, functions_},
+            s));
+    module_.graph_functions.push_back(std::move(function));
     return absl::OkStatus();
   }
   KILN_ASSIGN_OR_RETURN(kiln::Function function,
@@ -268,6 +266,8 @@ absl::StatusOr<Module> ModuleReader::Read(const std::vector<py::Stmt>& file) {
                          "with @I.ir_module, or a function decorated with "
                          "@T.prim_func");
   }
+  NoteFunctions(file);
+  if (module) NoteFunctions(module->body);
   const py::Stmt* above = nullptr;
   for (const py::Stmt& s : file) {
     if (&s == module) {

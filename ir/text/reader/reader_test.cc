@@ -233,28 +233,6 @@ def f(X: T.Buffer((1, "n"), "float32"), Y: T.Buffer((1, n), "float32")):
   EXPECT_TRUE(StructurallyEqual(f, g));
 }
 
-TEST(ReaderTest, GraphFunctionsAreKeptByNameAsText) {
-  KILN_ASSERT_OK_AND_ASSIGN(Module m, ParseModule("m.py", R"(
-@I.ir_module
-class M:
-    @R.function
-    def main(x: R.Tensor((1, 784), "float32")):
-        with R.dataflow():
-            out = R.call_tir("f", (x,))
-            R.output(out)
-        return out
-)"));
-  ASSERT_EQ(m.graph_functions.size(), 1u);
-  EXPECT_EQ(m.graph_functions[0].name, "main");
-  EXPECT_EQ(m.graph_functions[0].source,
-            "@R.function\n"
-            "def main(x: R.Tensor((1, 784), \"float32\")):\n"
-            "    with R.dataflow():\n"
-            "        out = R.call_tir(\"f\", (x,))\n"
-            "        R.output(out)\n"
-            "    return out\n");
-}
-
 TEST(ReaderTest, ConstantsOfTheScriptAreKnownInTheProgram) {
   KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("f.py", R"(
 import numpy as np

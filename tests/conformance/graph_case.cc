@@ -1,0 +1,102 @@
+#include "kiln/tests/conformance/graph_case.h"
+
+#include <google/protobuf/struct.pb.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kiln/base/json.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/serial/serial.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+using google::protobuf::Struct;
+
+std::string Field(const Struct& object, const char* key) {
+  const auto found = object.fields().find(key);
+  return found == object.fields().end() ? "" : found->second.string_value();
+}
+
+absl::StatusOr<GraphCase> ParseCase(std::string_view line) {
+  Struct object;
+  KILN_RETURN_IF_ERROR(FromJson(line, &object));
+  GraphCase c;
+  c.id = Field(object, "id");
+  c.source = Field(object, "source");
+  c.is_inference = !Field(object, "op").empty();
+  c.name = Field(object, c.is_inference ? "op" : "pass");
+  c.before = Field(object, c.is_inference ? "module" : "before");
+  c.after = Field(object, "after");
+  c.refuses = Field(object, "outcome") == "refuse";
+  if (c.name.empty() || c.before.empty()) {
+    return absl::InvalidArgumentError(
+        "a case has an op and a module, or a pass and a module before");
+  }
+  return c;
+}
+
+// Whether a program survives its text, in both spellings, and its message.
+absl::Status CheckRoundTrips(const Module& module) {
+  const std::string form = CanonicalForm(module);
+  for (const auto spelling :
+       {PrintOptions::Spelling::kClassic, PrintOptions::Spelling::kNewest}) {
+    PrintOptions options;
+    options.spelling = spelling;
+    const std::string text = PrintModule(module, options);
+    const absl::StatusOr<Module> again = ParseModule("printed", text);
+    if (!again.ok()) {
+      return absl::InternalError(absl::StrCat(
+          "its text is not read: ", again.status().message(), "\n", text));
+    }
+    if (CanonicalForm(*again) != form) {
+      return absl::InternalError(
+          absl::StrCat("its text means something else:\n", text));
+    }
+  }
+  KILN_ASSIGN_OR_RETURN(const Module back,
+                        ParseModuleBytes(SerializeModule(module)));
+  if (CanonicalForm(back) == form) return absl::OkStatus();
+  return absl::InternalError("its message means something else");
+}
+
+GraphResult Unread(const absl::Status& status) {
+  return {GraphVerdict::kUnread, std::string(status.message())};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<GraphCase>> ParseGraphCases(std::string_view text) {
+  std::vector<GraphCase> cases;
+  int number = 0;
+  for (absl::string_view line :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    absl::StatusOr<GraphCase> c =
+        ParseCase(std::string_view(line.data(), line.size()));
+    if (!c.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": ", c.status().message()));
+    }
+    cases.push_back(*std::move(c));
+  }
+  return cases;
+}
+
+GraphResult RunGraphCase(const GraphCase& c) {
+  for (const std::string* text : {&c.before, &c.after}) {
+    if (text->empty()) continue;
+    const absl::StatusOr<Module> module = ParseModule(c.id, *text);
+    if (!module.ok()) return Unread(module.status());
+    const absl::Status status = CheckRoundTrips(*module);
+    if (!status.ok()) return Unread(status);
+  }
+  return {};
+}
+
+}  // namespace kiln
