@@ -17,7 +17,8 @@ class Buffers {
     replaced_[buffer.get()] = EditBuffer(buffer, [&](BufferNode& node) {
       for (Expr& e : node.shape) e = Substitute(e, map_);
       for (Expr& e : node.strides) e = Substitute(e, map_);
-      if (node.elem_offset) node.elem_offset = Substitute(node.elem_offset, map_);
+      if (node.elem_offset)
+        node.elem_offset = Substitute(node.elem_offset, map_);
     });
   }
 

@@ -7,6 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "kiln/base/json.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/graph/expr.h"
+#include "kiln/ir/ops/infer.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/printer/printer.h"
@@ -68,6 +70,31 @@ GraphResult Unread(const absl::Status& status) {
   return {GraphVerdict::kUnread, std::string(status.message())};
 }
 
+// The module without the annotations that inference has to find.
+Module Bare(const Module& module) {
+  Module bare = module;
+  for (graph::GraphFunction& f : bare.graph_functions) {
+    const graph::Expr e = WithoutInfo(f);
+    f = graph::GraphFunction(e.As<graph::FunctionNode>());
+  }
+  return bare;
+}
+
+GraphResult RunInference(const GraphCase& c, const Module& module) {
+  const absl::StatusOr<Module> inferred = InferModule(Bare(module));
+  if (c.refuses) {
+    return inferred.ok() ? GraphResult{GraphVerdict::kDifferent, "accepted"}
+                         : GraphResult{GraphVerdict::kRefused, ""};
+  }
+  if (!inferred.ok()) {
+    return {GraphVerdict::kDifferent, std::string(inferred.status().message())};
+  }
+  if (CanonicalForm(*inferred) == CanonicalForm(module)) return {};
+  return {GraphVerdict::kDifferent,
+          absl::StrCat("inference gives other struct info\n",
+                       PrintModule(*inferred))};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<GraphCase>> ParseGraphCases(std::string_view text) {
@@ -95,6 +122,7 @@ GraphResult RunGraphCase(const GraphCase& c) {
     if (!module.ok()) return Unread(module.status());
     const absl::Status status = CheckRoundTrips(*module);
     if (!status.ok()) return Unread(status);
+    if (c.is_inference) return RunInference(c, *module);
   }
   return {};
 }

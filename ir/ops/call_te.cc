@@ -1,0 +1,177 @@
+// A tensor function gets variables of its own for the dimensions of the graph
+// function that it is called from:
+//
+//   def main(A: R.Tensor((n, 16)), B: R.Shape([i])):
+//       R.call_tir(cls.row, (A, i), out_sinfo=R.Tensor((1, 16)))
+//   def row(A: T.Buffer((n, 16)), i: T.int64, out: T.Buffer((1, 16))): ...
+#include "kiln/ir/ops/call_te.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/dims.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
+
+namespace kiln {
+namespace {
+
+using graph::StructInfo;
+
+bool Has(const std::vector<Var>& vars, const Var& var) {
+  return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+// Variables that an extent of an input is.
+std::vector<Var> ToldByInputs(const Function& f, size_t inputs) {
+  std::vector<Var> told;
+  for (size_t i = 0; i < inputs; ++i) {
+    for (const Expr& extent : f.params[i].buffer->shape) {
+      const auto* var = extent.As<VarNode>();
+      if (var && !Has(told, Var(var))) told.emplace_back(var);
+    }
+  }
+  return told;
+}
+
+// Variables that `f` uses and does not define, in order of appearance.
+std::vector<Var> UsedVars(const Function& f) {
+  std::vector<Var> defined, used;
+  const auto add = [&](const Expr& e) {
+    for (const Var& var : FreeVars(e)) {
+      if (!Has(used, var)) used.push_back(var);
+    }
+  };
+  for (const Param& param : f.params) {
+    if (!param.buffer) continue;
+    for (const Expr& extent : param.buffer->shape) add(extent);
+  }
+  Visit(f.body, [&](const Stmt& s) {
+    if (const auto* loop = s.As<ForNode>()) defined.push_back(loop->var);
+    if (const auto* let = s.As<LetStmtNode>()) defined.push_back(let->var);
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      for (const IterVar& iter : realize->block->iters) {
+        defined.push_back(iter.var);
+      }
+    }
+    ForEachExpr(s, add);
+    return true;
+  });
+  VisitExprs(f.body, [&](const Expr& e) {
+    if (const auto* let = e.As<LetNode>()) defined.push_back(let->var);
+    return true;
+  });
+  std::vector<Var> free;
+  for (const Var& var : used) {
+    const bool is_handle = var.dtype().is_handle();
+    if (!is_handle && !Has(defined, var)) free.push_back(var);
+  }
+  return free;
+}
+
+// Makes the function, with the numbers that it needs behind `inputs` inputs,
+// its own; gives those numbers.
+std::vector<Var> CloseOver(Function& f, size_t inputs) {
+  std::vector<Var> numbers;
+  VarMap own;
+  const std::vector<Var> told = ToldByInputs(f, inputs);
+  for (const Param& param : f.params) {
+    if (!param.buffer) numbers.push_back(param.var);
+  }
+  for (const Var& var : UsedVars(f)) {
+    own[var.get()] = Var(var.name(), var.dtype());
+    if (!Has(told, var) && !Has(numbers, var)) numbers.push_back(var);
+  }
+  for (const Var& var : numbers) {
+    if (!own.count(var.get())) own[var.get()] = Var(var.name(), var.dtype());
+  }
+  f = SubstituteDims(std::move(f), own);
+  std::vector<Param> params;
+  for (const Var& var : numbers) {
+    params.push_back({Var(own.at(var.get()).As<VarNode>()), nullptr});
+  }
+  f.params.insert(f.params.begin() + static_cast<int64_t>(inputs),
+                  params.begin(), params.end());
+  return numbers;
+}
+
+StructInfo InfoOfTensor(const te::Tensor& tensor) {
+  return graph::Tensor(tensor.shape(), tensor.dtype());
+}
+
+}  // namespace
+
+absl::StatusOr<te::Tensor> PlaceholderFor(const StructInfo& info,
+                                          std::string name) {
+  const auto* tensor = info.As<graph::TensorInfo>();
+  if (tensor && tensor->extents() && !tensor->dtype.is_void()) {
+    return te::Placeholder(*tensor->extents(), tensor->dtype, std::move(name));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, " is ", PrintStructInfo(info ? info : graph::Object()),
+      "; a formula needs a tensor whose extents and type are known"));
+}
+
+std::string UniqueFunctionName(const Module& module, std::string_view hint) {
+  const std::string base(hint);
+  std::string name = base;
+  for (int i = 1; module.Find(name) || module.FindGraph(name); ++i) {
+    name = absl::StrCat(base, i);
+  }
+  return name;
+}
+
+std::string AddTensorFunction(Function f, Module& module) {
+  for (const Function& known : module.functions) {
+    if (known.is_private == f.is_private && StructurallyEqual(known, f)) {
+      return known.name;
+    }
+  }
+  f.name = UniqueFunctionName(module, f.name);
+  module.functions.push_back(std::move(f));
+  return module.functions.back().name;
+}
+
+absl::StatusOr<graph::Expr> CallLowered(std::string name,
+                                        const std::vector<graph::Expr>& args,
+                                        const std::vector<te::Tensor>& inputs,
+                                        Lowered lowered,
+                                        const std::vector<StructInfo>& outputs,
+                                        Module& module) {
+  Function f;
+  if (lowered.function) {
+    f = *std::move(lowered.function);
+    f.name = std::move(name);
+  } else {
+    std::vector<te::Tensor> params = inputs;
+    params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
+    KILN_ASSIGN_OR_RETURN(f, te::CreatePrimFunc(params, std::move(name)));
+  }
+  f.is_private = true;
+  std::vector<graph::Expr> operands = args;
+  for (const Var& number : CloseOver(f, inputs.size())) {
+    operands.push_back(graph::Number(number));
+  }
+  const std::string callee = AddTensorFunction(std::move(f), module);
+  return graph::CallOp(
+      "call_tir", {graph::Global(callee), graph::TupleOf(std::move(operands))},
+      {}, outputs);
+}
+
+absl::StatusOr<graph::Expr> CallTensors(std::string name,
+                                        const std::vector<graph::Expr>& args,
+                                        const std::vector<te::Tensor>& inputs,
+                                        const std::vector<te::Tensor>& outputs,
+                                        Module& module) {
+  std::vector<StructInfo> infos;
+  for (const te::Tensor& output : outputs) {
+    infos.push_back(InfoOfTensor(output));
+  }
+  return CallLowered(std::move(name), args, inputs, outputs, infos, module);
+}
+
+}  // namespace kiln

@@ -1,0 +1,197 @@
+// Ops that compute each element from the elements at its place. An op of one
+// tensor that is an intrinsic of the tensor level, or of two that is an
+// operator, is a row and no more:
+//
+//   R.exp(x)      T.exp(x[i])
+//   R.add(x, y)   x[i] + y[i], extents of 1 stretched
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/ir/ops/broadcast.h"
+#include "kiln/ir/ops/op.h"
+
+namespace kiln {
+namespace {
+
+using graph::StructInfo;
+using Inputs = std::vector<te::Tensor>;
+
+StructInfo WithType(const graph::TensorInfo& tensor, DType dtype) {
+  return StructInfo(
+      new graph::TensorInfo(tensor.shape, tensor.rank, dtype, tensor.device));
+}
+
+// --- One tensor.
+
+absl::StatusOr<StructInfo> InferLike(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(call.Tensor(0).status());
+  return call.info(0);
+}
+
+absl::StatusOr<StructInfo> InferLikeFloat(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  if (!x->dtype.is_void() && !x->dtype.is_float()) {
+    return call.ErrorAt(
+        0, absl::StrCat("the op is one of floats, and `", call.ArgName(0),
+                        "` is one of ", x->dtype.ToString()));
+  }
+  return call.info(0);
+}
+
+absl::StatusOr<StructInfo> InferCondition(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  return WithType(*x, DType::Bool());
+}
+
+Lowered OneByOne(const te::Tensor& x, FunctionRef<Expr(const Expr&)> map) {
+  return te::Compute(
+      x.shape(),
+      [&](const std::vector<Expr>& i) -> te::Value { return map(x(i)); },
+      "compute");
+}
+
+template <Intrinsic op>
+absl::StatusOr<Lowered> LowerIntrinsic(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0],
+                  [](const Expr& x) { return Call(x.dtype(), op, {x}); });
+}
+
+template <Intrinsic op>
+absl::StatusOr<Lowered> LowerTest(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0],
+                  [](const Expr& x) { return Call(DType::Bool(), op, {x}); });
+}
+
+absl::StatusOr<Lowered> LowerNegative(const OpCall&, const Inputs& in) {
+  return OneByOne(
+      in[0], [](const Expr& x) { return Mul(x, Constant(-1, x.dtype())); });
+}
+
+absl::StatusOr<Lowered> LowerSquare(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) { return Mul(x, x); });
+}
+
+absl::StatusOr<Lowered> LowerRelu(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0],
+                  [](const Expr& x) { return Max(x, Constant(0, x.dtype())); });
+}
+
+absl::StatusOr<Lowered> LowerSilu(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    return Mul(x, Call(x.dtype(), Intrinsic::kSigmoid, {x}));
+  });
+}
+
+absl::StatusOr<StructInfo> InferAstype(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
+  return WithType(*x, dtype);
+}
+
+absl::StatusOr<Lowered> LowerAstype(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
+  return OneByOne(in[0], [&](const Expr& x) { return Cast(dtype, x); });
+}
+
+// --- Two.
+
+absl::StatusOr<StructInfo> InferBinary(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const DType dtype, CommonType(call));
+  return BroadcastInfo(call, dtype);
+}
+
+absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CommonType(call).status());
+  return BroadcastInfo(call, DType::Bool());
+}
+
+// The elements of the arguments, tensors and numbers.
+absl::StatusOr<Lowered> Together(
+    const OpCall& call, const Inputs& in,
+    FunctionRef<Expr(const Expr&, const Expr&)> map) {
+  std::vector<Expr> numbers;
+  for (size_t i = 0; i < 2; ++i) {
+    if (call.info(i).As<graph::TensorInfo>()) {
+      numbers.emplace_back();
+      continue;
+    }
+    KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), call.Number(i));
+    if (!numbers.back()) return call.ErrorAt(i, "the number is not known");
+  }
+  return Lowered(te::Compute(
+      BroadcastExtents(in),
+      [&](const std::vector<Expr>& i) -> te::Value {
+        size_t next = 0;
+        const auto operand = [&](const Expr& number) {
+          return number ? number : ElementAt(in[next++], i);
+        };
+        const Expr a = operand(numbers[0]);
+        const Expr b = operand(numbers[1]);
+        return map(a, b);
+      },
+      "compute"));
+}
+
+template <ExprKind kind>
+absl::StatusOr<Lowered> LowerBinary(const OpCall& call, const Inputs& in) {
+  return Together(call, in, [](const Expr& a, const Expr& b) {
+    return Binary(kind, a, b);
+  });
+}
+
+template <Intrinsic op>
+absl::StatusOr<Lowered> LowerOfTwo(const OpCall& call, const Inputs& in) {
+  return Together(call, in, [](const Expr& a, const Expr& b) {
+    return Call(a.dtype(), op, {a, b});
+  });
+}
+
+constexpr OpRow kRows[] = {
+    {"abs", InferLike, LowerIntrinsic<Intrinsic::kAbs>},
+    {"acos", InferLikeFloat, LowerIntrinsic<Intrinsic::kAcos>},
+    {"add", InferBinary, LowerBinary<ExprKind::kAdd>},
+    {"asin", InferLikeFloat, LowerIntrinsic<Intrinsic::kAsin>},
+    {"astype", InferAstype, LowerAstype},
+    {"atan", InferLikeFloat, LowerIntrinsic<Intrinsic::kAtan>},
+    {"atan2", InferBinary, LowerOfTwo<Intrinsic::kAtan2>},
+    {"ceil", InferLike, LowerIntrinsic<Intrinsic::kCeil>},
+    {"cos", InferLikeFloat, LowerIntrinsic<Intrinsic::kCos>},
+    {"cosh", InferLikeFloat, LowerIntrinsic<Intrinsic::kCosh>},
+    {"equal", InferComparison, LowerBinary<ExprKind::kEQ>},
+    {"erf", InferLikeFloat, LowerIntrinsic<Intrinsic::kErf>},
+    {"exp", InferLikeFloat, LowerIntrinsic<Intrinsic::kExp>},
+    {"floor", InferLike, LowerIntrinsic<Intrinsic::kFloor>},
+    {"greater", InferComparison, LowerBinary<ExprKind::kGT>},
+    {"greater_equal", InferComparison, LowerBinary<ExprKind::kGE>},
+    {"isfinite", InferCondition, LowerTest<Intrinsic::kIsFinite>},
+    {"isinf", InferCondition, LowerTest<Intrinsic::kIsInf>},
+    {"isnan", InferCondition, LowerTest<Intrinsic::kIsNan>},
+    {"less", InferComparison, LowerBinary<ExprKind::kLT>},
+    {"less_equal", InferComparison, LowerBinary<ExprKind::kLE>},
+    {"log", InferLikeFloat, LowerIntrinsic<Intrinsic::kLog>},
+    {"maximum", InferBinary, LowerBinary<ExprKind::kMax>},
+    {"minimum", InferBinary, LowerBinary<ExprKind::kMin>},
+    {"multiply", InferBinary, LowerBinary<ExprKind::kMul>},
+    {"negative", InferLike, LowerNegative},
+    {"nn.relu", InferLike, LowerRelu},
+    {"nn.silu", InferLikeFloat, LowerSilu},
+    {"not_equal", InferComparison, LowerBinary<ExprKind::kNE>},
+    {"power", InferBinary, LowerOfTwo<Intrinsic::kPow>},
+    {"round", InferLike, LowerIntrinsic<Intrinsic::kNearbyint>},
+    {"rsqrt", InferLikeFloat, LowerIntrinsic<Intrinsic::kRsqrt>},
+    {"sigmoid", InferLikeFloat, LowerIntrinsic<Intrinsic::kSigmoid>},
+    {"sin", InferLikeFloat, LowerIntrinsic<Intrinsic::kSin>},
+    {"sinh", InferLikeFloat, LowerIntrinsic<Intrinsic::kSinh>},
+    {"sqrt", InferLikeFloat, LowerIntrinsic<Intrinsic::kSqrt>},
+    {"square", InferLike, LowerSquare},
+    {"subtract", InferBinary, LowerBinary<ExprKind::kSub>},
+    {"tan", InferLikeFloat, LowerIntrinsic<Intrinsic::kTan>},
+    {"tanh", InferLikeFloat, LowerIntrinsic<Intrinsic::kTanh>},
+    {"trunc", InferLike, LowerIntrinsic<Intrinsic::kTrunc>},
+};
+
+}  // namespace
+
+absl::Span<const OpRow> ElementwiseOps() { return kRows; }
+
+}  // namespace kiln

@@ -1,0 +1,20 @@
+// Ops become tensor functions.
+//
+//   y = R.add(x, x)   y = R.call_tir(cls.add, (x, x), out_sinfo=R.Tensor(...))
+//
+// and `add` is a private function of the module; equal ones are shared. What
+// has no lowering, or lacks extents that a formula needs, stays as it is.
+#ifndef KILN_IR_OPS_LEGALIZE_H_
+#define KILN_IR_OPS_LEGALIZE_H_
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// Takes a module whose bindings have struct info (ir/ops/infer.h).
+absl::StatusOr<Module> LegalizeOps(const Module& module);
+
+}  // namespace kiln
+
+#endif  // KILN_IR_OPS_LEGALIZE_H_

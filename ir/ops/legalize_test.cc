@@ -1,0 +1,140 @@
+// Each op of a table is lowered and run by the interpreter, beside what the
+// standard library computes of the same numbers.
+#include "kiln/ir/ops/legalize.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/ops/infer.h"
+#include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<Module> Legal(const std::string& params,
+                             const std::string& body) {
+  absl::StatusOr<Module> module = ParseModule(
+      "g.py", "@R.function\ndef main(" + params + "):\n" + body);
+  if (!module.ok()) return module.status();
+  absl::StatusOr<Module> inferred = InferModule(*module);
+  if (!inferred.ok()) return inferred.status();
+  return LegalizeOps(*inferred);
+}
+
+Tensor Filled(std::vector<int64_t> shape, const std::vector<double>& values) {
+  Tensor tensor(DType::Float(32), std::move(shape));
+  for (size_t i = 0; i < values.size(); ++i) tensor.Set(i, values[i]);
+  return tensor;
+}
+
+TEST(LegalizeTest, OpsOfOneTensorComputeWhatTheLibraryComputes) {
+  const struct {
+    const char* op;
+    double (*reference)(double);
+  } kCases[] = {
+      {"abs", [](double x) { return std::fabs(x); }},
+      {"acos", [](double x) { return std::acos(x); }},
+      {"asin", [](double x) { return std::asin(x); }},
+      {"atan", [](double x) { return std::atan(x); }},
+      {"ceil", [](double x) { return std::ceil(x); }},
+      {"cos", [](double x) { return std::cos(x); }},
+      {"cosh", [](double x) { return std::cosh(x); }},
+      {"erf", [](double x) { return std::erf(x); }},
+      {"exp", [](double x) { return std::exp(x); }},
+      {"floor", [](double x) { return std::floor(x); }},
+      {"negative", [](double x) { return -x; }},
+      {"nn.relu", [](double x) { return x > 0 ? x : 0; }},
+      {"nn.silu", [](double x) { return x / (1 + std::exp(-x)); }},
+      {"round", [](double x) { return std::nearbyint(x); }},
+      {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"sin", [](double x) { return std::sin(x); }},
+      {"sinh", [](double x) { return std::sinh(x); }},
+      {"square", [](double x) { return x * x; }},
+      {"tan", [](double x) { return std::tan(x); }},
+      {"tanh", [](double x) { return std::tanh(x); }},
+      {"trunc", [](double x) { return std::trunc(x); }},
+  };
+  const std::vector<double> values = {-1, -0.75, -0.5, 0, 0.25, 1};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.op);
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module m,
+        Legal("x: R.Tensor((\"n\", 3), \"float32\")",
+              "    y = R." + std::string(c.op) + "(x)\n    return y\n"));
+    ASSERT_EQ(m.functions.size(), 1u);
+    std::vector<Tensor> args = {Filled({2, 3}, values),
+                                Tensor(DType::Float(32), {2, 3})};
+    ASSERT_EQ(Interpret(m.functions[0], args), absl::OkStatus());
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(args[1].GetReal(i), c.reference(values[i]), 1e-6)
+          << values[i];
+    }
+  }
+}
+
+TEST(LegalizeTest, OpsOfTwoTensorsStretchExtentsOfOne) {
+  const struct {
+    const char* op;
+    double (*reference)(double, double);
+  } kCases[] = {
+      {"add", [](double x, double y) { return x + y; }},
+      {"atan2", [](double x, double y) { return std::atan2(x, y); }},
+      {"maximum", [](double x, double y) { return std::fmax(x, y); }},
+      {"minimum", [](double x, double y) { return std::fmin(x, y); }},
+      {"multiply", [](double x, double y) { return x * y; }},
+      {"power", [](double x, double y) { return std::pow(x, y); }},
+      {"subtract", [](double x, double y) { return x - y; }},
+  };
+  const std::vector<double> rows = {0.5, 2}, columns = {1, -2, 3};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.op);
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module m,
+        Legal("x: R.Tensor((2, 1), \"float32\"), "
+              "y: R.Tensor((\"n\",), \"float32\")",
+              "    z = R." + std::string(c.op) + "(x, y)\n    return z\n"));
+    ASSERT_EQ(m.functions.size(), 1u);
+    std::vector<Tensor> args = {Filled({2, 1}, rows), Filled({3}, columns),
+                                Tensor(DType::Float(32), {2, 3})};
+    ASSERT_EQ(Interpret(m.functions[0], args), absl::OkStatus());
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_NEAR(args[2].GetReal(i), c.reference(rows[i / 3], columns[i % 3]),
+                  1e-5);
+    }
+  }
+}
+
+TEST(LegalizeTest, EqualFunctionsAreSharedAndTheTextReadsBack) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module m,
+      Legal("x: R.Tensor((\"n\", 3), \"float32\")",
+            "    a = R.exp(x)\n    b = R.exp(a)\n    c = R.less(a, b)\n"
+            "    d = R.unheard.of(c)\n    return d\n"));
+  EXPECT_EQ(m.functions.size(), 2u);
+  const std::string text = PrintModule(m);
+  EXPECT_THAT(text, HasSubstr("b: R.Tensor((n, 3), dtype=\"float32\") = "
+                              "R.call_tir(cls.exp, (a,), "));
+  EXPECT_THAT(text, HasSubstr("R.unheard.of(c)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module again, ParseModule("m.py", text));
+  EXPECT_EQ(CanonicalForm(again), CanonicalForm(m)) << text;
+}
+
+TEST(LegalizeTest, WhatLacksExtentsStays) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module m, Legal("x: R.Tensor(ndim=2, dtype=\"float32\")",
+                            "    y = R.exp(x)\n    return y\n"));
+  EXPECT_TRUE(m.functions.empty());
+  EXPECT_THAT(PrintModule(m), HasSubstr("R.exp(x)"));
+}
+
+}  // namespace
+}  // namespace kiln
