@@ -9,7 +9,7 @@
 // that calls itself gives an object there.
 #include "kiln/ir/ops/infer.h"
 
-#include <map>
+#include <algorithm>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -347,8 +347,14 @@ absl::StatusOr<graph::GraphFunction> Inferrer::Function(
     Define(param->info);
   }
   KILN_ASSIGN_OR_RETURN(fields.body, Seq(f.body));
-  // Dimensions of parameters are known to whoever calls.
-  StructInfo result = visible_.at(fields.body.get());
+  // Whoever calls knows the dimensions and the shapes that are parameters.
+  const auto is_param = [&](const graph::VarNode* var) {
+    return std::any_of(fields.params.begin(), fields.params.end(),
+                       [&](const Var& param) { return param.get() == var; });
+  };
+  StructInfo result =
+      graph::Forget(visible_.at(fields.body.get()),
+                    {[](const kiln::VarNode*) { return true; }, is_param});
   if (f.result) {
     const StructInfo wanted = graph::Substitute(f.result, renewed_);
     if (graph::Fits(result, wanted, analyzer_) == Fit::kNever) {

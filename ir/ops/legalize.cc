@@ -75,10 +75,11 @@ absl::StatusOr<graph::Expr> Legalized(const graph::Binding& binding,
     inputs.push_back(std::move(input));
   }
   Analyzer analyzer;
-  KILN_ASSIGN_OR_RETURN(
-      Lowered lowered,
-      row->lower(OpCall(*call, {&module, &analyzer}), inputs));
-  return CallLowered(ShortName(op->name), args, inputs, std::move(lowered),
+  absl::StatusOr<Lowered> lowered =
+      row->lower(OpCall(*call, {&module, &analyzer}), inputs);
+  if (absl::IsUnimplemented(lowered.status())) return graph::Expr();
+  if (!lowered.ok()) return lowered.status();
+  return CallLowered(ShortName(op->name), args, inputs, *std::move(lowered),
                      *outputs, module);
 }
 

@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 
 absl::StatusOr<Module> Legal(const std::string& params,
                              const std::string& body) {
-  absl::StatusOr<Module> module = ParseModule(
-      "g.py", "@R.function\ndef main(" + params + "):\n" + body);
+  absl::StatusOr<Module> module =
+      ParseModule("g.py", "@R.function\ndef main(" + params + "):\n" + body);
   if (!module.ok()) return module.status();
   absl::StatusOr<Module> inferred = InferModule(*module);
   if (!inferred.ok()) return inferred.status();
@@ -88,6 +88,11 @@ TEST(LegalizeTest, OpsOfTwoTensorsStretchExtentsOfOne) {
   } kCases[] = {
       {"add", [](double x, double y) { return x + y; }},
       {"atan2", [](double x, double y) { return std::atan2(x, y); }},
+      {"divide", [](double x, double y) { return x / y; }},
+      {"floor_divide", [](double x, double y) { return std::floor(x / y); }},
+      {"floor_mod",
+       [](double x, double y) { return x - y * std::floor(x / y); }},
+      {"mod", [](double x, double y) { return std::fmod(x, y); }},
       {"maximum", [](double x, double y) { return std::fmax(x, y); }},
       {"minimum", [](double x, double y) { return std::fmin(x, y); }},
       {"multiply", [](double x, double y) { return x * y; }},
@@ -128,10 +133,24 @@ TEST(LegalizeTest, EqualFunctionsAreSharedAndTheTextReadsBack) {
   EXPECT_EQ(CanonicalForm(again), CanonicalForm(m)) << text;
 }
 
-TEST(LegalizeTest, WhatLacksExtentsStays) {
+TEST(LegalizeTest, ANumberIsAnOperandAndOperandsOfTwoTypesStay) {
   KILN_ASSERT_OK_AND_ASSIGN(
-      const Module m, Legal("x: R.Tensor(ndim=2, dtype=\"float32\")",
-                            "    y = R.exp(x)\n    return y\n"));
+      const Module m,
+      Legal("x: R.Tensor((3,), \"float32\"), y: R.Tensor((3,), \"int32\")",
+            "    z = R.add(x, R.prim_value(T.float32(2)))\n"
+            "    w = R.less(x, y)\n    return (z, w)\n"));
+  ASSERT_EQ(m.functions.size(), 1u);
+  std::vector<Tensor> args = {Filled({3}, {1, 2, 3}),
+                              Tensor(DType::Float(32), {3})};
+  ASSERT_EQ(Interpret(m.functions[0], args), absl::OkStatus());
+  EXPECT_EQ(args[1].GetReal(2), 5);
+  EXPECT_THAT(PrintModule(m), HasSubstr("R.less(x, y)"));
+}
+
+TEST(LegalizeTest, WhatLacksExtentsStays) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m,
+                            Legal("x: R.Tensor(ndim=2, dtype=\"float32\")",
+                                  "    y = R.exp(x)\n    return y\n"));
   EXPECT_TRUE(m.functions.empty());
   EXPECT_THAT(PrintModule(m), HasSubstr("R.exp(x)"));
 }

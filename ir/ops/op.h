@@ -37,7 +37,7 @@ using InferFn = absl::StatusOr<graph::StructInfo> (*)(const OpCall& call);
 
 // The computation. `inputs` has a placeholder for each tensor argument, tuples
 // field by field; their extents are known (maybe symbolic), and inference has
-// accepted the call.
+// accepted the call. Unimplemented: this call stays as it is.
 using LowerFn = absl::StatusOr<Lowered> (*)(
     const OpCall& call, const std::vector<te::Tensor>& inputs);
 

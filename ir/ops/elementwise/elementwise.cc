@@ -4,6 +4,7 @@
 //
 //   R.exp(x)      T.exp(x[i])
 //   R.add(x, y)   x[i] + y[i], extents of 1 stretched
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
@@ -100,8 +101,12 @@ absl::StatusOr<StructInfo> InferBinary(const OpCall& call) {
   return BroadcastInfo(call, dtype);
 }
 
+// Operands of two types are compared, too, but not by a tensor function.
 absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
-  KILN_RETURN_IF_ERROR(CommonType(call).status());
+  for (size_t i = 0; i < call.size(); ++i) {
+    if (call.info(i).As<graph::PrimInfo>()) continue;
+    KILN_RETURN_IF_ERROR(call.Tensor(i).status());
+  }
   return BroadcastInfo(call, DType::Bool());
 }
 
@@ -109,6 +114,9 @@ absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
 absl::StatusOr<Lowered> Together(
     const OpCall& call, const Inputs& in,
     FunctionRef<Expr(const Expr&, const Expr&)> map) {
+  if (const absl::Status types = CommonType(call).status(); !types.ok()) {
+    return absl::UnimplementedError(types.message());
+  }
   std::vector<Expr> numbers;
   for (size_t i = 0; i < 2; ++i) {
     if (call.info(i).As<graph::TensorInfo>()) {
@@ -116,7 +124,9 @@ absl::StatusOr<Lowered> Together(
       continue;
     }
     KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), call.Number(i));
-    if (!numbers.back()) return call.ErrorAt(i, "the number is not known");
+    if (!numbers.back()) {
+      return absl::UnimplementedError("the number is not known");
+    }
   }
   return Lowered(te::Compute(
       BroadcastExtents(in),
@@ -139,6 +149,41 @@ absl::StatusOr<Lowered> LowerBinary(const OpCall& call, const Inputs& in) {
   });
 }
 
+// Of floats the quotient, of integers that of C.
+absl::StatusOr<Lowered> LowerDivide(const OpCall& call, const Inputs& in) {
+  return Together(call, in, [](const Expr& a, const Expr& b) {
+    const bool is_float = a.dtype().is_float();
+    return Binary(is_float ? ExprKind::kDiv : ExprKind::kTruncDiv, a, b);
+  });
+}
+
+// --- Three.
+
+absl::StatusOr<StructInfo> InferFma(const OpCall& call) {
+  const graph::TensorInfo* first = nullptr;
+  for (size_t i = 0; i < 3; ++i) {
+    KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(i));
+    if (!first) first = x;
+    if (x->rank == first->rank || x->rank == graph::kUnknownRank ||
+        first->rank == graph::kUnknownRank) {
+      continue;
+    }
+    return call.ErrorAt(
+        i, absl::StrCat("the ranks differ, ", first->rank, " and ", x->rank));
+  }
+  return InferBinary(call);
+}
+
+absl::StatusOr<Lowered> LowerFma(const OpCall&, const Inputs& in) {
+  return Lowered(te::Compute(
+      BroadcastExtents(in),
+      [&](const std::vector<Expr>& i) -> te::Value {
+        return Add(Mul(ElementAt(in[0], i), ElementAt(in[1], i)),
+                   ElementAt(in[2], i));
+      },
+      "compute"));
+}
+
 template <Intrinsic op>
 absl::StatusOr<Lowered> LowerOfTwo(const OpCall& call, const Inputs& in) {
   return Together(call, in, [](const Expr& a, const Expr& b) {
@@ -157,10 +202,14 @@ constexpr OpRow kRows[] = {
     {"ceil", InferLike, LowerIntrinsic<Intrinsic::kCeil>},
     {"cos", InferLikeFloat, LowerIntrinsic<Intrinsic::kCos>},
     {"cosh", InferLikeFloat, LowerIntrinsic<Intrinsic::kCosh>},
+    {"divide", InferBinary, LowerDivide},
     {"equal", InferComparison, LowerBinary<ExprKind::kEQ>},
     {"erf", InferLikeFloat, LowerIntrinsic<Intrinsic::kErf>},
+    {"ewise_fma", InferFma, LowerFma},
     {"exp", InferLikeFloat, LowerIntrinsic<Intrinsic::kExp>},
     {"floor", InferLike, LowerIntrinsic<Intrinsic::kFloor>},
+    {"floor_divide", InferBinary, LowerBinary<ExprKind::kFloorDiv>},
+    {"floor_mod", InferBinary, LowerBinary<ExprKind::kFloorMod>},
     {"greater", InferComparison, LowerBinary<ExprKind::kGT>},
     {"greater_equal", InferComparison, LowerBinary<ExprKind::kGE>},
     {"isfinite", InferCondition, LowerTest<Intrinsic::kIsFinite>},
@@ -171,6 +220,7 @@ constexpr OpRow kRows[] = {
     {"log", InferLikeFloat, LowerIntrinsic<Intrinsic::kLog>},
     {"maximum", InferBinary, LowerBinary<ExprKind::kMax>},
     {"minimum", InferBinary, LowerBinary<ExprKind::kMin>},
+    {"mod", InferBinary, LowerBinary<ExprKind::kTruncMod>},
     {"multiply", InferBinary, LowerBinary<ExprKind::kMul>},
     {"negative", InferLike, LowerNegative},
     {"nn.relu", InferLike, LowerRelu},
