@@ -61,6 +61,9 @@ const std::vector<const OpRow*>& Ops();
 
 // --- The families (ir/ops/<family>), for the table.
 absl::Span<const OpRow> ElementwiseOps();
+absl::Span<const OpRow> ReductionOps();
+absl::Span<const OpRow> ShapeOps();
+absl::Span<const OpRow> ProductOps();
 absl::Span<const OpRow> ProgramOps();
 
 }  // namespace kiln

@@ -7,7 +7,9 @@ namespace {
 
 std::vector<const OpRow*> All() {
   std::vector<const OpRow*> all;
-  for (absl::Span<const OpRow> family : {ElementwiseOps(), ProgramOps()}) {
+  for (absl::Span<const OpRow> family :
+       {ElementwiseOps(), ReductionOps(), ShapeOps(), ProductOps(),
+        ProgramOps()}) {
     for (const OpRow& row : family) all.push_back(&row);
   }
   std::sort(all.begin(), all.end(),
