@@ -24,6 +24,7 @@
 #include "kiln/codegen/lower/pipeline.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/compare/compare.h"
+#include "kiln/ir/ops/passes.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/verify.h"
@@ -50,6 +51,9 @@ ABSL_FLAG(std::string, trace, "",
 ABSL_FLAG(std::string, schedule, "",
           "default: apply to each function (or that of --func) the schedule "
           "that Kiln takes for the best without measuring.");
+ABSL_FLAG(std::vector<std::string>, passes, {},
+          "Passes over graph functions, run first: infer (struct info), "
+          "legalize (ops become tensor functions).");
 ABSL_FLAG(bool, auto, true,
           "False: loops get no vectors, register tiles, copies and prefetches "
           "but those that the schedule asks for.");
@@ -77,7 +81,9 @@ std::string Usage() {
       "--stage parsed|scheduled|",
       absl::StrJoin(LowerStages(), "|"),
       "|lowered|llvm|asm [--format text|proto]\n"
-      "      [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
+      "      [--passes ",
+      absl::StrJoin(GraphPassNames(), ","),
+      "] [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
       "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a "
       "step of the trace is refused.");
 }
@@ -192,6 +198,8 @@ absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(const Stage stage, ParseStage());
   KILN_ASSIGN_OR_RETURN(const bool proto, WantsProto(stage));
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  KILN_ASSIGN_OR_RETURN(
+      module, RunGraphPasses(std::move(module), absl::GetFlag(FLAGS_passes)));
   const std::string trace = absl::GetFlag(FLAGS_trace);
   KILN_ASSIGN_OR_RETURN(
       const bool by_default,

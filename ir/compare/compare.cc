@@ -1,10 +1,16 @@
 #include "kiln/ir/compare/compare.h"
 
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "kiln/ir/graph/expr.h"
+#include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/printer/printer.h"
 
@@ -29,11 +35,9 @@ std::string Excerpt(const std::vector<std::string>& lines, size_t at) {
   return text;
 }
 
-std::string Describe(const Function& a, const Function& b) {
-  PrintOptions options;
-  options.header = false;
-  const std::vector<std::string> left = Lines(PrintFunction(a, options));
-  const std::vector<std::string> right = Lines(PrintFunction(b, options));
+std::string FirstLine(const std::string& a, const std::string& b) {
+  const std::vector<std::string> left = Lines(a);
+  const std::vector<std::string> right = Lines(b);
   size_t at = 0;
   while (at < left.size() && at < right.size() && left[at] == right[at]) ++at;
   if (at == left.size() && at == right.size()) {
@@ -44,19 +48,68 @@ std::string Describe(const Function& a, const Function& b) {
                       "and of the second:\n", Excerpt(right, at));
 }
 
+std::string Describe(const Function& a, const Function& b) {
+  PrintOptions options;
+  options.header = false;
+  return FirstLine(PrintFunction(a, options), PrintFunction(b, options));
+}
+
+std::vector<std::string> Names(const Module& m) {
+  std::vector<std::string> names;
+  for (const Function& f : m.functions) names.push_back(f.name);
+  for (const auto& f : m.graph_functions) names.push_back(f->name);
+  return names;
+}
+
 bool SameNames(const Module& a, const Module& b) {
-  std::set<std::string> left, right;
-  for (const Function& f : a.functions) left.insert(f.name);
-  for (const Function& f : b.functions) right.insert(f.name);
-  return left == right;
+  const std::vector<std::string> left = Names(a), right = Names(b);
+  return std::set<std::string>(left.begin(), left.end()) ==
+         std::set<std::string>(right.begin(), right.end());
 }
 
 std::string NameList(const Module& m) {
-  std::string text;
-  for (const Function& f : m.functions) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", f.name);
+  const std::vector<std::string> names = Names(m);
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
+// `f` where functions of its module go by the names of the other module.
+graph::GraphFunction Renamed(const graph::FunctionNode& f,
+                             const std::map<std::string, std::string>& names) {
+  const graph::Expr renamed =
+      graph::Rewrite(graph::Expr(&f), [&](const graph::Expr& e) {
+        const auto* global = e.As<graph::GlobalVarNode>();
+        const auto found = global ? names.find(global->name) : names.end();
+        return found == names.end() ? graph::Expr()
+                                    : graph::Global(found->second);
+      });
+  return graph::GraphFunction(renamed.As<graph::FunctionNode>());
+}
+
+std::string GraphForm(const graph::GraphFunction& f) {
+  Module module;
+  module.graph_functions.push_back(f);
+  return CanonicalForm(module);
+}
+
+std::optional<std::string> FirstGraphDifference(const Module& a,
+                                                const Module& b, bool by_name) {
+  std::map<std::string, std::string> names;
+  const std::vector<std::string> left = Names(a), right = Names(b);
+  for (size_t i = 0; i < left.size() && !by_name; ++i) {
+    names[right[i]] = left[i];
   }
-  return text.empty() ? "none" : text;
+  for (size_t i = 0; i < a.graph_functions.size(); ++i) {
+    const graph::GraphFunction& f = a.graph_functions[i];
+    const graph::FunctionNode* other =
+        by_name ? b.FindGraph(f->name) : b.graph_functions[i].get();
+    if (!other) return absl::StrCat("function ", f->name, " is of two kinds\n");
+    const graph::GraphFunction g = Renamed(*other, names);
+    if (GraphForm(f) == GraphForm(g)) continue;
+    return absl::StrCat(
+        "function ", f->name, " differs: ",
+        FirstLine(PrintGraphFunction(*f), PrintGraphFunction(*g)));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -72,17 +125,19 @@ std::optional<std::string> FirstDifference(const Function& a,
 }
 
 std::optional<std::string> FirstDifference(const Module& a, const Module& b) {
-  if (a.functions.size() != b.functions.size()) {
+  if (a.functions.size() != b.functions.size() ||
+      a.graph_functions.size() != b.graph_functions.size()) {
     return absl::StrCat("one module has the functions ", NameList(a),
                         ", the other ", NameList(b), "\n");
   }
   const bool by_name = SameNames(a, b);
   for (size_t i = 0; i < a.functions.size(); ++i) {
     const Function& f = a.functions[i];
-    const Function& g = by_name ? *b.Find(f.name) : b.functions[i];
-    if (auto difference = FirstDifference(f, g)) return difference;
+    const Function* g = by_name ? b.Find(f.name) : &b.functions[i];
+    if (!g) return absl::StrCat("function ", f.name, " is of two kinds\n");
+    if (auto difference = FirstDifference(f, *g)) return difference;
   }
-  return std::nullopt;
+  return FirstGraphDifference(a, b, by_name);
 }
 
 }  // namespace kiln

@@ -131,6 +131,23 @@ TEST(CompareTest, ModulesWithOtherFunctionsDiffer) {
   EXPECT_THAT(*difference, HasSubstr("main"));
 }
 
+TEST(CompareTest, GraphFunctionsAreComparedUpToNames) {
+  const auto graph = [](const std::string& name, const std::string& op) {
+    return Parse("@R.function\ndef " + name +
+                 "(x: R.Tensor((2,), \"float32\")):\n    y = R." + op +
+                 "(x)\n    z = " + name + "(y)\n    return z\n");
+  };
+  EXPECT_EQ(FirstDifference(graph("f", "exp"), graph("f", "exp")),
+            std::nullopt);
+  EXPECT_EQ(FirstDifference(graph("f", "exp"), graph("g", "exp")),
+            std::nullopt);
+  EXPECT_THAT(
+      FirstDifference(graph("f", "exp"), graph("f", "log")).value_or(""),
+      HasSubstr("R.log(x)"));
+  EXPECT_THAT(FirstDifference(graph("f", "exp"), Module()).value_or(""),
+              HasSubstr("has the functions f, the other none"));
+}
+
 TEST(CompareTest, OneVariableInTwoLoopsIsTheSameAsTwoVariables) {
   Var i("i"), j("j");
   Buffer a = MakeBuffer("A", DType::Float(32), {Int(4)});

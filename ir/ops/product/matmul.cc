@@ -60,8 +60,9 @@ absl::Status CheckSum(const OpCall& call, const Extents& x, const Extents& y) {
   if (!call.analyzer().CanProve(Binary(ExprKind::kNE, a, b))) {
     return absl::OkStatus();
   }
-  return call.ErrorAt(1, "the last extent of x is not the one of y that the "
-                         "sum runs over");
+  return call.ErrorAt(1,
+                      "the last extent of x is not the one of y that the "
+                      "sum runs over");
 }
 
 absl::StatusOr<StructInfo> InferMatmul(const OpCall& call) {

@@ -1,0 +1,23 @@
+// Passes over graph functions, by name.
+#ifndef KILN_IR_OPS_PASSES_H_
+#define KILN_IR_OPS_PASSES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// "infer", "legalize".
+std::vector<std::string> GraphPassNames();
+
+// Runs the passes in the order given. InvalidArgument for a name that is none,
+// with those that are; the error of a pass begins with its name.
+absl::StatusOr<Module> RunGraphPasses(Module module,
+                                      const std::vector<std::string>& names);
+
+}  // namespace kiln
+
+#endif  // KILN_IR_OPS_PASSES_H_
