@@ -175,18 +175,27 @@ llvm::Value* Emitter::EmitBranches(llvm::Value* condition, Then then_value,
   auto* end_block = llvm::BasicBlock::Create(context_, "end", frame_.function);
   b_.CreateCondBr(condition, then_block, else_block);
   b_.SetInsertPoint(then_block);
+  // bfloat16 goes from block to block as its bits: LLVM would call a function
+  // for it where the machine has no instruction.
+  const auto bits = [&](llvm::Value* value) {
+    llvm::Type* type = value->getType();
+    if (!type->getScalarType()->isBFloatTy()) return value;
+    return b_.CreateBitCast(value, type->getWithNewType(b_.getInt16Ty()));
+  };
   llvm::Value* a = then_value();
+  llvm::Type* type = a->getType();
+  a = bits(a);
   then_block = b_.GetInsertBlock();
   b_.CreateBr(end_block);
   b_.SetInsertPoint(else_block);
-  llvm::Value* b = else_value();
+  llvm::Value* b = bits(else_value());
   else_block = b_.GetInsertBlock();
   b_.CreateBr(end_block);
   b_.SetInsertPoint(end_block);
   llvm::PHINode* phi = b_.CreatePHI(a->getType(), 2);
   phi->addIncoming(a, then_block);
   phi->addIncoming(b, else_block);
-  return phi;
+  return b_.CreateBitCast(phi, type);
 }
 
 llvm::Value* Emitter::EmitLogic(const BinaryNode& node) {

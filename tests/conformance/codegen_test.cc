@@ -258,6 +258,22 @@ TEST(CodegenTest, ScalarsOf16BitsNeedNoLibrary) {
   }
 }
 
+// The chosen element of A crosses from one basic block to another.
+TEST(CodegenTest, ChosenElementsOf16BitsNeedNoLibrary) {
+  for (const char* type : {"float16", "bfloat16"}) {
+    const Function f = Parse(absl::StrCat("A: T.Buffer((8,), \"", type,
+                                          "\"), S: T.Buffer((8,), \"int32\"), "
+                                          "C: T.Buffer((8,), \"",
+                                          type, R"(")):
+  for i in range(8):
+    with T.block("C"):
+      v = T.axis.spatial(8, i)
+      C[v] = T.if_then_else(S[v] > 0 and S[v] < 8, A[S[v]], )",
+                                          "T.", type, "(1))\n"));
+    EXPECT_EQ(CompileAndLoad(f, TwoCores()).status(), absl::OkStatus());
+  }
+}
+
 // Values as in `dtype` over the interval, evenly spaced.
 Tensor Spread(DType dtype, double low, double high, int64_t size) {
   Tensor tensor(dtype, {size});
