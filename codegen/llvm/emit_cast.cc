@@ -63,6 +63,18 @@ llvm::Value* Emitter::Comparable(llvm::Value* value) {
                           type->getWithNewType(b_.getFloatTy()));
 }
 
+llvm::Value* Emitter::Bits(llvm::Value* value) {
+  llvm::Type* type = value->getType();
+  if (!type->getScalarType()->isBFloatTy()) return value;
+  return b_.CreateBitCast(value, type->getWithNewType(b_.getInt16Ty()));
+}
+
+llvm::Value* Emitter::InAllLanes(int lanes, llvm::Value* value) {
+  llvm::Value* splat = b_.CreateVectorSplat(lanes, Bits(value));
+  return b_.CreateBitCast(splat,
+                          llvm::FixedVectorType::get(value->getType(), lanes));
+}
+
 llvm::Value* Emitter::Choose(llvm::Value* condition, llvm::Value* a,
                              llvm::Value* b) {
   llvm::Type* type = a->getType();

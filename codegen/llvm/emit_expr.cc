@@ -96,8 +96,8 @@ llvm::Value* Emitter::Emit(const Expr& e) {
     case ExprKind::kRamp:
       return EmitRamp(*e.As<RampNode>());
     case ExprKind::kBroadcast:
-      return b_.CreateVectorSplat(e.As<BroadcastNode>()->lanes,
-                                  Emit(e.As<BroadcastNode>()->value));
+      return InAllLanes(e.As<BroadcastNode>()->lanes,
+                        Emit(e.As<BroadcastNode>()->value));
     case ExprKind::kLet:
       return EmitLet(*e.As<LetNode>());
     case ExprKind::kCall:
@@ -108,7 +108,9 @@ llvm::Value* Emitter::Emit(const Expr& e) {
 
 llvm::Value* Emitter::EmitVar(const VarNode& var) {
   auto found = frame_.vars.find(&var);
-  if (found != frame_.vars.end()) return found->second;
+  if (found != frame_.vars.end()) {
+    return b_.CreateBitCast(found->second, TypeOf(var.dtype));
+  }
   return Fail(absl::InvalidArgumentError(
                   absl::StrCat("variable ", var.name, " has no value")),
               var.dtype);
@@ -121,7 +123,7 @@ llvm::Value* Emitter::EmitSelect(const SelectNode& node) {
 }
 
 llvm::Value* Emitter::EmitLet(const LetNode& let) {
-  frame_.vars[let.var.get()] = Emit(let.value);
+  frame_.vars[let.var.get()] = Bits(Emit(let.value));
   return Emit(let.body);
 }
 
@@ -175,20 +177,13 @@ llvm::Value* Emitter::EmitBranches(llvm::Value* condition, Then then_value,
   auto* end_block = llvm::BasicBlock::Create(context_, "end", frame_.function);
   b_.CreateCondBr(condition, then_block, else_block);
   b_.SetInsertPoint(then_block);
-  // bfloat16 goes from block to block as its bits: LLVM would call a function
-  // for it where the machine has no instruction.
-  const auto bits = [&](llvm::Value* value) {
-    llvm::Type* type = value->getType();
-    if (!type->getScalarType()->isBFloatTy()) return value;
-    return b_.CreateBitCast(value, type->getWithNewType(b_.getInt16Ty()));
-  };
   llvm::Value* a = then_value();
   llvm::Type* type = a->getType();
-  a = bits(a);
+  a = Bits(a);
   then_block = b_.GetInsertBlock();
   b_.CreateBr(end_block);
   b_.SetInsertPoint(else_block);
-  llvm::Value* b = bits(else_value());
+  llvm::Value* b = Bits(else_value());
   else_block = b_.GetInsertBlock();
   b_.CreateBr(end_block);
   b_.SetInsertPoint(end_block);

@@ -144,7 +144,7 @@ void Emitter::Enter(llvm::Function* function,
   frame_.host = function->getArg(0);
   for (size_t i = 0; i < params.size(); ++i) {
     if (params[i].buffer) frame_.buffers[params[i].buffer] = values[i];
-    if (params[i].var) frame_.vars[params[i].var] = values[i];
+    if (params[i].var) frame_.vars[params[i].var] = Bits(values[i]);
   }
 }
 
@@ -153,11 +153,7 @@ void Emitter::EnterBody(llvm::Function* body,
   b_.SetInsertPoint(&body->getEntryBlock());
   std::vector<llvm::Value*> values;
   for (size_t i = 0; i < params.size(); ++i) {
-    llvm::Value* value = body->getArg(i + 1);
-    if (params[i].var) {
-      value = b_.CreateBitCast(value, TypeOf(params[i].var->dtype));
-    }
-    values.push_back(value);
+    values.push_back(body->getArg(i + 1));
   }
   Enter(body, params, values);
 }
@@ -203,9 +199,7 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
     Enter(entry, params, args);
   } else {
     llvm::Function* body = MakeKernelBody(params);
-    for (llvm::Value*& arg : args) {
-      arg = b_.CreateBitCast(arg, PassedType(arg->getType()));
-    }
+    for (llvm::Value*& arg : args) arg = Bits(arg);
     args.insert(args.begin(), entry->getArg(0));
     b_.CreateRet(b_.CreateCall(body, args));
     EnterBody(body, params);
@@ -250,7 +244,7 @@ llvm::Function* Emitter::EmitParallelBody(
     const ForNode& loop, const std::vector<Capture>& captures) {
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
   for (const Capture& capture : captures) {
-    types.push_back(PassedType(capture.value->getType()));
+    types.push_back(capture.value->getType());
   }
   types.insert(types.end(), 2, b_.getInt64Ty());
   const std::string name =
@@ -295,7 +289,7 @@ void Emitter::EmitParallel(const ForNode& loop) {
   const std::vector<Capture> captures = FindCaptures(loop);
   std::vector<llvm::Type*> types = {b_.getPtrTy()};
   for (const Capture& capture : captures) {
-    types.push_back(PassedType(capture.value->getType()));
+    types.push_back(capture.value->getType());
   }
   auto* env_type = llvm::StructType::get(context_, types);
   const auto resume = b_.saveIP();

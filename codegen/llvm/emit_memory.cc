@@ -57,11 +57,7 @@ void Emitter::StoreElement(const Buffer& buffer, llvm::Value* address,
     }
     value = b_.CreateZExt(value, type);
   }
-  if (value->getType()->getScalarType()->isBFloatTy()) {
-    value = b_.CreateBitCast(value,
-                             value->getType()->getWithNewType(b_.getInt16Ty()));
-  }
-  b_.CreateAlignedStore(value, address,
+  b_.CreateAlignedStore(Bits(value), address,
                         llvm::Align(buffer->dtype.Element().bytes()));
 }
 
@@ -77,17 +73,17 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
   if (const auto* broadcast = index.As<BroadcastNode>()) {
     llvm::Value* value =
         LoadElement(load.buffer, Address(load.buffer, broadcast->value), 1);
-    return b_.CreateVectorSplat(lanes, value);
+    return InAllLanes(lanes, value);
   }
   llvm::Value* indices = Emit(index);
-  llvm::Value* gathered = llvm::PoisonValue::get(TypeOf(load.dtype));
+  llvm::Value* gathered = Bits(llvm::PoisonValue::get(TypeOf(load.dtype)));
   for (int lane = 0; lane < lanes; ++lane) {
     llvm::Value* address =
         AddressOf(load.buffer, b_.CreateExtractElement(indices, lane));
     gathered = b_.CreateInsertElement(
-        gathered, LoadElement(load.buffer, address, 1), lane);
+        gathered, Bits(LoadElement(load.buffer, address, 1)), lane);
   }
-  return gathered;
+  return b_.CreateBitCast(gathered, TypeOf(load.dtype));
 }
 
 void Emitter::EmitStore(const StoreNode& store) {
@@ -95,7 +91,7 @@ void Emitter::EmitStore(const StoreNode& store) {
   llvm::Value* value = Emit(store.value);
   const int lanes = index.dtype().lanes();
   if (lanes > 1 && !value->getType()->isVectorTy()) {
-    value = b_.CreateVectorSplat(lanes, value);
+    value = InAllLanes(lanes, value);
   }
   if (lanes == 1) {
     return StoreElement(store.buffer, Address(store.buffer, index), value);
@@ -104,6 +100,7 @@ void Emitter::EmitStore(const StoreNode& store) {
     return StoreElement(store.buffer, Address(store.buffer, base), value);
   }
   llvm::Value* indices = Emit(index);
+  value = Bits(value);
   for (int lane = 0; lane < lanes; ++lane) {
     llvm::Value* address =
         AddressOf(store.buffer, b_.CreateExtractElement(indices, lane));

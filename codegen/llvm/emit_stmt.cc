@@ -39,7 +39,7 @@ void Emitter::Emit(const Stmt& s) {
       return EmitIf(*s.As<IfNode>());
     case StmtKind::kLet: {
       const auto* let = s.As<LetStmtNode>();
-      frame_.vars[let->var.get()] = Emit(let->value);
+      frame_.vars[let->var.get()] = Bits(Emit(let->value));
       Emit(let->body);
       frame_.vars.erase(let->var.get());
       return;

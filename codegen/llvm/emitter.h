@@ -145,6 +145,11 @@ class Emitter {
   // LLVM cannot generate code for comparisons, selections and copies of
   // bfloat16 in vectors of odd lengths.
   llvm::Value* Comparable(llvm::Value* value);
+  // bfloat16 as its bits, in which it is kept in variables, goes from block to
+  // block and is put into vectors: LLVM would call a function for each of these
+  // where the machine has no instruction. Others as given.
+  llvm::Value* Bits(llvm::Value* value);
+  llvm::Value* InAllLanes(int lanes, llvm::Value* value);
   // Floats as wider ones.
   std::vector<llvm::Value*> Extended(const std::vector<llvm::Value*>& args,
                                      llvm::Type* element);
