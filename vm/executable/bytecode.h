@@ -72,7 +72,7 @@ enum class Opcode : uint8_t {
   kItem,         // dst = args[0][index]
   kShape,        // dst = a shape of the numbers args
   kShapeOf,      // dst = the shape of the tensor args[0]
-  kMakeClosure,  // dst = functions[index] with its first arguments bound
+  kMakeClosure,  // dst = functions[index] with its last arguments bound
   kIf,           // goes on if args[0] is true, else at `target`
   kJump,         // goes on at `target`
   kReturn,       // args[0]

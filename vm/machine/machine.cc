@@ -1,0 +1,448 @@
+// A call takes a frame (registers, dims) and goes through the instructions of
+// the function. Frames are kept by depth, so a warm call allocates nothing but
+// the tensors that it makes, and these come from a pool. A register whose last
+// use an operand is gives its value away: memory of an intermediate tensor is
+// the next one's as soon as nothing reads it.
+#include "kiln/vm/machine/machine.h"
+
+#include <chrono>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/vm/executable/verify.h"
+#include "kiln/vm/library/object_loader.h"
+#include "kiln/vm/machine/match.h"
+#include "kiln/vm/machine/tensor_pool.h"
+#include "kiln/vm/packed/loaded_kernel.h"
+
+namespace kiln::vm {
+namespace {
+
+absl::Status Invalid(std::string message) {
+  return absl::InvalidArgumentError(message);
+}
+
+double Now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+absl::StatusOr<Value> ValueOf(const Constant& constant) {
+  if (const auto* tensor = std::get_if<TensorConstant>(&constant)) {
+    // The verifier and the compiler see to it that nothing writes there.
+    void* data = const_cast<uint8_t*>(tensor->data.data());
+    KILN_ASSIGN_OR_RETURN(
+        NDArray array,
+        NDArray::View(data, tensor->shape, tensor->dtype,
+                      std::make_shared<Blob>(tensor->data)));
+    return Value(std::move(array));
+  }
+  if (const auto* integer = std::get_if<int64_t>(&constant)) {
+    return Value(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&constant)) return Value(*real);
+  if (const auto* text = std::get_if<std::string>(&constant)) {
+    return Value(*text);
+  }
+  return Value(std::get<DType>(constant));
+}
+
+// A condition: a number, or a tensor of one element.
+absl::StatusOr<bool> IsTrue(const Value& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer != 0;
+  const auto* array = std::get_if<NDArray>(&value);
+  if (array && !array->is_null() && array->num_elements() == 1 &&
+      array->dtype().is_bool()) {
+    return *array->data_as<uint8_t>() != 0;
+  }
+  return Invalid(absl::StrCat("a condition has to be one bool, not ",
+                              Describe(value)));
+}
+
+struct Frame {
+  std::vector<Value> registers;
+  Dims dims;
+};
+
+}  // namespace
+
+class Machine::Impl {
+ public:
+  Impl(Executable executable, FunctionTable functions, const KernelHost* host,
+       MachineOptions options)
+      : executable_(std::move(executable)),
+        functions_(std::move(functions)),
+        host_(host),
+        options_(std::move(options)) {}
+
+  const Executable& executable() const { return executable_; }
+
+  absl::Status Load() {
+    for (const Kernel& kernel : executable_.kernels) {
+      KILN_RETURN_IF_ERROR(LoadKernel(kernel));
+    }
+    for (const Constant& constant : executable_.constants) {
+      KILN_ASSIGN_OR_RETURN(Value value, ValueOf(constant));
+      constants_.push_back(std::move(value));
+    }
+    return FindPacked();
+  }
+
+  absl::StatusOr<Value> CallByName(std::string_view name,
+                                   absl::Span<const Value> args) {
+    const Function* f = executable_.Find(name);
+    if (!f || f->is_private) {
+      return absl::NotFoundError(
+          absl::StrCat("no function is called ", std::string(name),
+                       "; there are ", PublicNames()));
+    }
+    left_ = options_.max_instructions;
+    return Run(static_cast<int>(f - executable_.functions.data()), args, 0);
+  }
+
+  absl::StatusOr<Value> CallOutside(const Closure& closure,
+                                    absl::Span<const Value> args) {
+    if (closure == nullptr) return Invalid("a null function is called");
+    left_ = options_.max_instructions;
+    return RunClosure(*closure, args, 0);
+  }
+
+ private:
+  absl::Status LoadKernel(const Kernel& kernel) {
+    auto& object = objects_[kernel.object.digest()];
+    if (object == nullptr) {
+      KILN_ASSIGN_OR_RETURN(object, LoadedObject::Load(kernel.object.bytes()));
+    }
+    KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(kernel.symbol));
+    KILN_ASSIGN_OR_RETURN(
+        LoadedKernel loaded,
+        LoadedKernel::Create(kernel.signature, entry, object));
+    kernels_.push_back(std::move(loaded));
+    return absl::OkStatus();
+  }
+
+  absl::Status FindPacked() {
+    packed_.resize(executable_.strings.size());
+    for (const Function& f : executable_.functions) {
+      for (const Instruction& instruction : f.code) {
+        if (instruction.op != Opcode::kPacked) continue;
+        const std::string& name = executable_.strings[instruction.index];
+        packed_[instruction.index] = functions_.Find(name);
+        if (packed_[instruction.index] != nullptr) continue;
+        const std::string names = functions_.Names();
+        return absl::NotFoundError(absl::StrCat(
+            "function ", f.name, " calls the packed function ", name,
+            ", which nobody gave to the machine; it has ",
+            names.empty() ? "none" : names));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::string PublicNames() const {
+    std::vector<std::string> names;
+    for (const Function& f : executable_.functions) {
+      if (!f.is_private) names.push_back(f.name);
+    }
+    return names.empty() ? "none" : absl::StrJoin(names, ", ");
+  }
+
+  Frame& FrameAt(int depth) {
+    while (frames_.size() <= static_cast<size_t>(depth)) {
+      frames_.push_back(std::make_unique<Frame>());
+    }
+    return *frames_[depth];
+  }
+
+  absl::StatusOr<Value> RunClosure(const ClosureValue& closure,
+                                   absl::Span<const Value> args, int depth) {
+    if (closure.owner != this) {
+      return Invalid("a function of another machine is called");
+    }
+    std::vector<Value> all(args.begin(), args.end());
+    all.insert(all.end(), closure.captured.begin(), closure.captured.end());
+    return Run(closure.function, all, depth);
+  }
+
+  absl::StatusOr<Value> Run(int index, absl::Span<const Value> args,
+                            int depth) {
+    const Function& f = executable_.functions[index];
+    if (args.size() != f.params.size()) {
+      return Invalid(absl::StrCat(f.name, " takes ", f.params.size(),
+                                  " arguments (", absl::StrJoin(f.params, ", "),
+                                  "), got ", args.size()));
+    }
+    if (depth >= options_.max_depth) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          f.name, " is called within more than ", options_.max_depth,
+          " calls; a recursion without end?"));
+    }
+    Frame& frame = FrameAt(depth);
+    frame.registers.assign(f.num_registers, Value());
+    frame.dims.assign(f.dims.size(), std::nullopt);
+    std::copy(args.begin(), args.end(), frame.registers.begin());
+    absl::StatusOr<Value> result = RunCode(f, frame, depth);
+    frame.registers.clear();
+    return result;
+  }
+
+  absl::StatusOr<Value> RunCode(const Function& f, Frame& frame, int depth) {
+    size_t at = 0;
+    while (true) {
+      const Instruction& instruction = f.code[at];
+      if (options_.max_instructions > 0 && left_-- <= 0) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("more than ", options_.max_instructions,
+                         " instructions were taken"));
+      }
+      if (instruction.op == Opcode::kReturn) {
+        return Take(instruction.args[0], frame, f);
+      }
+      absl::StatusOr<size_t> next = Step(f, instruction, at, frame, depth);
+      if (!next.ok()) return Explain(f, instruction, next.status());
+      at = *next;
+    }
+  }
+
+  // "main: y: expected ...".
+  absl::Status Explain(const Function& f, const Instruction& instruction,
+                       const absl::Status& status) const {
+    std::string where = f.name;
+    if (instruction.label >= 0) {
+      absl::StrAppend(&where, ": ", executable_.strings[instruction.label]);
+    }
+    return absl::Status(
+        status.code(),
+        absl::StrCat(where, ": ", std::string(status.message())));
+  }
+
+  // Carries out one instruction; where to go on.
+  absl::StatusOr<size_t> Step(const Function& f, const Instruction& in,
+                              size_t at, Frame& frame, int depth) {
+    if (in.op == Opcode::kJump) return in.target;
+    if (in.op == Opcode::kIf) {
+      KILN_ASSIGN_OR_RETURN(const Value condition, Take(in.args[0], frame, f));
+      KILN_ASSIGN_OR_RETURN(const bool holds, IsTrue(condition));
+      return holds ? at + 1 : static_cast<size_t>(in.target);
+    }
+    KILN_ASSIGN_OR_RETURN(Value value, Compute(f, in, frame, depth));
+    if (in.dst >= 0) frame.registers[in.dst] = std::move(value);
+    return at + 1;
+  }
+
+  absl::StatusOr<Value> Compute(const Function& f, const Instruction& in,
+                                Frame& frame, int depth) {
+    switch (in.op) {
+      case Opcode::kKernel:
+        return CallKernel(f, in, frame);
+      case Opcode::kFunction: {
+        KILN_ASSIGN_OR_RETURN(const auto args, TakeAll(in, frame, f));
+        return Run(in.index, args, depth + 1);
+      }
+      case Opcode::kPacked: {
+        KILN_ASSIGN_OR_RETURN(const auto args, TakeAll(in, frame, f));
+        return CallPacked(in, args);
+      }
+      case Opcode::kClosure: {
+        KILN_ASSIGN_OR_RETURN(const auto args, TakeAll(in, frame, f));
+        const auto* closure = std::get_if<Closure>(&args[0]);
+        if (!closure) {
+          return Invalid(
+              absl::StrCat("a function is called that is ", Describe(args[0])));
+        }
+        return RunClosure(**closure, absl::MakeSpan(args).subspan(1),
+                          depth + 1);
+      }
+      case Opcode::kAllocTensor:
+        return Allocate(executable_.types[in.index], frame);
+      case Opcode::kMatch: {
+        KILN_ASSIGN_OR_RETURN(const Value value, Take(in.args[0], frame, f));
+        KILN_RETURN_IF_ERROR(Match(executable_, f, executable_.types[in.index],
+                                   value, frame.dims));
+        return Value();
+      }
+      default:
+        return ComputePlain(f, in, frame);
+    }
+  }
+
+  // What only moves values about.
+  absl::StatusOr<Value> ComputePlain(const Function& f, const Instruction& in,
+                                     Frame& frame) {
+    KILN_ASSIGN_OR_RETURN(std::vector<Value> args, TakeAll(in, frame, f));
+    switch (in.op) {
+      case Opcode::kTuple:
+        return Value(MakeTuple(std::move(args)));
+      case Opcode::kItem:
+        return ItemOf(args[0], in.index);
+      case Opcode::kShape:
+        return ShapeOf(args);
+      case Opcode::kShapeOf: {
+        const auto* array = std::get_if<NDArray>(&args[0]);
+        if (!array || array->is_null()) {
+          return Invalid(absl::StrCat("expected a tensor, got ",
+                                      Describe(args[0])));
+        }
+        return Value(MakeShape({array->shape().begin(), array->shape().end()}));
+      }
+      case Opcode::kMakeClosure:
+        return Value(Closure(std::make_shared<ClosureValue>(
+            ClosureValue{in.index, this, std::move(args)})));
+      default:
+        return std::move(args[0]);
+    }
+  }
+
+  static absl::StatusOr<Value> ItemOf(const Value& value, int32_t index) {
+    const auto* tuple = std::get_if<Tuple>(&value);
+    if (!tuple || (*tuple)->fields.size() <= static_cast<size_t>(index)) {
+      return Invalid(absl::StrCat("expected a tuple of more than ", index,
+                                  ", got ", Describe(value)));
+    }
+    return (*tuple)->fields[index];
+  }
+
+  static absl::StatusOr<Value> ShapeOf(const std::vector<Value>& args) {
+    std::vector<int64_t> extents;
+    for (const Value& arg : args) {
+      const auto* extent = std::get_if<int64_t>(&arg);
+      if (!extent) {
+        return Invalid(
+            absl::StrCat("an extent has to be an integer, not ",
+                         Describe(arg)));
+      }
+      extents.push_back(*extent);
+    }
+    return Value(MakeShape(std::move(extents)));
+  }
+
+  absl::StatusOr<Value> Allocate(const Type& type, const Frame& frame) {
+    std::vector<int64_t> shape;
+    shape.reserve(type.dims.size());
+    for (const KernelDim& dim : type.dims) {
+      const std::optional<int64_t> extent = Evaluate(dim, frame.dims);
+      if (!extent) return Invalid("nothing tells the extents of the result");
+      shape.push_back(*extent);
+    }
+    KILN_ASSIGN_OR_RETURN(NDArray array,
+                          pool_.Empty(std::move(shape), type.dtype));
+    return Value(std::move(array));
+  }
+
+  // The value of an operand; a copy unless it is the register's last use.
+  absl::StatusOr<Value> Take(const Operand& operand, Frame& frame,
+                             const Function& f) {
+    switch (operand.kind) {
+      case Operand::Kind::kRegister: {
+        Value& held = frame.registers[operand.index];
+        if (operand.is_last) return std::exchange(held, Value());
+        return held;
+      }
+      case Operand::Kind::kConstant:
+        return constants_[operand.index];
+      case Operand::Kind::kNumber:
+        break;
+    }
+    const std::optional<int64_t> number =
+        Evaluate(f.numbers[operand.index], frame.dims);
+    if (!number) return Invalid("nothing tells a number that is needed");
+    return Value(*number);
+  }
+
+  // As Take, for all. A register may stand several times, last in its last.
+  absl::StatusOr<std::vector<Value>> TakeAll(const Instruction& in,
+                                             Frame& frame, const Function& f) {
+    std::vector<Value> values;
+    values.reserve(in.args.size());
+    for (const Operand& arg : in.args) {
+      KILN_ASSIGN_OR_RETURN(Value value, Take(arg, frame, f));
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
+
+  absl::StatusOr<Value> CallKernel(const Function& f, const Instruction& in,
+                                   Frame& frame) {
+    std::vector<PackedValue> args;
+    args.reserve(in.args.size());
+    for (const Operand& arg : in.args) {
+      KILN_ASSIGN_OR_RETURN(Value value, Take(arg, frame, f));
+      if (auto* array = std::get_if<NDArray>(&value)) {
+        args.emplace_back(std::move(*array));
+      } else if (const auto* integer = std::get_if<int64_t>(&value)) {
+        args.emplace_back(*integer);
+      } else if (const auto* real = std::get_if<double>(&value)) {
+        args.emplace_back(*real);
+      } else {
+        return Invalid(absl::StrCat("a kernel takes tensors and numbers, not ",
+                                    Describe(value)));
+      }
+    }
+    const LoadedKernel& kernel = kernels_[in.index];
+    const double start = options_.observe ? Now() : 0;
+    KILN_RETURN_IF_ERROR(kernel.Call(host_->abi(), args));
+    Observe(kernel.signature().name, in, start);
+    return Value();
+  }
+
+  absl::StatusOr<Value> CallPacked(const Instruction& in,
+                                   absl::Span<const Value> args) {
+    const double start = options_.observe ? Now() : 0;
+    KILN_ASSIGN_OR_RETURN(Value value, (*packed_[in.index])(args));
+    Observe(executable_.strings[in.index], in, start);
+    return value;
+  }
+
+  void Observe(const std::string& callee, const Instruction& in,
+               double start) const {
+    if (!options_.observe) return;
+    options_.observe(callee,
+                     in.label >= 0 ? executable_.strings[in.label] : "",
+                     Now() - start);
+  }
+
+  const Executable executable_;
+  const FunctionTable functions_;
+  const KernelHost* host_;
+  const MachineOptions options_;
+  std::map<Sha256Digest, std::shared_ptr<const LoadedObject>> objects_;
+  std::vector<LoadedKernel> kernels_;
+  std::vector<Value> constants_;
+  std::vector<const Packed*> packed_;  // by the string that is their name
+  TensorPool pool_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  int64_t left_ = 0;  // instructions
+};
+
+Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Machine::~Machine() = default;
+
+absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(
+    Executable executable, FunctionTable functions, const KernelHost* host,
+    MachineOptions options) {
+  KILN_RETURN_IF_ERROR(Verify(executable));
+  auto impl =
+      std::make_unique<Impl>(std::move(executable), std::move(functions), host,
+                             std::move(options));
+  KILN_RETURN_IF_ERROR(impl->Load());
+  return std::unique_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+const Executable& Machine::executable() const { return impl_->executable(); }
+
+absl::StatusOr<Value> Machine::Call(std::string_view function,
+                                    absl::Span<const Value> args) {
+  return impl_->CallByName(function, args);
+}
+
+absl::StatusOr<Value> Machine::CallClosure(const Closure& closure,
+                                           absl::Span<const Value> args) {
+  return impl_->CallOutside(closure, args);
+}
+
+}  // namespace kiln::vm
