@@ -54,16 +54,17 @@ std::string ShortName(const std::string& name) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// The call of a tensor function; null where the op stays.
-absl::StatusOr<graph::Expr> Legalized(const graph::Binding& binding,
-                                      Module& module) {
-  const auto* call = binding.value.As<graph::CallNode>();
-  const auto* op = call ? call->callee.As<graph::OpNode>() : nullptr;
+}  // namespace
+
+absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
+                                         const StructInfo& result,
+                                         Module& module) {
+  const auto* op = call.callee.As<graph::OpNode>();
   const OpRow* row = op ? FindOp(op->name) : nullptr;
   if (!row || !row->lower) return graph::Expr();
   const std::optional<std::vector<StructInfo>> outputs =
-      Outputs(binding.var->info);
-  const std::vector<graph::Expr> args = TensorsOf(*call);
+      Outputs(result);
+  const std::vector<graph::Expr> args = TensorsOf(call);
   if (!outputs) return graph::Expr();
   std::vector<te::Tensor> inputs;
   for (const graph::Expr& arg : args) {
@@ -76,14 +77,12 @@ absl::StatusOr<graph::Expr> Legalized(const graph::Binding& binding,
   }
   Analyzer analyzer;
   absl::StatusOr<Lowered> lowered =
-      row->lower(OpCall(*call, {&module, &analyzer}), inputs);
+      row->lower(OpCall(call, {&module, &analyzer}), inputs);
   if (absl::IsUnimplemented(lowered.status())) return graph::Expr();
   if (!lowered.ok()) return lowered.status();
   return CallLowered(ShortName(op->name), args, inputs, *std::move(lowered),
                      *outputs, module);
 }
-
-}  // namespace
 
 absl::StatusOr<Module> LegalizeOps(const Module& module) {
   Module legal = module;
@@ -92,10 +91,13 @@ absl::StatusOr<Module> LegalizeOps(const Module& module) {
     const graph::Expr e = graph::RewriteBindings(
         f, [&](const graph::Binding& binding, graph::Emitter& emit) {
           if (!status.ok()) return false;
-          absl::StatusOr<graph::Expr> call = Legalized(binding, legal);
-          if (!call.ok()) status = call.status();
-          if (!call.ok() || !*call) return false;
-          emit.Emit(binding.var, *std::move(call));
+          const auto* call = binding.value.As<graph::CallNode>();
+          if (!call) return false;
+          absl::StatusOr<graph::Expr> lowered =
+              LegalizeCall(*call, binding.var->info, legal);
+          if (!lowered.ok()) status = lowered.status();
+          if (!lowered.ok() || !*lowered) return false;
+          emit.Emit(binding.var, *std::move(lowered));
           return true;
         });
     KILN_RETURN_IF_ERROR(status);

@@ -8,12 +8,19 @@
 #define KILN_IR_OPS_LEGALIZE_H_
 
 #include "absl/status/statusor.h"
+#include "kiln/ir/graph/expr.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
 
 // Takes a module whose bindings have struct info (ir/ops/infer.h).
 absl::StatusOr<Module> LegalizeOps(const Module& module);
+
+// One call, whose operands and result have this struct info. Functions that it
+// needs are added to the module. Null where the op stays.
+absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
+                                         const graph::StructInfo& result,
+                                         Module& module);
 
 }  // namespace kiln
 
