@@ -15,14 +15,15 @@
 namespace kiln {
 namespace {
 
-// Tensor functions that graph functions name.
+// Tensor functions that graph functions name, as R.call_dps_packed("f", ...) as
+// well as cls.f.
 std::set<std::string> CalledFunctions(const Module& module) {
   std::set<std::string> called;
   for (const graph::GraphFunction& f : module.graph_functions) {
     graph::Visit(f, [&](const graph::Expr& e) {
-      if (const auto* global = e.As<graph::GlobalVarNode>()) {
-        if (module.Find(global->name)) called.insert(global->name);
-      }
+      const auto* global = e.As<graph::GlobalVarNode>();
+      const auto* packed = e.As<graph::ExternNode>();
+      if (global || packed) called.insert(global ? global->name : packed->name);
       return true;
     });
   }
@@ -36,10 +37,9 @@ absl::Status AddKernels(const Module& module, const KernelCompiler& compile,
     if (!called.count(f.name)) continue;
     absl::StatusOr<CompiledKernel> kernel = compile(f);
     if (!kernel.ok()) {
-      return absl::Status(
-          kernel.status().code(),
-          absl::StrCat("tensor function ", f.name, ": ",
-                       std::string(kernel.status().message())));
+      return absl::Status(kernel.status().code(),
+                          absl::StrCat("tensor function ", f.name, ": ",
+                                       std::string(kernel.status().message())));
     }
     KILN_ASSIGN_OR_RETURN(Blob object, Blob::Copy(kernel->object));
     tables->SetKernelIndex(f.name,

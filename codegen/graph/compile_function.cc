@@ -65,9 +65,9 @@ class FunctionCompiler {
   absl::Status Explain(const std::string& what,
                        const absl::Status& status) const {
     if (status.ok()) return status;
-    return absl::Status(status.code(),
-                        absl::StrCat(f_.name, ": ", what, ": ",
-                                     std::string(status.message())));
+    return absl::Status(
+        status.code(),
+        absl::StrCat(f_.name, ": ", what, ": ", std::string(status.message())));
   }
 
   // --- Instructions.
@@ -91,7 +91,8 @@ class FunctionCompiler {
     std::optional<KernelDim> dim = ToKernelDim(e, dims_);
     if (dim) return *std::move(dim);
     return Invalid(absl::StrCat(
-        PrintExpr(e), " cannot be worked out when the program runs: it needs "
+        PrintExpr(e),
+        " cannot be worked out when the program runs: it needs "
         "variables that parameters or R.match_cast tell, and +, -, *, //, %, "
         "T.min and T.max of them"));
   }
@@ -101,8 +102,7 @@ class FunctionCompiler {
       return ConstantOperand(real->value);
     }
     KILN_ASSIGN_OR_RETURN(KernelDim dim, Dim(e));
-    const auto known =
-        std::find(out_.numbers.begin(), out_.numbers.end(), dim);
+    const auto known = std::find(out_.numbers.begin(), out_.numbers.end(), dim);
     const auto index = static_cast<int32_t>(known - out_.numbers.begin());
     if (known == out_.numbers.end()) out_.numbers.push_back(std::move(dim));
     return Operand{Operand::Kind::kNumber, false, index};
@@ -211,8 +211,7 @@ class FunctionCompiler {
       case graph::GraphKind::kTuple: {
         KILN_ASSIGN_OR_RETURN(std::vector<Operand> fields,
                               Values(e.As<graph::TupleNode>()->fields));
-        return EmitValue(Opcode::kTuple, Instruction::kNone,
-                         std::move(fields));
+        return EmitValue(Opcode::kTuple, Instruction::kNone, std::move(fields));
       }
       case graph::GraphKind::kTupleItem: {
         const auto& item = *e.As<graph::TupleItemNode>();
@@ -236,8 +235,8 @@ class FunctionCompiler {
       case graph::GraphKind::kFunction:
         break;
     }
-    return Invalid(absl::StrCat("cannot be compiled as a value: ",
-                                PrintGraphExpr(e)));
+    return Invalid(
+        absl::StrCat("cannot be compiled as a value: ", PrintGraphExpr(e)));
   }
 
   absl::StatusOr<std::vector<Operand>> Values(
@@ -273,8 +272,8 @@ class FunctionCompiler {
   absl::StatusOr<Operand> Place(const graph::VarNode& var) const {
     const auto it = places_.find(&var);
     if (it != places_.end()) return it->second;
-    return Invalid(absl::StrCat("variable ", var.name,
-                                " is not bound where it is used"));
+    return Invalid(
+        absl::StrCat("variable ", var.name, " is not bound where it is used"));
   }
 
   absl::StatusOr<Operand> ShapeValue(const std::vector<Expr>& values) {
@@ -362,9 +361,10 @@ class FunctionCompiler {
       KILN_ASSIGN_OR_RETURN(const Operand tensor, Value(call.args[0]));
       return EmitValue(Opcode::kShapeOf, Instruction::kNone, {tensor});
     }
-    return Invalid(absl::StrCat(
-        "R.", name, " is no call of a tensor function, and Kiln has no "
-        "lowering for it, or not for these arguments"));
+    return Invalid(
+        absl::StrCat("R.", name,
+                     " is no call of a tensor function, and Kiln has no "
+                     "lowering for it, or not for these arguments"));
   }
 
   absl::StatusOr<Operand> Closure(const graph::Expr& callee,
@@ -382,9 +382,10 @@ class FunctionCompiler {
   absl::StatusOr<Operand> Allocate(const StructInfo& info) {
     const auto* tensor = info.As<graph::TensorInfo>();
     if (!tensor || !tensor->extents() || tensor->dtype.is_void()) {
-      return Invalid(absl::StrCat("the extents of a result have to be known, "
-                                  "not only ",
-                                  PrintStructInfo(info)));
+      return Invalid(
+          absl::StrCat("the extents of a result have to be known, "
+                       "not only ",
+                       PrintStructInfo(info)));
     }
     KILN_ASSIGN_OR_RETURN(const int32_t type, TypeOf(info));
     return EmitValue(Opcode::kAllocTensor, type, {});
@@ -441,8 +442,7 @@ class FunctionCompiler {
       const graph::CallNode& call) {
     std::vector<int64_t> indices;
     const auto it = call.attrs.find("inplace_indices");
-    const AttrList* list =
-        it == call.attrs.end() ? nullptr : it->second.list();
+    const AttrList* list = it == call.attrs.end() ? nullptr : it->second.list();
     for (const Attr& attr : list ? *list : AttrList()) {
       const int64_t* index = attr.expr() ? AsInt(*attr.expr()) : nullptr;
       if (!index) return Invalid("inplace_indices have to be integers");
@@ -484,8 +484,8 @@ class FunctionCompiler {
     if (const auto* packed = callee.As<graph::ExternNode>()) {
       return packed->name;
     }
-    return Invalid(absl::StrCat(PrintGraphExpr(callee),
-                                " is no packed function"));
+    return Invalid(
+        absl::StrCat(PrintGraphExpr(callee), " is no packed function"));
   }
 
   absl::StatusOr<Operand> DpsCall(const graph::CallNode& call) {
@@ -494,7 +494,12 @@ class FunctionCompiler {
     KILN_ASSIGN_OR_RETURN(std::vector<Operand> outputs,
                           AllocateAll(call.infos));
     args.insert(args.end(), outputs.begin(), outputs.end());
-    EmitValue(Opcode::kPacked, tables_.AddString(name), std::move(args));
+    const int32_t kernel = tables_.KernelIndex(name);
+    if (kernel >= 0) {
+      Emit({Opcode::kKernel, Instruction::kNone, kernel}, std::move(args));
+    } else {
+      EmitValue(Opcode::kPacked, tables_.AddString(name), std::move(args));
+    }
     return ResultOf(std::move(outputs));
   }
 
@@ -508,8 +513,8 @@ class FunctionCompiler {
                                       const std::vector<graph::Expr>& args,
                                       const std::vector<StructInfo>& infos) {
     KILN_ASSIGN_OR_RETURN(std::vector<Operand> values, Values(args));
-    const Operand result = EmitValue(Opcode::kPacked, tables_.AddString(name),
-                                     std::move(values));
+    const Operand result =
+        EmitValue(Opcode::kPacked, tables_.AddString(name), std::move(values));
     if (infos.empty()) return result;
     KILN_RETURN_IF_ERROR(
         Match(result, infos.size() == 1 ? infos[0] : graph::Tuple(infos)));

@@ -15,9 +15,9 @@ std::string KeyOf(const KernelDim& dim) {
 }
 
 std::string KeyOf(const vm::Type& type) {
-  std::string key = absl::StrCat(static_cast<int>(type.kind), ",",
-                                 type.dtype.Key(), ",", type.rank, ",",
-                                 type.has_dims, "[");
+  std::string key =
+      absl::StrCat(static_cast<int>(type.kind), ",", type.dtype.Key(), ",",
+                   type.rank, ",", type.has_dims, "[");
   for (const KernelDim& dim : type.dims) absl::StrAppend(&key, KeyOf(dim), ";");
   for (int32_t field : type.fields) absl::StrAppend(&key, ",", field);
   return key;

@@ -23,7 +23,7 @@ bool KeepsSizes(DType to, DType from) {
 }  // namespace
 
 std::optional<KernelDim> ToKernelDim(const Expr& e,
-                                   const ScalarNumbers& scalars) {
+                                     const ScalarNumbers& scalars) {
   if (const int64_t* known = AsInt(e)) return KernelDim::Constant(*known);
   if (const auto* var = e.As<VarNode>()) {
     auto found = scalars.find(var);

@@ -81,8 +81,7 @@ absl::StatusOr<Value> Evaluator::EvaluateCall(const CallNode& call,
   if (const auto* op = call.callee.As<OpNode>()) {
     return CallOfOp(op->name, call, scope);
   }
-  KILN_ASSIGN_OR_RETURN(std::vector<Value> args,
-                        EvaluateAll(call.args, scope));
+  KILN_ASSIGN_OR_RETURN(std::vector<Value> args, EvaluateAll(call.args, scope));
   if (call.callee.As<ExternNode>()) {
     return CallPacked(call.callee, std::move(args), call.infos, scope);
   }
@@ -105,8 +104,7 @@ absl::StatusOr<Value> Evaluator::CallOfOp(const std::string& name,
   }
   if (name == "invoke_closure" || name == "invoke_pure_closure") {
     KILN_ASSIGN_OR_RETURN(const Value callee, Evaluate(call.args[0], scope));
-    KILN_ASSIGN_OR_RETURN(std::vector<Value> args,
-                          Fields(call.args[1], scope));
+    KILN_ASSIGN_OR_RETURN(std::vector<Value> args, Fields(call.args[1], scope));
     return Call(callee, std::move(args));
   }
   if (name == "make_closure") {
@@ -141,14 +139,15 @@ absl::StatusOr<std::vector<Value>> Evaluator::NewTensors(
     const StructInfo known = Substitute(info, scope.known);
     const auto* tensor = known.As<TensorInfo>();
     if (!tensor || !tensor->extents() || tensor->dtype.is_void()) {
-      return Invalid(absl::StrCat("the extents of a result have to be known, "
-                                  "not only ",
-                                  PrintStructInfo(info)));
+      return Invalid(
+          absl::StrCat("the extents of a result have to be known, "
+                       "not only ",
+                       PrintStructInfo(info)));
     }
     KILN_ASSIGN_OR_RETURN(const Value extents,
                           ExtentsOf(*tensor->extents(), scope));
-    KILN_ASSIGN_OR_RETURN(
-        Value made, NewTensor(tensor->dtype, std::get<Extents>(extents)));
+    KILN_ASSIGN_OR_RETURN(Value made,
+                          NewTensor(tensor->dtype, std::get<Extents>(extents)));
     tensors.push_back(std::move(made));
   }
   return tensors;
@@ -156,10 +155,11 @@ absl::StatusOr<std::vector<Value>> Evaluator::NewTensors(
 
 absl::Status Evaluator::RunTensorFunction(const CallNode& call,
                                           const std::vector<Value>& args,
-                                          Scope& scope,
-                                          const Module& module) {
+                                          Scope& scope, const Module& module) {
   const auto* global = call.args[0].As<GlobalVarNode>();
-  const kiln::Function* f = global ? module.Find(global->name) : nullptr;
+  const auto* packed = call.args[0].As<ExternNode>();
+  const kiln::Function* f = nullptr;
+  if (global || packed) f = module.Find(global ? global->name : packed->name);
   if (!f) {
     return Invalid(absl::StrCat(PrintGraphExpr(call.args[0]),
                                 " is no tensor function of the module"));
@@ -221,7 +221,8 @@ absl::StatusOr<Value> Evaluator::CallPacked(
         absl::StrCat(PrintGraphExpr(callee), " is no packed function"));
   }
   const auto* table = options_.packed;
-  const auto it = table ? table->find(packed->name) : PackedTable::const_iterator();
+  const auto it =
+      table ? table->find(packed->name) : PackedTable::const_iterator();
   if (!table || it == table->end()) {
     return absl::NotFoundError(absl::StrCat(
         "nobody gave the interpreter the packed function ", packed->name));
@@ -238,8 +239,12 @@ absl::StatusOr<Value> Evaluator::CallDps(const CallNode& call, Scope& scope) {
   KILN_ASSIGN_OR_RETURN(std::vector<Value> outputs,
                         NewTensors(call.infos, scope));
   args.insert(args.end(), outputs.begin(), outputs.end());
+  // A tensor function of the module may be called by its name, too.
+  const auto* packed = call.args[0].As<ExternNode>();
+  const bool is_own = packed && module_.Find(packed->name);
   KILN_RETURN_IF_ERROR(
-      CallPacked(call.args[0], std::move(args), {}, scope).status());
+      is_own ? RunTensorFunction(call, args, scope, module_)
+             : CallPacked(call.args[0], std::move(args), {}, scope).status());
   return OneOrTuple(std::move(outputs));
 }
 
@@ -266,8 +271,7 @@ Expr Evaluator::LeafFor(const Value& value, Scope& scope) {
   return var;
 }
 
-absl::StatusOr<Value> Evaluator::ComputeOp(const CallNode& call,
-                                           Scope& scope) {
+absl::StatusOr<Value> Evaluator::ComputeOp(const CallNode& call, Scope& scope) {
   const std::string& name = call.callee.As<OpNode>()->name;
   Scope own;  // of the new call
   std::vector<Expr> args;
@@ -294,8 +298,8 @@ absl::StatusOr<Value> Evaluator::ComputeOp(const CallNode& call,
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferCall(node, context));
   KILN_ASSIGN_OR_RETURN(const Expr legal, LegalizeCall(node, info, made));
   if (!legal) {
-    return absl::UnimplementedError(
-        absl::StrCat("R.", name, " has no lowering for ", PrintGraphExpr(known)));
+    return absl::UnimplementedError(absl::StrCat(
+        "R.", name, " has no lowering for ", PrintGraphExpr(known)));
   }
   const auto* lowered = legal.As<CallNode>();
   if (lowered && lowered->IsOp("call_tir")) {

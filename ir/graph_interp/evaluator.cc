@@ -18,8 +18,8 @@ absl::Status Invalid(std::string message) {
 }
 
 absl::Status Explain(const std::string& where, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(where, ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat(where, ": ", status.message()));
 }
 
 absl::StatusOr<Value> ConstantValue(const ConstantNode& constant) {
@@ -80,8 +80,8 @@ absl::StatusOr<Value> Evaluator::Call(const FunctionNode& f,
   const Nesting nesting(&depth_);
   if (depth_ > options_.max_depth) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(f.name, " is called within more than ",
-                     options_.max_depth, " calls; a recursion without end?"));
+        absl::StrCat(f.name, " is called within more than ", options_.max_depth,
+                     " calls; a recursion without end?"));
   }
   if (args.size() != f.params.size()) {
     return Invalid(absl::StrCat(f.name, " takes ", f.params.size(),
@@ -181,8 +181,7 @@ absl::StatusOr<std::vector<Value>> Evaluator::EvaluateAll(
   return values;
 }
 
-absl::StatusOr<Value> Evaluator::EvaluateSeq(const SeqNode& seq,
-                                             Scope& scope) {
+absl::StatusOr<Value> Evaluator::EvaluateSeq(const SeqNode& seq, Scope& scope) {
   for (const BindingBlock& block : seq.blocks) {
     for (const Binding& binding : block.bindings) {
       if (++bindings_ > options_.max_bindings) {
@@ -191,9 +190,9 @@ absl::StatusOr<Value> Evaluator::EvaluateSeq(const SeqNode& seq,
       }
       absl::StatusOr<Value> value = Evaluate(binding.value, scope);
       if (!value.ok()) return Explain(binding.var->name, value.status());
-      scope.values[binding.var.get()] =
-          binding.value.As<FunctionNode>() ? Named(*value, binding.var)
-                                           : *std::move(value);
+      scope.values[binding.var.get()] = binding.value.As<FunctionNode>()
+                                            ? Named(*value, binding.var)
+                                            : *std::move(value);
     }
   }
   return Evaluate(seq.result, scope);
@@ -211,8 +210,7 @@ absl::StatusOr<Value> Evaluator::FunctionOf(const GlobalVarNode& global) const {
   ClosureValue closure;
   closure.function = module_.FindGraph(global.name);
   if (!closure.function) {
-    return Invalid(
-        absl::StrCat("no graph function is called ", global.name));
+    return Invalid(absl::StrCat("no graph function is called ", global.name));
   }
   return Value(std::make_shared<const ClosureValue>(std::move(closure)));
 }

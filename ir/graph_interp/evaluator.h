@@ -60,8 +60,7 @@ class Evaluator {
   absl::StatusOr<Value> CallTensorFunction(const CallNode& call, Scope& scope,
                                            const Module& module);
   absl::StatusOr<Value> CallInPlace(const CallNode& call, Scope& scope);
-  absl::StatusOr<Value> CallPacked(const Expr& callee,
-                                   std::vector<Value> args,
+  absl::StatusOr<Value> CallPacked(const Expr& callee, std::vector<Value> args,
                                    const std::vector<StructInfo>& infos,
                                    Scope& scope);
   absl::StatusOr<Value> CallDps(const CallNode& call, Scope& scope);

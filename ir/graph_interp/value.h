@@ -37,8 +37,7 @@ struct TupleValue {
 
 // A function of the outside, as vm/machine/function_table.h has them: takes
 // values and gives one, or nothing if it writes into tensors among them.
-using PackedFn =
-    std::function<absl::StatusOr<Value>(absl::Span<const Value>)>;
+using PackedFn = std::function<absl::StatusOr<Value>(absl::Span<const Value>)>;
 using PackedTable = std::map<std::string, PackedFn>;
 
 Value TensorOf(::kiln::Tensor tensor);

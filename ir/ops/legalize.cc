@@ -62,8 +62,7 @@ absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
   const auto* op = call.callee.As<graph::OpNode>();
   const OpRow* row = op ? FindOp(op->name) : nullptr;
   if (!row || !row->lower) return graph::Expr();
-  const std::optional<std::vector<StructInfo>> outputs =
-      Outputs(result);
+  const std::optional<std::vector<StructInfo>> outputs = Outputs(result);
   const std::vector<graph::Expr> args = TensorsOf(call);
   if (!outputs) return graph::Expr();
   std::vector<te::Tensor> inputs;

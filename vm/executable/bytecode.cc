@@ -28,13 +28,12 @@ class Printer {
 
   std::string Dims(const Type& type) const {
     if (!type.has_dims) {
-      return type.rank == Type::kAnyRank ? "..." : absl::StrCat("rank ",
-                                                                type.rank);
+      return type.rank == Type::kAnyRank ? "..."
+                                         : absl::StrCat("rank ", type.rank);
     }
-    return absl::StrJoin(type.dims, ", ",
-                         [&](std::string* out, const KernelDim& dim) {
-                           *out += Dim(dim);
-                         });
+    return absl::StrJoin(
+        type.dims, ", ",
+        [&](std::string* out, const KernelDim& dim) { *out += Dim(dim); });
   }
 
   std::string TypeText(int32_t index, int depth = 0) const {
@@ -53,13 +52,12 @@ class Printer {
       case Type::Kind::kTensor:
         return absl::StrCat("tensor ", dtype, "[", Dims(*type), "]");
       case Type::Kind::kTuple:
-        return absl::StrCat(
-            "tuple (",
-            absl::StrJoin(type->fields, ", ",
-                          [&](std::string* out, int32_t field) {
-                            *out += TypeText(field, depth + 1);
-                          }),
-            ")");
+        return absl::StrCat("tuple (",
+                            absl::StrJoin(type->fields, ", ",
+                                          [&](std::string* out, int32_t field) {
+                                            *out += TypeText(field, depth + 1);
+                                          }),
+                            ")");
       case Type::Kind::kFunction:
         return "function";
     }
@@ -112,7 +110,8 @@ class Printer {
     if (op == Opcode::kAllocTensor || op == Opcode::kMatch) {
       absl::StrAppend(&text, " ", TypeText(instruction.index));
     }
-    if (op == Opcode::kItem) absl::StrAppend(&text, "[", instruction.index, "]");
+    if (op == Opcode::kItem)
+      absl::StrAppend(&text, "[", instruction.index, "]");
     if (op == Opcode::kIf) absl::StrAppend(&text, " else");
     if (instruction.target >= 0) {
       absl::StrAppend(&text, " -> ", instruction.target);
@@ -176,10 +175,10 @@ std::string_view OpcodeName(Opcode op) {
 
 std::string ToString(const Executable& executable, const Function& f) {
   const Printer printer(executable, f);
-  std::string text = absl::StrCat(
-      f.is_private ? "private " : "", f.name, "(", absl::StrJoin(f.params, ", "),
-      ") registers ", f.num_registers, ", dims [", absl::StrJoin(f.dims, ", "),
-      "]\n");
+  std::string text = absl::StrCat(f.is_private ? "private " : "", f.name, "(",
+                                  absl::StrJoin(f.params, ", "), ") registers ",
+                                  f.num_registers, ", dims [",
+                                  absl::StrJoin(f.dims, ", "), "]\n");
   for (size_t i = 0; i < f.code.size(); ++i) {
     absl::StrAppend(&text, "  ", i, ": ", printer.Line(f.code[i]), "\n");
   }

@@ -40,11 +40,11 @@ struct Type {
   static constexpr int kAnyRank = -1;
 
   Kind kind = Kind::kAny;
-  DType dtype;                     // void: any
-  int32_t rank = kAnyRank;         //
-  bool has_dims = false;           // whether `dims` says the extents
-  std::vector<KernelDim> dims;     // over the dims of a function
-  std::vector<int32_t> fields;     // types of the executable
+  DType dtype;                  // void: any
+  int32_t rank = kAnyRank;      //
+  bool has_dims = false;        // whether `dims` says the extents
+  std::vector<KernelDim> dims;  // over the dims of a function
+  std::vector<int32_t> fields;  // types of the executable
   friend bool operator==(const Type&, const Type&) = default;
 };
 
@@ -94,9 +94,9 @@ struct Function {
   std::string name;
   std::vector<std::string> params;  // arrive in the first registers
   int32_t num_registers = 0;
-  std::vector<std::string> dims;     // names of the numbers that shapes tell
-  std::vector<KernelDim> numbers;    // over `dims`
-  bool is_private = false;           // not to be called from outside
+  std::vector<std::string> dims;   // names of the numbers that shapes tell
+  std::vector<KernelDim> numbers;  // over `dims`
+  bool is_private = false;         // not to be called from outside
   std::vector<Instruction> code;
   friend bool operator==(const Function&, const Function&) = default;
 };
@@ -117,8 +117,8 @@ struct TensorConstant {
                          const TensorConstant&) = default;
 };
 
-using Constant = std::variant<TensorConstant, int64_t, double, std::string,
-                              DType>;
+using Constant =
+    std::variant<TensorConstant, int64_t, double, std::string, DType>;
 
 struct Executable {
   std::string target;    // what the kernels were compiled for: "llvm -mcpu=..."

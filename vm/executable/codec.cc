@@ -46,8 +46,8 @@ class Writer {
 
  private:
   uint32_t IndexOf(const Blob& blob) {
-    const auto [it, added] = index_.emplace(
-        blob.digest(), static_cast<uint32_t>(blobs_->size()));
+    const auto [it, added] =
+        index_.emplace(blob.digest(), static_cast<uint32_t>(blobs_->size()));
     if (added) blobs_->push_back(blob);
     return it->second;
   }
@@ -130,8 +130,7 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(
-      const std::function<absl::StatusOr<Blob>(uint32_t)>& blob)
+  explicit Reader(const std::function<absl::StatusOr<Blob>(uint32_t)>& blob)
       : blob_(blob) {}
 
   absl::StatusOr<Executable> Read(const pb::Executable& message) {
@@ -188,10 +187,9 @@ class Reader {
     std::vector<KernelDim::Step> steps;
     if (in.steps_size() % 2 != 0) return Invalid("half a step of an extent");
     for (int i = 0; i < in.steps_size(); i += 2) {
-      KILN_ASSIGN_OR_RETURN(
-          KernelDim::Op op,
-          ReadEnum(static_cast<uint64_t>(in.steps(i)), KernelDim::Op::kMax,
-                   "operation"));
+      KILN_ASSIGN_OR_RETURN(KernelDim::Op op,
+                            ReadEnum(static_cast<uint64_t>(in.steps(i)),
+                                     KernelDim::Op::kMax, "operation"));
       steps.push_back({op, in.steps(i + 1)});
     }
     std::optional<KernelDim> dim = KernelDim::FromSteps(std::move(steps));

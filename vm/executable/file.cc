@@ -88,9 +88,8 @@ absl::Status CheckObjects(const vm_proto::Executable& message,
     const int index = static_cast<int>(message.kernels(i).object());
     const Kernel& kernel = executable.kernels[i];
     if (DigestOf(kernel.object) != message.blobs(index).sha256()) {
-      return Invalid(
-          absl::StrCat("is damaged: the code of ", kernel.symbol,
-                       " is not what was written; compile it anew"));
+      return Invalid(absl::StrCat("is damaged: the code of ", kernel.symbol,
+                                  " is not what was written; compile it anew"));
     }
   }
   return absl::OkStatus();

@@ -93,8 +93,8 @@ class FunctionVerifier {
     }
     for (const KernelDim& number : f_.numbers) {
       if (!SpeaksOf(number, f_.dims.size())) {
-        return Invalid(absl::StrCat("function ", f_.name,
-                                    ": a number of unknown dims"));
+        return Invalid(
+            absl::StrCat("function ", f_.name, ": a number of unknown dims"));
       }
     }
     Registers start(f_.num_registers);
@@ -250,11 +250,9 @@ class FunctionVerifier {
         return count ==
                executable_.kernels[instruction.index].signature.params.size();
       case Opcode::kFunction:
-        return count ==
-               executable_.functions[instruction.index].params.size();
+        return count == executable_.functions[instruction.index].params.size();
       case Opcode::kMakeClosure:
-        return count <=
-               executable_.functions[instruction.index].params.size();
+        return count <= executable_.functions[instruction.index].params.size();
       case Opcode::kClosure:
         return count >= 1;
       case Opcode::kAllocTensor:

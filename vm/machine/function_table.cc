@@ -21,9 +21,9 @@ absl::StatusOr<Value> CallKernel(const PackedFunction& f,
     } else if (const auto* real = std::get_if<double>(&arg)) {
       packed.emplace_back(*real);
     } else {
-      return absl::InvalidArgumentError(absl::StrCat(
-          f.name(), " takes tensors and numbers; argument ", packed.size() + 1,
-          " is ", Describe(arg)));
+      return absl::InvalidArgumentError(
+          absl::StrCat(f.name(), " takes tensors and numbers; argument ",
+                       packed.size() + 1, " is ", Describe(arg)));
     }
   }
   KILN_RETURN_IF_ERROR(f(packed));
@@ -49,10 +49,9 @@ const Packed* FunctionTable::Find(const std::string& name) const {
 }
 
 std::string FunctionTable::Names() const {
-  return absl::StrJoin(functions_, ", ",
-                       [](std::string* out, const auto& entry) {
-                         *out += entry.first;
-                       });
+  return absl::StrJoin(
+      functions_, ", ",
+      [](std::string* out, const auto& entry) { *out += entry.first; });
 }
 
 }  // namespace kiln::vm

@@ -27,13 +27,15 @@ class FunctionTable {
  public:
   // Replaces one of the same name.
   void Add(std::string name, Packed f) { functions_[std::move(name)] = f; }
-  // One over tensors and numbers that writes into its arguments, under its name.
+  // One over tensors and numbers that writes into its arguments, under its
+  // name.
   void AddKernel(PackedFunction f);
   // Those of the other table, too; its own stay.
   void AddAll(const FunctionTable& other);
 
   // Null where there is none.
   const Packed* Find(const std::string& name) const;
+  const std::map<std::string, Packed>& functions() const { return functions_; }
   // "env.linear, env.relu", for messages.
   std::string Names() const;
 

@@ -36,10 +36,9 @@ absl::StatusOr<Value> ValueOf(const Constant& constant) {
   if (const auto* tensor = std::get_if<TensorConstant>(&constant)) {
     // The verifier and the compiler see to it that nothing writes there.
     void* data = const_cast<uint8_t*>(tensor->data.data());
-    KILN_ASSIGN_OR_RETURN(
-        NDArray array,
-        NDArray::View(data, tensor->shape, tensor->dtype,
-                      std::make_shared<Blob>(tensor->data)));
+    KILN_ASSIGN_OR_RETURN(NDArray array,
+                          NDArray::View(data, tensor->shape, tensor->dtype,
+                                        std::make_shared<Blob>(tensor->data)));
     return Value(std::move(array));
   }
   if (const auto* integer = std::get_if<int64_t>(&constant)) {
@@ -60,8 +59,8 @@ absl::StatusOr<bool> IsTrue(const Value& value) {
       array->dtype().is_bool()) {
     return *array->data_as<uint8_t>() != 0;
   }
-  return Invalid(absl::StrCat("a condition has to be one bool, not ",
-                              Describe(value)));
+  return Invalid(
+      absl::StrCat("a condition has to be one bool, not ", Describe(value)));
 }
 
 struct Frame {
@@ -97,9 +96,9 @@ class Machine::Impl {
                                    absl::Span<const Value> args) {
     const Function* f = executable_.Find(name);
     if (!f || f->is_private) {
-      return absl::NotFoundError(
-          absl::StrCat("no function is called ", std::string(name),
-                       "; there are ", PublicNames()));
+      return absl::NotFoundError(absl::StrCat("no function is called ",
+                                              std::string(name), "; there are ",
+                                              PublicNames()));
     }
     left_ = options_.max_instructions;
     return Run(static_cast<int>(f - executable_.functions.data()), args, 0);
@@ -135,10 +134,10 @@ class Machine::Impl {
         packed_[instruction.index] = functions_.Find(name);
         if (packed_[instruction.index] != nullptr) continue;
         const std::string names = functions_.Names();
-        return absl::NotFoundError(absl::StrCat(
-            "function ", f.name, " calls the packed function ", name,
-            ", which nobody gave to the machine; it has ",
-            names.empty() ? "none" : names));
+        return absl::NotFoundError(
+            absl::StrCat("function ", f.name, " calls the packed function ",
+                         name, ", which nobody gave to the machine; it has ",
+                         names.empty() ? "none" : names));
       }
     }
     return absl::OkStatus();
@@ -178,9 +177,9 @@ class Machine::Impl {
                                   "), got ", args.size()));
     }
     if (depth >= options_.max_depth) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          f.name, " is called within more than ", options_.max_depth,
-          " calls; a recursion without end?"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat(f.name, " is called within more than ",
+                       options_.max_depth, " calls; a recursion without end?"));
     }
     Frame& frame = FrameAt(depth);
     frame.registers.assign(f.num_registers, Value());
@@ -285,8 +284,8 @@ class Machine::Impl {
       case Opcode::kShapeOf: {
         const auto* array = std::get_if<NDArray>(&args[0]);
         if (!array || array->is_null()) {
-          return Invalid(absl::StrCat("expected a tensor, got ",
-                                      Describe(args[0])));
+          return Invalid(
+              absl::StrCat("expected a tensor, got ", Describe(args[0])));
         }
         return Value(MakeShape({array->shape().begin(), array->shape().end()}));
       }
@@ -312,9 +311,8 @@ class Machine::Impl {
     for (const Value& arg : args) {
       const auto* extent = std::get_if<int64_t>(&arg);
       if (!extent) {
-        return Invalid(
-            absl::StrCat("an extent has to be an integer, not ",
-                         Describe(arg)));
+        return Invalid(absl::StrCat("an extent has to be an integer, not ",
+                                    Describe(arg)));
       }
       extents.push_back(*extent);
     }
@@ -401,8 +399,7 @@ class Machine::Impl {
   void Observe(const std::string& callee, const Instruction& in,
                double start) const {
     if (!options_.observe) return;
-    options_.observe(callee,
-                     in.label >= 0 ? executable_.strings[in.label] : "",
+    options_.observe(callee, in.label >= 0 ? executable_.strings[in.label] : "",
                      Now() - start);
   }
 
@@ -426,9 +423,8 @@ absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(
     Executable executable, FunctionTable functions, const KernelHost* host,
     MachineOptions options) {
   KILN_RETURN_IF_ERROR(Verify(executable));
-  auto impl =
-      std::make_unique<Impl>(std::move(executable), std::move(functions), host,
-                             std::move(options));
+  auto impl = std::make_unique<Impl>(
+      std::move(executable), std::move(functions), host, std::move(options));
   KILN_RETURN_IF_ERROR(impl->Load());
   return std::unique_ptr<Machine>(new Machine(std::move(impl)));
 }

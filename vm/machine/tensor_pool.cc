@@ -63,8 +63,8 @@ absl::StatusOr<NDArray> TensorPool::Empty(std::vector<int64_t> shape,
   AlignedDelete deleter = block.get_deleter();
   block.release();
   std::shared_ptr<void> owner(
-      data, [bytes, deleter, blocks = std::weak_ptr<Blocks>(blocks_)](
-                void* memory) {
+      data,
+      [bytes, deleter, blocks = std::weak_ptr<Blocks>(blocks_)](void* memory) {
         AlignedMemory block(memory, deleter);
         if (auto pool = blocks.lock()) pool->GiveBack(bytes, std::move(block));
       });

@@ -1,0 +1,274 @@
+// Graph functions from text to values: inferred, legalized, compiled, written,
+// read back and run, against the interpreter of graph functions.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/blob.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/graph_interp/graph_interp.h"
+#include "kiln/ir/ops/infer.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/type/tolerance.h"
+#include "kiln/tools/support/graph_values.h"
+#include "kiln/tools/support/model.h"
+#include "kiln/vm/executable/file.h"
+#include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/machine.h"
+#include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/ndarray/random_fill.h"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  absl::StatusOr<vm::Value> compiled;
+  absl::StatusOr<vm::Value> interpreted;
+};
+
+absl::StatusOr<vm::Value> Compiled(const Module& module,
+                                   const std::vector<vm::Value>& args,
+                                   const vm::FunctionTable& functions) {
+  KILN_ASSIGN_OR_RETURN(const Target target, ParseTarget("llvm"));
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(const vm::Executable built,
+                        CompileModel(prepared, target, KeepSchedules()));
+  KILN_ASSIGN_OR_RETURN(const Blob bytes, Blob::Copy(vm::Serialize(built)));
+  KILN_ASSIGN_OR_RETURN(vm::Executable read, vm::Parse(bytes));
+  EXPECT_TRUE(read == built);
+  ThreadPool pool;
+  KernelHost host(&pool);
+  KILN_ASSIGN_OR_RETURN(
+      auto machine, vm::Machine::Create(std::move(read), functions, &host));
+  // Twice: a frame and memory are used again.
+  KILN_RETURN_IF_ERROR(machine->Call("main", args).status());
+  return machine->Call("main", args);
+}
+
+absl::StatusOr<vm::Value> Interpreted(const Module& module,
+                                      const std::vector<vm::Value>& args,
+                                      const vm::FunctionTable& functions) {
+  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
+  std::vector<graph::Value> values;
+  for (const vm::Value& arg : args) {
+    KILN_ASSIGN_OR_RETURN(graph::Value value, ToGraphValue(arg));
+    values.push_back(std::move(value));
+  }
+  const graph::PackedTable packed = ToPackedTable(functions);
+  graph::GraphInterpOptions options;
+  options.packed = &packed;
+  KILN_ASSIGN_OR_RETURN(
+      const graph::Value result,
+      graph::InterpretGraph(inferred, "main", values, options));
+  return ToVmValue(result);
+}
+
+Outcome RunBoth(const std::string& text, const std::vector<vm::Value>& args,
+                const vm::FunctionTable& functions = {}) {
+  const absl::StatusOr<Module> module = ParseModule("m.py", text);
+  if (!module.ok()) return {module.status(), module.status()};
+  return {Compiled(*module, args, functions),
+          Interpreted(*module, args, functions)};
+}
+
+vm::Value Random(std::vector<int64_t> shape, DType dtype = DType::Float(32),
+                 uint64_t seed = 1) {
+  NDArray array = *NDArray::Empty(std::move(shape), dtype);
+  FillRandom(array, seed);
+  return array;
+}
+
+vm::Value BoolOf(bool value) {
+  NDArray array = *NDArray::Empty({}, DType::Bool());
+  *array.data_as<uint8_t>() = value;
+  return array;
+}
+
+void ExpectSame(const vm::Value& got, const vm::Value& expected) {
+  if (const auto* tuple = std::get_if<vm::Tuple>(&got)) {
+    const auto& other = std::get<vm::Tuple>(expected);
+    ASSERT_EQ((*tuple)->fields.size(), other->fields.size());
+    for (size_t i = 0; i < other->fields.size(); ++i) {
+      ExpectSame((*tuple)->fields[i], other->fields[i]);
+    }
+    return;
+  }
+  const auto* array = std::get_if<NDArray>(&got);
+  if (!array) {
+    EXPECT_EQ(vm::Describe(got), vm::Describe(expected));
+    return;
+  }
+  const absl::StatusOr<CompareReport> report =
+      Compare(*array, std::get<NDArray>(expected), Tolerance{1e-5, 1e-5});
+  KILN_ASSERT_OK(report);
+  EXPECT_TRUE(report->ok()) << report->ToString();
+}
+
+// What both compute, which has to be the same.
+vm::Value RunSame(const std::string& text, const std::vector<vm::Value>& args,
+                  const vm::FunctionTable& functions = {}) {
+  Outcome outcome = RunBoth(text, args, functions);
+  KILN_EXPECT_OK(outcome.compiled);
+  KILN_EXPECT_OK(outcome.interpreted);
+  if (!outcome.compiled.ok() || !outcome.interpreted.ok()) return vm::Value();
+  ExpectSame(*outcome.compiled, *outcome.interpreted);
+  return *outcome.compiled;
+}
+
+std::string ShapeText(const vm::Value& value) { return vm::Describe(value); }
+
+TEST(GraphTest, TwoLayersOfOps) {
+  const vm::Value y = RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 784), "float32"), w0: R.Tensor((128, 784), "float32"), b0: R.Tensor((128,), "float32"), w1: R.Tensor((10, 128), "float32"), b1: R.Tensor((10,), "float32")):
+        with R.dataflow():
+            lv0 = R.add(R.matmul(x, R.permute_dims(w0)), b0)
+            lv1 = R.nn.relu(lv0)
+            out = R.add(R.matmul(lv1, R.permute_dims(w1)), b1)
+            R.output(out)
+        return out
+)",
+                              {Random({1, 784}), Random({128, 784}),
+                               Random({128}), Random({10, 128}), Random({10})});
+  EXPECT_EQ(ShapeText(y), "float32[1, 10]");
+}
+
+TEST(GraphTest, SymbolicExtents) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor((3,), "float32")):
+        n = T.int64()
+        z = R.add(x, y)
+        s = R.sum(z, axis=1)
+        return (z, s, R.shape([n * 2, n + 1]))
+)";
+  for (int64_t n : {1, 5}) {
+    RunSame(kText, {Random({n, 3}), Random({3})});
+  }
+}
+
+TEST(GraphTest, BranchesAndRecursion) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+        if c:
+            a = R.exp(x)
+            y = R.add(a, a)
+        else:
+            y = R.negative(x)
+        z = R.add(y, x)
+        return z
+)";
+  for (bool c : {false, true}) RunSame(kText, {BoolOf(c), Random({4})});
+}
+
+TEST(GraphTest, FunctionsCallEachOther) {
+  RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def twice(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        y = R.add(x, x)
+        return y
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        y = cls.twice(x)
+        z = cls.twice(y)
+        return (z, y, (x,))
+)",
+          {Random({4})});
+}
+
+TEST(GraphTest, CastsTellDimensions) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(dtype="float32", ndim=2)):
+        n = T.int64()
+        y = R.match_cast(x, R.Tensor((n, 3), "float32"))
+        z = R.add(y, y)
+        return z
+)";
+  RunSame(kText, {Random({2, 3})});
+  const Outcome wrong = RunBoth(kText, {Random({2, 4})});
+  EXPECT_THAT(wrong.compiled.status().message(),
+              HasSubstr("main: y: an extent is 4 where 3 is expected"));
+  EXPECT_TRUE(absl::IsInvalidArgument(wrong.interpreted.status()));
+}
+
+TEST(GraphTest, PackedFunctionsWriteAndGive) {
+  vm::FunctionTable functions;
+  functions.Add("env.double", [](absl::Span<const vm::Value> args)
+                                  -> absl::StatusOr<vm::Value> {
+    const NDArray& from = std::get<NDArray>(args[0]);
+    const NDArray& to = std::get<NDArray>(args[1]);
+    for (int64_t i = 0; i < from.num_elements(); ++i) {
+      to.data_as<float>()[i] = 2 * from.data_as<float>()[i];
+    }
+    return vm::Value();
+  });
+  functions.Add("env.first", [](absl::Span<const vm::Value> args)
+                                 -> absl::StatusOr<vm::Value> {
+    KILN_ASSIGN_OR_RETURN(NDArray one, NDArray::Empty({1}, DType::Float(32)));
+    *one.data_as<float>() = *std::get<NDArray>(args[0]).data_as<float>();
+    return vm::Value(one);
+  });
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_dps_packed("env.double", (x,), R.Tensor((4,), dtype="float32"))
+        z = R.call_pure_packed("env.first", y, sinfo_args=(R.Tensor((1,), dtype="float32"),))
+        w = R.add(y, z)
+        return w
+)";
+  RunSame(kText, {Random({4})}, functions);
+  const Outcome missing = RunBoth(kText, {Random({4})});
+  EXPECT_THAT(missing.compiled.status().message(),
+              HasSubstr("calls the packed function env.double"));
+}
+
+TEST(GraphTest, WrongArgumentsAreNamed) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n",), "float32")):
+        z = R.sum(x, axis=1)
+        w = R.add(z, y)
+        return w
+)";
+  EXPECT_THAT(RunBoth(kText, {Random({2, 3}), Random({3})})
+                  .compiled.status()
+                  .message(),
+              HasSubstr("main: y: an extent is 3 where n = 2 is expected"));
+  EXPECT_THAT(RunBoth(kText, {Random({2, 3})}).compiled.status().message(),
+              HasSubstr("main takes 2 arguments (x, y), got 1"));
+  EXPECT_THAT(RunBoth(kText, {Random({2, 3}), Random({2}, DType::Int(32))})
+                  .compiled.status()
+                  .message(),
+              HasSubstr("expected a tensor of float32, got int32[2]"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,35 @@
+// A module with graph functions, made ready to run.
+#ifndef KILN_TOOLS_SUPPORT_MODEL_H_
+#define KILN_TOOLS_SUPPORT_MODEL_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/vm/executable/bytecode.h"
+
+namespace kiln {
+
+// A schedule for a tensor function of a module.
+using Scheduler =
+    std::function<absl::StatusOr<Function>(const Module&, const Function&)>;
+
+// Functions as they are written.
+Scheduler KeepSchedules();
+// The default schedules for the target; a function for which there is none
+// (kNotFound) stays as it is.
+Scheduler DefaultSchedules(const Target& target);
+
+// Inferred, legalized, and without functions inside of functions.
+absl::StatusOr<Module> PrepareModel(const Module& module);
+
+// Bytecode for the graph functions of a prepared module, kernels for the tensor
+// functions that they call.
+absl::StatusOr<vm::Executable> CompileModel(const Module& module,
+                                            const Target& target,
+                                            const Scheduler& schedule);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_SUPPORT_MODEL_H_
