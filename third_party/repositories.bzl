@@ -54,6 +54,12 @@ _SIMPLE_LIBRARIES = [
         package = "libsqlite3-dev",
     ),
     struct(
+        name = "libzip",
+        build_file = Label("//third_party/libzip:libzip.BUILD"),
+        headers = ["zip.h", "zipconf.h"],
+        package = "libzip-dev",
+    ),
+    struct(
         name = "openblas",
         build_file = Label("//third_party/openblas:openblas.BUILD"),
         headers = ["cblas.h", "openblas_config.h"],

@@ -12,8 +12,6 @@
 // A default schedule, whose result nobody has looked at, is compared with it on
 // some elements in any case. --json collects all of that in one message,
 // run_report.proto.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -40,17 +38,20 @@
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/task/task_work.h"
+#include "kiln/tools/graph/run_graph.h"
 #include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
 #include "kiln/tools/support/sample_check.h"
+#include "kiln/tools/support/tolerances.h"
+#include "kiln/vm/executable/file.h"
 #include "kiln/vm/ndarray/compare.h"
-#include "kiln/vm/ndarray/element.h"
 #include "kiln/vm/ndarray/npy.h"
 #include "kiln/vm/packed/packed_function.h"
 
@@ -88,6 +89,12 @@ ABSL_FLAG(bool, check, false,
 ABSL_FLAG(double, deadline, 600,
           "Seconds after which a run of the function is given up.");
 ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
+ABSL_FLAG(std::string, params, "",
+          "An .npz file with arguments of a graph function, by the names of "
+          "its parameters.");
+ABSL_FLAG(std::string, profile, "",
+          "Of a graph function: how long each call in it took, as a table, as "
+          "json, or for chrome (chrome://tracing).");
 ABSL_FLAG(bool, json, false,
           "Prints one JSON object: what was compared, and the figures of "
           "--time.");
@@ -100,6 +107,8 @@ constexpr char kUsage[] =
     "  run --module m.py --func main --input @a.npy --input "
     "random:1024x1024xf32 [--expect @c.npy] [--output @o.npy]\n"
     "  run --workload gmm:512,512,512 --schedule default --time\n"
+    "  run model.kiln --func main --input @x.npy --params weights.npz "
+    "--expect @y.npy\n"
     "--input (repeated) goes by the order of the parameters: one for each, or "
     "one for each that is only read; it is @FILE.npy,\n"
     "random:2x3xf32, zeros:2x3xf32 or value:3. With none, random numbers are "
@@ -117,6 +126,9 @@ constexpr char kUsage[] =
 // Flags that may stand several times.
 std::vector<std::string> inputs, expectations, outputs;
 
+// What compile wrote.
+std::vector<std::string> executables;
+
 // What --json prints.
 run::Report report;
 
@@ -131,47 +143,10 @@ ProgramFlags Program() {
   return flags;
 }
 
-double DefaultRelative(DType dtype) {
-  if (dtype == DType::BFloat16()) return 3e-2;
-  if (dtype.bits() == 16) return 4e-3;
-  return dtype.bits() == 64 ? 1e-12 : 1e-5;
-}
-
-double RootMeanSquare(const NDArray& array) {
-  double sum = 0;
-  for (int64_t i = 0; i < array.num_elements(); ++i) {
-    const double value = LoadElement(array.data(), array.dtype(), i);
-    if (std::isfinite(value)) sum += value * value;
-  }
-  return std::sqrt(sum / std::max<int64_t>(1, array.num_elements()));
-}
-
-// Integers are compared exactly unless flags say otherwise, as are floats where
-// they have to be `exact`.
+// With the tolerances that flags say.
 Tolerance TolerancesFor(const NDArray& expected, bool exact) {
-  const bool real = expected.dtype().is_float() && !exact;
-  Tolerance tolerance;
-  tolerance.rtol = absl::GetFlag(FLAGS_rtol);
-  tolerance.atol = absl::GetFlag(FLAGS_atol);
-  if (tolerance.rtol < 0) {
-    tolerance.rtol = real ? DefaultRelative(expected.dtype()) : 0;
-  }
-  if (tolerance.atol < 0) {
-    tolerance.atol =
-        real ? tolerance.rtol * std::max(RootMeanSquare(expected),
-                                         LeastNormal(expected.dtype()))
-             : 0;
-  }
-  return tolerance;
-}
-
-absl::Status CheckTolerance(const char* flag, double value) {
-  // -1 stands for the default.
-  if (value == -1 || (std::isfinite(value) && value >= 0)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--", flag, " ", value, " has to be a number from 0 on, such as 1e-5"));
+  return ToleranceFor(expected, exact, absl::GetFlag(FLAGS_rtol),
+                      absl::GetFlag(FLAGS_atol));
 }
 
 struct Output {
@@ -492,10 +467,65 @@ absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
   return RunFunction(f, best.scheduled, bench, /*unmeasured=*/true);
 }
 
+GraphRunRequest GraphRequest() {
+  GraphRunRequest request;
+  request.func = absl::GetFlag(FLAGS_func);
+  request.inputs = inputs;
+  request.expectations = expectations;
+  request.outputs = outputs;
+  request.params = absl::GetFlag(FLAGS_params);
+  request.seed = absl::GetFlag(FLAGS_seed);
+  request.threads = absl::GetFlag(FLAGS_threads);
+  request.rtol = absl::GetFlag(FLAGS_rtol);
+  request.atol = absl::GetFlag(FLAGS_atol);
+  request.time = absl::GetFlag(FLAGS_time);
+  request.profile = absl::GetFlag(FLAGS_profile);
+  return request;
+}
+
+absl::StatusOr<int> RunExecutable() {
+  if (executables.size() > 1 || !absl::GetFlag(FLAGS_module).empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", executables.back(),
+                     "\" stands beside another program; flags begin with two "
+                     "dashes, and --help lists them"));
+  }
+  if (absl::GetFlag(FLAGS_check)) {
+    return absl::InvalidArgumentError(
+        "--check needs the program: run --module model.py --check");
+  }
+  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
+                        vm::ReadExecutable(CallerPath(executables[0])));
+  return RunGraph(std::move(executable), GraphRequest());
+}
+
+// Compiles the graph functions of the module first.
+absl::StatusOr<int> RunModule(const Module& module) {
+  KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  const bool by_default = absl::GetFlag(FLAGS_schedule) == "default";
+  KILN_ASSIGN_OR_RETURN(
+      vm::Executable executable,
+      CompileModel(prepared, target,
+                   by_default ? DefaultSchedules(target) : KeepSchedules()));
+  GraphRunRequest request = GraphRequest();
+  if (absl::GetFlag(FLAGS_check)) request.check = &module;
+  return RunGraph(std::move(executable), request);
+}
+
+// Whether --func names a graph function, or none and there are some.
+bool IsGraphRun(const Module& module) {
+  const std::string func = absl::GetFlag(FLAGS_func);
+  if (!func.empty()) return module.FindGraph(func) != nullptr;
+  return !module.graph_functions.empty();
+}
+
 absl::StatusOr<int> Run() {
   KILN_RETURN_IF_ERROR(CheckTolerance("rtol", absl::GetFlag(FLAGS_rtol)));
   KILN_RETURN_IF_ERROR(CheckTolerance("atol", absl::GetFlag(FLAGS_atol)));
+  if (!executables.empty()) return RunExecutable();
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  if (IsGraphRun(module)) return RunModule(module);
   KILN_ASSIGN_OR_RETURN(const Function* original,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));
   KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
@@ -525,5 +555,5 @@ int main(int argc, char** argv) {
   kiln::expectations = kiln::TakeRepeatedFlag(&argc, argv, "expect");
   kiln::outputs = kiln::TakeRepeatedFlag(&argc, argv, "output");
   return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
-                       kiln::Run);
+                       kiln::Run, &kiln::executables);
 }

@@ -1,5 +1,6 @@
 // Graph functions from text to values: inferred, legalized, compiled, written,
-// read back and run, against the interpreter of graph functions.
+// read back and run, against the interpreter of graph functions. Each test is a
+// program and its arguments; RunSame compares both and gives the result.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -48,8 +49,8 @@ absl::StatusOr<vm::Value> Compiled(const Module& module,
   EXPECT_TRUE(read == built);
   ThreadPool pool;
   KernelHost host(&pool);
-  KILN_ASSIGN_OR_RETURN(
-      auto machine, vm::Machine::Create(std::move(read), functions, &host));
+  KILN_ASSIGN_OR_RETURN(auto machine,
+                        vm::Machine::Create(std::move(read), functions, &host));
   // Twice: a frame and memory are used again.
   KILN_RETURN_IF_ERROR(machine->Call("main", args).status());
   return machine->Call("main", args);
@@ -217,21 +218,24 @@ class Module:
 
 TEST(GraphTest, PackedFunctionsWriteAndGive) {
   vm::FunctionTable functions;
-  functions.Add("env.double", [](absl::Span<const vm::Value> args)
-                                  -> absl::StatusOr<vm::Value> {
-    const NDArray& from = std::get<NDArray>(args[0]);
-    const NDArray& to = std::get<NDArray>(args[1]);
-    for (int64_t i = 0; i < from.num_elements(); ++i) {
-      to.data_as<float>()[i] = 2 * from.data_as<float>()[i];
-    }
-    return vm::Value();
-  });
-  functions.Add("env.first", [](absl::Span<const vm::Value> args)
-                                 -> absl::StatusOr<vm::Value> {
-    KILN_ASSIGN_OR_RETURN(NDArray one, NDArray::Empty({1}, DType::Float(32)));
-    *one.data_as<float>() = *std::get<NDArray>(args[0]).data_as<float>();
-    return vm::Value(one);
-  });
+  functions.Add(
+      "env.double",
+      [](absl::Span<const vm::Value> args) -> absl::StatusOr<vm::Value> {
+        const NDArray& from = std::get<NDArray>(args[0]);
+        const NDArray& to = std::get<NDArray>(args[1]);
+        for (int64_t i = 0; i < from.num_elements(); ++i) {
+          to.data_as<float>()[i] = 2 * from.data_as<float>()[i];
+        }
+        return vm::Value();
+      });
+  functions.Add(
+      "env.first",
+      [](absl::Span<const vm::Value> args) -> absl::StatusOr<vm::Value> {
+        KILN_ASSIGN_OR_RETURN(NDArray one,
+                              NDArray::Empty({1}, DType::Float(32)));
+        *one.data_as<float>() = *std::get<NDArray>(args[0]).data_as<float>();
+        return vm::Value(one);
+      });
   constexpr char kText[] = R"(
 @I.ir_module
 class Module:
@@ -258,10 +262,9 @@ class Module:
         w = R.add(z, y)
         return w
 )";
-  EXPECT_THAT(RunBoth(kText, {Random({2, 3}), Random({3})})
-                  .compiled.status()
-                  .message(),
-              HasSubstr("main: y: an extent is 3 where n = 2 is expected"));
+  EXPECT_THAT(
+      RunBoth(kText, {Random({2, 3}), Random({3})}).compiled.status().message(),
+      HasSubstr("main: y: an extent is 3 where n = 2 is expected"));
   EXPECT_THAT(RunBoth(kText, {Random({2, 3})}).compiled.status().message(),
               HasSubstr("main takes 2 arguments (x, y), got 1"));
   EXPECT_THAT(RunBoth(kText, {Random({2, 3}), Random({2}, DType::Int(32))})

@@ -153,10 +153,15 @@ void AppendWrapped(const std::string& words, std::string* text) {
 
 }  // namespace
 
-absl::StatusOr<CommandLineRequest> ParseFlags(int argc, char** argv) {
+absl::StatusOr<CommandLineRequest> ParseFlags(
+    int argc, char** argv, std::vector<std::string>* positional) {
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i];
     const std::optional<Argument> arg = Split(text);
+    if (!arg && positional && text != "-") {
+      positional->push_back(text);
+      continue;
+    }
     if (!arg) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", text,

@@ -3,6 +3,7 @@
 #define KILN_TOOLS_SUPPORT_FLAGS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -14,8 +15,10 @@ enum class CommandLineRequest { kRun, kHelp, kVersion };
 // Sets the flags that argv names: --name VALUE, --name=VALUE, --name and
 // --noname for booleans. Underscores stand for dashes. An error names what is
 // no flag, has no value or has one that does not fit. --help and --version are
-// for the caller, and end the reading.
-absl::StatusOr<CommandLineRequest> ParseFlags(int argc, char** argv);
+// for the caller, and end the reading. What is no flag is an error, or goes to
+// `positional` where that is not null.
+absl::StatusOr<CommandLineRequest> ParseFlags(
+    int argc, char** argv, std::vector<std::string>* positional = nullptr);
 
 // `usage` and a list of the flags of this tool with their default values, in
 // lines of at most 80 columns but where `usage` has longer ones.

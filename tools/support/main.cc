@@ -148,9 +148,11 @@ void FinishOnInterrupt(std::string_view tool, std::string_view what) {
 }
 
 int RunTool(int argc, char** argv, const std::string& usage,
-            absl::StatusOr<int> (*body)()) {
+            absl::StatusOr<int> (*body)(),
+            std::vector<std::string>* positional) {
   PrepareProcess();
-  const absl::StatusOr<CommandLineRequest> request = ParseFlags(argc, argv);
+  const absl::StatusOr<CommandLineRequest> request =
+      ParseFlags(argc, argv, positional);
   if (!request.ok()) {
     return Fail(argv[0], std::string(request.status().message()));
   }

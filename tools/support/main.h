@@ -37,7 +37,8 @@ std::vector<std::string> TakeRepeatedFlag(int* argc, char** argv,
 // flags, as "NAME: MESSAGE". The body gives the exit status. --help prints
 // `usage` and the flags, --version the versions; both end with kExitOk.
 int RunTool(int argc, char** argv, const std::string& usage,
-            absl::StatusOr<int> (*body)());
+            absl::StatusOr<int> (*body)(),
+            std::vector<std::string>* positional = nullptr);
 
 }  // namespace kiln
 

@@ -108,7 +108,7 @@ absl::StatusOr<Module> LoadProgram(const ProgramFlags& flags) {
   }
   KILN_ASSIGN_OR_RETURN(Module module, LoadFromFlags(flags));
   if (!flags.is_auto) SetAuto(&module, false);
-  if (!flags.func.empty()) {
+  if (!flags.func.empty() && !module.FindGraph(flags.func)) {
     KILN_RETURN_IF_ERROR(ChooseFunction(module, flags.func).status());
   }
   return module;

@@ -1,3 +1,9 @@
+// Bytecode as text, a line for each instruction:
+//
+//   %2 = alloc_tensor() tensor float32[n, 128]  # the variable
+//   kernel dense(%0!, %1!, %2)
+//
+// An index that names nothing is printed as "?": what is printed may be wrong.
 #include "kiln/vm/executable/bytecode.h"
 
 #include "absl/strings/str_cat.h"

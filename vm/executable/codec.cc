@@ -1,5 +1,6 @@
 // Field by field. Numbers of enums are looked at before they become enums; what
-// they name is checked by Verify (verify.h).
+// indices name is checked by Verify (verify.h). An operand such as %5, read for
+// the last time, is 5 * 8 + 4.
 #include "kiln/vm/executable/codec.h"
 
 #include <map>

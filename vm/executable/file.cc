@@ -1,3 +1,10 @@
+// The header is looked at first, then the message's digest, then the message,
+// then the objects' digests, and at last the bytecode (verify.h): each step may
+// rely on those before it. Of a file
+//
+//   header | message {blobs: [{offset 0, size 8000}, {offset 8000, ...}]} | ...
+//
+// the first blob begins at the first multiple of 64 behind the message.
 #include "kiln/vm/executable/file.h"
 
 #include <cstring>

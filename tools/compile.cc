@@ -1,0 +1,86 @@
+// bazel run //tools:compile -- model.py -o model.kiln
+//
+// From a module with graph functions to an executable: ops become tensor
+// functions, tensor functions kernels with default schedules, graph functions
+// bytecode. `run` runs what comes out, with no compiler.
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/tools/support/main.h"
+#include "kiln/tools/support/model.h"
+#include "kiln/tools/support/program.h"
+#include "kiln/vm/executable/file.h"
+
+ABSL_FLAG(std::string, output, "", "The executable to write; also -o.");
+ABSL_FLAG(std::string, schedule, "default",
+          "default: the schedules that Kiln takes for the best without "
+          "measuring; none: functions as they are written.");
+ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
+ABSL_FLAG(bool, verbose, false, "Prints the bytecode.");
+
+namespace kiln {
+namespace {
+
+constexpr char kUsage[] =
+    "Compiles the graph functions of a module:\n"
+    "  compile model.py -o model.kiln\n"
+    "The module is TVMScript or a serialized one. run model.kiln runs it.\n"
+    "Exit status: 0; 1 for an error.";
+
+std::vector<std::string> modules;
+
+absl::StatusOr<Scheduler> ChosenScheduler(const Target& target) {
+  const std::string name = absl::GetFlag(FLAGS_schedule);
+  if (name == "default") return DefaultSchedules(target);
+  if (name == "none") return KeepSchedules();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--schedule ", name, " is unknown; there are default and none"));
+}
+
+absl::StatusOr<int> Compile() {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  if (modules.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("one module is compiled at a time, not ", modules.size(),
+                     ": compile model.py -o model.kiln"));
+  }
+  if (output.empty()) {
+    return absl::InvalidArgumentError(
+        "-o has to say what to write: compile model.py -o model.kiln");
+  }
+  KILN_ASSIGN_OR_RETURN(const Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  KILN_ASSIGN_OR_RETURN(const Scheduler schedule, ChosenScheduler(target));
+  KILN_ASSIGN_OR_RETURN(const Module module, LoadModuleFile(modules[0]));
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
+                        CompileModel(prepared, target, schedule));
+  if (absl::GetFlag(FLAGS_verbose)) {
+    std::printf("%s", vm::ToString(executable).c_str());
+  }
+  KILN_RETURN_IF_ERROR(vm::WriteExecutable(executable, CallerPath(output)));
+  std::printf("%s: %zu functions, %zu kernels\n", output.c_str(),
+              executable.functions.size(), executable.kernels.size());
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> outputs =
+      kiln::TakeRepeatedFlag(&argc, argv, "o");
+  if (!outputs.empty()) absl::SetFlag(&FLAGS_output, outputs.back());
+  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Compile,
+                       &kiln::modules);
+}

@@ -1,0 +1,239 @@
+#include "kiln/tools/graph/run_graph.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/file.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/ir/graph_interp/graph_interp.h"
+#include "kiln/ir/ops/infer.h"
+#include "kiln/tools/graph/arguments.h"
+#include "kiln/tools/graph/profile.h"
+#include "kiln/tools/support/graph_values.h"
+#include "kiln/tools/support/input.h"
+#include "kiln/tools/support/main.h"
+#include "kiln/tools/support/tolerances.h"
+#include "kiln/vm/library/kernel_fault.h"
+#include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/machine.h"
+#include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/ndarray/npy.h"
+#include "kiln/vm/ndarray/npz.h"
+#include "kiln/vm/profile/time_evaluator.h"
+
+namespace kiln {
+namespace {
+
+struct Result {
+  std::string name;
+  NDArray array;
+};
+
+// The tensors in a value, named as "result", "result[1]".
+void Flatten(const std::string& name, const vm::Value& value,
+             std::vector<Result>* results) {
+  if (const auto* array = std::get_if<NDArray>(&value)) {
+    results->push_back({name, *array});
+  }
+  const auto* tuple = std::get_if<vm::Tuple>(&value);
+  if (!tuple) return;
+  for (size_t i = 0; i < (*tuple)->fields.size(); ++i) {
+    Flatten(absl::StrCat(name, "[", i, "]"), (*tuple)->fields[i], results);
+  }
+}
+
+std::vector<Result> ResultsOf(const vm::Value& value) {
+  std::vector<Result> results;
+  Flatten("result", value, &results);
+  return results;
+}
+
+absl::StatusOr<const vm::Function*> ChooseFunction(
+    const vm::Executable& executable, const std::string& name) {
+  std::vector<const vm::Function*> open;
+  std::vector<std::string> names;
+  for (const vm::Function& f : executable.functions) {
+    if (f.is_private) continue;
+    open.push_back(&f);
+    names.push_back(f.name);
+    if (f.name == (name.empty() ? "main" : name)) return &f;
+  }
+  if (name.empty() && open.size() == 1) return open[0];
+  return absl::InvalidArgumentError(absl::StrCat(
+      name.empty() ? "--func has to say which function"
+                   : absl::StrCat("no function is called ", name),
+      "; there are ", names.empty() ? "none" : absl::StrJoin(names, ", ")));
+}
+
+absl::StatusOr<bool> Agrees(const Result& got, const std::string& against,
+                            const NDArray& expected,
+                            const GraphRunRequest& request) {
+  const std::string what = absl::StrCat(got.name, " against ", against);
+  const absl::StatusOr<CompareReport> report =
+      Compare(got.array, expected,
+              ToleranceFor(expected, false, request.rtol, request.atol));
+  if (!report.ok()) {
+    return absl::Status(
+        report.status().code(),
+        absl::StrCat(what, ": ", std::string(report.status().message())));
+  }
+  std::printf("%s: %s\n", what.c_str(), report->ToString().c_str());
+  return report->ok();
+}
+
+absl::Status CheckCount(const char* flag, size_t given,
+                        const std::vector<Result>& results) {
+  if (given <= results.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(given, " ", flag, " are given, but the function gives ",
+                   results.size(), " tensors"));
+}
+
+absl::StatusOr<bool> MeetExpectations(const std::vector<Result>& results,
+                                      const GraphRunRequest& request) {
+  KILN_RETURN_IF_ERROR(
+      CheckCount("--expect", request.expectations.size(), results));
+  bool all = true;
+  for (size_t i = 0; i < request.expectations.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(const NDArray expected,
+                          ReadTensor(request.expectations[i]));
+    KILN_ASSIGN_OR_RETURN(
+        const bool agrees,
+        Agrees(results[i], request.expectations[i], expected, request));
+    all = all && agrees;
+  }
+  return all;
+}
+
+absl::Status WriteOutputs(const std::vector<Result>& results,
+                          const GraphRunRequest& request) {
+  KILN_RETURN_IF_ERROR(CheckCount("--output", request.outputs.size(), results));
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    const std::string& output = request.outputs[i];
+    if (output.empty() || output[0] != '@') {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--output ", output, ": a file is written as @FILE.npy"));
+    }
+    KILN_RETURN_IF_ERROR(
+        WriteNpy(results[i].array, CallerPath(output.substr(1))));
+  }
+  return absl::OkStatus();
+}
+
+// What the interpreter makes of the same arguments.
+absl::StatusOr<vm::Value> Interpreted(const Module& module,
+                                      const std::string& function,
+                                      const std::vector<vm::Value>& args,
+                                      const vm::FunctionTable& functions) {
+  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
+  std::vector<graph::Value> values;
+  for (const vm::Value& arg : args) {
+    KILN_ASSIGN_OR_RETURN(graph::Value value, ToGraphValue(arg));
+    values.push_back(std::move(value));
+  }
+  const graph::PackedTable packed = ToPackedTable(functions);
+  graph::GraphInterpOptions options;
+  options.packed = &packed;
+  KILN_ASSIGN_OR_RETURN(
+      const graph::Value result,
+      graph::InterpretGraph(inferred, function, values, options));
+  return ToVmValue(result);
+}
+
+absl::StatusOr<bool> MeetInterpreter(const std::vector<Result>& results,
+                                     const vm::Value& expected,
+                                     const GraphRunRequest& request) {
+  const std::vector<Result> wanted = ResultsOf(expected);
+  if (wanted.size() != results.size()) {
+    return absl::InternalError(
+        absl::StrCat("the interpreter gives ", wanted.size(),
+                     " tensors and the machine ", results.size()));
+  }
+  bool all = true;
+  for (size_t i = 0; i < results.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(
+        const bool agrees,
+        Agrees(results[i], "the interpreter", wanted[i].array, request));
+    all = all && agrees;
+  }
+  return all;
+}
+
+absl::Status PrintTime(vm::Machine& machine, const std::string& function,
+                       const std::vector<vm::Value>& args) {
+  TimeOptions options;
+  options.total_us = 200000;
+  KILN_ASSIGN_OR_RETURN(
+      const TimeResult time,
+      MeasureTime([&] { return machine.Call(function, args).status(); },
+                  options));
+  std::printf("%s: %.3f us (median %.3f us, spread %.1f %%, %d samples)\n",
+              function.c_str(), time.min_us, time.median_us, 100 * time.spread,
+              time.samples);
+  return absl::OkStatus();
+}
+
+void PrintResults(const std::vector<Result>& results,
+                  const GraphRunRequest& request) {
+  const bool is_looked_at = request.check || !request.expectations.empty() ||
+                            !request.outputs.empty() || request.time ||
+                            !request.profile.empty();
+  if (is_looked_at) return;
+  for (const Result& result : results) {
+    std::printf("%s: %s\n", result.name.c_str(),
+                result.array.TypeString().c_str());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<int> RunGraph(vm::Executable executable,
+                             const GraphRunRequest& request) {
+  KILN_ASSIGN_OR_RETURN(const vm::Function* f,
+                        ChooseFunction(executable, request.func));
+  const std::string function = f->name;
+  GraphInputs inputs;
+  inputs.by_position = request.inputs;
+  inputs.seed = request.seed;
+  if (!request.params.empty()) {
+    KILN_ASSIGN_OR_RETURN(inputs.by_name, ReadNpz(CallerPath(request.params)));
+  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<vm::Value> args,
+                        GraphArguments(executable, *f, inputs));
+  KILN_ASSIGN_OR_RETURN(std::optional<Profile> profile,
+                        Profile::Parse(request.profile));
+  const vm::FunctionTable functions;
+  vm::Value expected;
+  if (request.check) {
+    KILN_ASSIGN_OR_RETURN(
+        expected, Interpreted(*request.check, function, args, functions));
+  }
+  ThreadPool pool;
+  const KernelHost host(&pool, request.threads);
+  vm::MachineOptions options;
+  if (profile) options.observe = profile->Observer();
+  KILN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<vm::Machine> machine,
+      vm::Machine::Create(std::move(executable), functions, &host, options));
+  const KernelFaultMessage on_fault(function.c_str());
+  KILN_ASSIGN_OR_RETURN(const vm::Value value, machine->Call(function, args));
+  const std::vector<Result> results = ResultsOf(value);
+  KILN_RETURN_IF_ERROR(WriteOutputs(results, request));
+  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(results, request));
+  if (request.check) {
+    KILN_ASSIGN_OR_RETURN(const bool agrees,
+                          MeetInterpreter(results, expected, request));
+    ok = ok && agrees;
+  }
+  PrintResults(results, request);
+  if (profile) std::printf("%s", profile->Text().c_str());
+  if (request.time) KILN_RETURN_IF_ERROR(PrintTime(*machine, function, args));
+  return ok ? kExitOk : kExitMismatch;
+}
+
+}  // namespace kiln

@@ -1,0 +1,52 @@
+#include "kiln/tools/support/tolerances.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/search/measure/compare.h"
+#include "kiln/vm/ndarray/element.h"
+
+namespace kiln {
+namespace {
+
+double DefaultRelative(DType dtype) {
+  if (dtype == DType::BFloat16()) return 3e-2;
+  if (dtype.bits() == 16) return 4e-3;
+  return dtype.bits() == 64 ? 1e-12 : 1e-5;
+}
+
+double RootMeanSquare(const NDArray& array) {
+  double sum = 0;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const double value = LoadElement(array.data(), array.dtype(), i);
+    if (std::isfinite(value)) sum += value * value;
+  }
+  return std::sqrt(sum / std::max<int64_t>(1, array.num_elements()));
+}
+
+}  // namespace
+
+Tolerance ToleranceFor(const NDArray& expected, bool exact, double rtol,
+                       double atol) {
+  const bool real = expected.dtype().is_float() && !exact;
+  Tolerance tolerance = {rtol, atol};
+  if (rtol < 0) tolerance.rtol = real ? DefaultRelative(expected.dtype()) : 0;
+  if (atol < 0) {
+    tolerance.atol =
+        real ? tolerance.rtol * std::max(RootMeanSquare(expected),
+                                         LeastNormal(expected.dtype()))
+             : 0;
+  }
+  return tolerance;
+}
+
+absl::Status CheckTolerance(const char* flag, double value) {
+  if (value == -1 || (std::isfinite(value) && value >= 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", flag, " ", value, " has to be a number from 0 on, such as 1e-5"));
+}
+
+}  // namespace kiln

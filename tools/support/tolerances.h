@@ -1,0 +1,24 @@
+// How close results have to come to what is expected, by flags or by default.
+#ifndef KILN_TOOLS_SUPPORT_TOLERANCES_H_
+#define KILN_TOOLS_SUPPORT_TOLERANCES_H_
+
+#include "absl/status/status.h"
+#include "kiln/ir/type/tolerance.h"
+#include "kiln/vm/ndarray/ndarray.h"
+
+namespace kiln {
+
+// `rtol` and `atol` where they are not negative. By default integers, and
+// floats that are to be `exact`, are compared exactly; other floats to 1e-5,
+// more for those of 16 bits and less for float64, relative to the element and
+// to the root mean square of all.
+Tolerance ToleranceFor(const NDArray& expected, bool exact, double rtol,
+                       double atol);
+
+// Refuses the value of a flag --rtol or --atol that is no number from 0 on, nor
+// -1 for the default.
+absl::Status CheckTolerance(const char* flag, double value);
+
+}  // namespace kiln
+
+#endif  // KILN_TOOLS_SUPPORT_TOLERANCES_H_
