@@ -43,9 +43,9 @@ std::string Profile::Text() const {
     case Form::kTable:
       return Table();
     case Form::kJson:
-      return Json() + "\n";
+      return Json();
     case Form::kChrome:
-      return Chrome() + "\n";
+      return Chrome();
   }
   return "";
 }
