@@ -52,6 +52,16 @@ Expr Identity(Combiner combiner, DType dtype) {
   return nullptr;
 }
 
+// A reduction over no element is the identity: a block without iterations would
+// not even begin.
+Value WithoutEmptyAxes(const Value& value, DType dtype) {
+  for (const IterVar& axis : value.axes) {
+    const int64_t* extent = AsInt(axis.domain().extent);
+    if (extent && *extent == 0) return Identity(value.combiner, dtype);
+  }
+  return value;
+}
+
 Expr Combine(Combiner combiner, Expr so_far, Expr next) {
   switch (combiner) {
     case Combiner::kNone:
@@ -142,6 +152,7 @@ Stmt Builder::MakeLoops(Stmt body, const std::vector<kiln::IterVar>& iters,
 }
 
 Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
+  const Value value = WithoutEmptyAxes(*tensor.value, out->dtype);
   BlockFields block;
   block.id = function_.NewId();
   const int repeat = block_names_[tensor.name]++;
@@ -159,14 +170,14 @@ Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
     add(tensor.axes[d], {Int(0), tensor.shape[d]}, IterType::kSpatial);
     out_indices.push_back(block.iters.back().var);
   }
-  for (const IterVar& axis : tensor.value->axes) {
+  for (const IterVar& axis : value.axes) {
     add(axis.var(), axis.domain(), IterType::kReduce);
   }
   Expr source =
-      ReplaceBuffers(Substitute(tensor.value->source, iter_of), buffers_);
+      ReplaceBuffers(Substitute(value.source, iter_of), buffers_);
   block.reads = ReadRegions(source);
   block.writes = {{out, PointRegion(out_indices)}};
-  const Combiner combiner = tensor.value->combiner;
+  const Combiner combiner = value.combiner;
   if (combiner != Combiner::kNone) {
     block.init = MakeStore(out, Identity(combiner, out->dtype), out_indices);
     source = Combine(combiner, Load(out, out_indices), source);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/interp/interp.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
@@ -107,6 +108,21 @@ TEST(TeTest, ReductionsStartFromTheBoundsOfTheirType) {
   EXPECT_EQ(init_of(te::Min), 127);
   EXPECT_EQ(init_of(te::Prod), 1);
   EXPECT_EQ(init_of(te::Sum), 0);
+}
+
+TEST(TeTest, ASumOverNothingIsItsIdentity) {
+  const te::Tensor a = te::Placeholder({Int(2), Int(0)}, DType::Float(32), "A");
+  const te::IterVar k = te::ReduceAxis(0, 0, "k");
+  const te::Tensor b = te::Compute(
+      {Int(2)},
+      [&](const std::vector<Expr>& i) { return te::Prod(a(i[0], k), {k}); }, "B");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, te::CreatePrimFunc({a, b}, "f"));
+  std::vector<Tensor> args = {
+      Tensor(DType::Float(32), {2, 0}),
+      Tensor(DType::Float(32), {2})};
+  KILN_ASSERT_OK(Interpret(f, args));
+  EXPECT_EQ(args[1].GetReal(0), 1);
+  EXPECT_EQ(args[1].GetReal(1), 1);
 }
 
 TEST(TeTest, BlocksOfOneNameAreToldApart) {

@@ -12,12 +12,17 @@
 #include "absl/status/statusor.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/text/reader/reader.h"
 #include "kiln/tests/conformance/graph_case.h"
+#include "kiln/tests/conformance/graph_execute.h"
 #include "kiln/tools/support/main.h"
 
 ABSL_FLAG(std::string, cases, "", "The file of cases, one JSON object a line.");
 ABSL_FLAG(std::vector<std::string>, only, {}, "Ops or passes, by name.");
 ABSL_FLAG(std::vector<std::string>, id, {}, "Runs the cases of these ids.");
+ABSL_FLAG(bool, execute, false,
+          "Runs the modules of each pass, before and after, by the interpreter "
+          "and by the virtual machine, and compares what they give.");
 ABSL_FLAG(bool, verbose, false,
           "Prints all of each disagreement, not only its first line.");
 
@@ -27,7 +32,7 @@ namespace {
 constexpr char kUsage[] =
     "Reads, infers and transforms recorded graph functions:\n"
     "  graph_cases --cases FILE.jsonl [--only R.add,LegalizeOps,...] "
-    "[--id ID,...] [--verbose]\n"
+    "[--id ID,...] [--execute] [--verbose]\n"
     "Prints each disagreement with its reason, then what became of the cases "
     "of each op or pass. Fails where a case disagrees.";
 
@@ -53,6 +58,48 @@ void PrintRow(const std::string& name, const Counts& counts) {
   std::printf("%9.1f%%\n", 100.0 * (counts[0] + counts[1]) / cases);
 }
 
+// The modules of a pass on the same arguments.
+Execution Execute(const GraphCase& c) {
+  const absl::StatusOr<Module> before = ParseModule(c.id, c.before);
+  const absl::StatusOr<Module> after = ParseModule(c.id, c.after);
+  if (!before.ok() || !after.ok()) return {};
+  return ExecuteModules(*before, *after, /*seed=*/1);
+}
+
+// What became of executions, by pass.
+class ExecutionTable {
+ public:
+  // Whether it is no disagreement.
+  bool Add(const GraphCase& c) {
+    const Execution execution = Execute(c);
+    const int outcome = static_cast<int>(execution.outcome);
+    ++rows_[c.name][outcome];
+    const bool is_different = execution.outcome ==
+                              Execution::Outcome::kDifferent;
+    if (is_different || absl::GetFlag(FLAGS_verbose)) {
+      std::printf("run %s %s %s (%s): %s\n", kOutcomes[outcome], c.id.c_str(),
+                  c.name.c_str(), c.source.c_str(), execution.detail.c_str());
+    }
+    return !is_different;
+  }
+
+  void Print() const {
+    std::printf("\n%-36s", "executed");
+    for (const char* name : kOutcomes) std::printf("%12s", name);
+    std::printf("\n");
+    for (const auto& [name, counts] : rows_) {
+      std::printf("%-36s", name.c_str());
+      for (const int count : counts) std::printf("%12d", count);
+      std::printf("\n");
+    }
+  }
+
+ private:
+  static constexpr std::array<const char*, 3> kOutcomes = {"same", "different",
+                                                           "incomplete"};
+  std::map<std::string, std::array<int, 3>> rows_;
+};
+
 absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(
       const std::string text,
@@ -61,6 +108,8 @@ absl::StatusOr<int> Run() {
                         ParseGraphCases(text));
   std::map<std::string, Counts> rows;
   Counts total = {};
+  ExecutionTable executions;
+  bool all_alike = true;
   for (const GraphCase& c : cases) {
     if (!Has(absl::GetFlag(FLAGS_only), c.name)) continue;
     if (!Has(absl::GetFlag(FLAGS_id), c.id)) continue;
@@ -68,6 +117,10 @@ absl::StatusOr<int> Run() {
     const int verdict = static_cast<int>(result.verdict);
     ++rows[c.name][verdict];
     ++total[verdict];
+    if (absl::GetFlag(FLAGS_execute) && !c.is_inference) {
+      all_alike = executions.Add(c) && all_alike;
+      std::fflush(stdout);
+    }
     if (verdict < 2) continue;
     const std::string detail =
         absl::GetFlag(FLAGS_verbose)
@@ -82,7 +135,8 @@ absl::StatusOr<int> Run() {
   for (const auto& [name, counts] : rows) PrintRow(name, counts);
   if (rows.empty()) return absl::NotFoundError("no case has such a name or id");
   PrintRow("all", total);
-  return total[2] + total[3] == 0 ? kExitOk : kExitMismatch;
+  if (absl::GetFlag(FLAGS_execute)) executions.Print();
+  return all_alike && total[2] + total[3] == 0 ? kExitOk : kExitMismatch;
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class RandomArguments {
       case vm::Type::Kind::kTensor:
         return DrawTensor(type);
       case vm::Type::Kind::kNumber: {
+        if (type.dtype.is_float()) return vm::Value(random_.Unit());
         if (!type.has_dims) return vm::Value(int64_t{1});
         KILN_ASSIGN_OR_RETURN(const auto value, Extents(type));
         return vm::Value(value[0]);
