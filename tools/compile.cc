@@ -81,6 +81,5 @@ int main(int argc, char** argv) {
   const std::vector<std::string> outputs =
       kiln::TakeRepeatedFlag(&argc, argv, "o");
   if (!outputs.empty()) absl::SetFlag(&FLAGS_output, outputs.back());
-  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Compile,
-                       &kiln::modules);
+  return kiln::RunTool(argc, argv, kiln::kUsage, kiln::Compile, &kiln::modules);
 }

@@ -173,8 +173,7 @@ Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
   for (const IterVar& axis : value.axes) {
     add(axis.var(), axis.domain(), IterType::kReduce);
   }
-  Expr source =
-      ReplaceBuffers(Substitute(value.source, iter_of), buffers_);
+  Expr source = ReplaceBuffers(Substitute(value.source, iter_of), buffers_);
   block.reads = ReadRegions(source);
   block.writes = {{out, PointRegion(out_indices)}};
   const Combiner combiner = value.combiner;

@@ -115,11 +115,11 @@ TEST(TeTest, ASumOverNothingIsItsIdentity) {
   const te::IterVar k = te::ReduceAxis(0, 0, "k");
   const te::Tensor b = te::Compute(
       {Int(2)},
-      [&](const std::vector<Expr>& i) { return te::Prod(a(i[0], k), {k}); }, "B");
+      [&](const std::vector<Expr>& i) { return te::Prod(a(i[0], k), {k}); },
+      "B");
   KILN_ASSERT_OK_AND_ASSIGN(const Function f, te::CreatePrimFunc({a, b}, "f"));
-  std::vector<Tensor> args = {
-      Tensor(DType::Float(32), {2, 0}),
-      Tensor(DType::Float(32), {2})};
+  std::vector<Tensor> args = {Tensor(DType::Float(32), {2, 0}),
+                              Tensor(DType::Float(32), {2})};
   KILN_ASSERT_OK(Interpret(f, args));
   EXPECT_EQ(args[1].GetReal(0), 1);
   EXPECT_EQ(args[1].GetReal(1), 1);

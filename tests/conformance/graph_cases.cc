@@ -74,8 +74,8 @@ class ExecutionTable {
     const Execution execution = Execute(c);
     const int outcome = static_cast<int>(execution.outcome);
     ++rows_[c.name][outcome];
-    const bool is_different = execution.outcome ==
-                              Execution::Outcome::kDifferent;
+    const bool is_different =
+        execution.outcome == Execution::Outcome::kDifferent;
     if (is_different || absl::GetFlag(FLAGS_verbose)) {
       std::printf("run %s %s %s (%s): %s\n", kOutcomes[outcome], c.id.c_str(),
                   c.name.c_str(), c.source.c_str(), execution.detail.c_str());

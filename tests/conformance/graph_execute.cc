@@ -191,15 +191,15 @@ Execution ExecuteFunction(const Machines& before, const Machines& after,
   }
   GraphInputs inputs;
   inputs.seed = seed;
-  const absl::StatusOr<std::vector<vm::Value>> args =
-      GraphArguments(*known.executable, *known.executable->Find(function),
-                     inputs);
+  const absl::StatusOr<std::vector<vm::Value>> args = GraphArguments(
+      *known.executable, *known.executable->Find(function), inputs);
   if (!args.ok()) {
     return {Execution::Outcome::kIncomplete,
             std::string(args.status().message())};
   }
   std::vector<NamedRun> runs;
-  runs.push_back({"interpreter before", OnInterpreter(before, function, *args)});
+  runs.push_back(
+      {"interpreter before", OnInterpreter(before, function, *args)});
   runs.push_back({"interpreter after", OnInterpreter(after, function, *args)});
   // An index out of bounds is told by the interpreter, and must not be run.
   const auto told = [](const NamedRun& run) {
@@ -217,9 +217,8 @@ Execution ExecuteFunction(const Machines& before, const Machines& after,
 // something else.
 bool PreparesParams(const Module& before, const Module& after,
                     const graph::FunctionNode& f) {
-  for (const std::string& name :
-       {absl::StrCat(f.name, "_transform_params"),
-        std::string("transform_params")}) {
+  for (const std::string& name : {absl::StrCat(f.name, "_transform_params"),
+                                  std::string("transform_params")}) {
     if (after.FindGraph(name) && !before.FindGraph(name)) return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// Whether two modules compute the same: interpreter and virtual machine on both,
-// on the same random arguments.
+// Whether two modules compute the same: interpreter and virtual machine on
+// both, on the same random arguments.
 #ifndef KILN_TESTS_CONFORMANCE_GRAPH_EXECUTE_H_
 #define KILN_TESTS_CONFORMANCE_GRAPH_EXECUTE_H_
 

@@ -146,8 +146,7 @@ absl::StatusOr<std::vector<vm::Value>> GraphArguments(
     }
     if (!inputs.by_position.empty()) {
       KILN_ASSIGN_OR_RETURN(
-          vm::Value value,
-          Given(inputs.by_position[next], inputs.seed + next));
+          vm::Value value, Given(inputs.by_position[next], inputs.seed + next));
       args.push_back(std::move(value));
       ++next;
       continue;

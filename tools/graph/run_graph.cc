@@ -1,3 +1,11 @@
+// Arguments first, then the machine, then what was asked for:
+//
+//   arguments → interpreter (--check) → machine → --output, --expect, --check →
+//   --profile → --time
+//
+// The interpreter runs ahead, so that an index out of bounds is told by it and
+// is no fault of the machine. What a function gives is looked at tensor by
+// tensor: (y, (z,)) has result[0] and result[1][0].
 #include "kiln/tools/graph/run_graph.h"
 
 #include <cstdio>

@@ -72,8 +72,8 @@ absl::StatusOr<std::map<std::string, NDArray>> ReadNpz(
   if (!archive && code == ZIP_ER_NOENT) {
     return absl::NotFoundError(absl::StrCat(path, ": no such file"));
   }
-  if (!archive) return Invalid(path, absl::StrCat("no .npz file: ",
-                                                  Reason(code)));
+  if (!archive)
+    return Invalid(path, absl::StrCat("no .npz file: ", Reason(code)));
   std::map<std::string, NDArray> arrays;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
@@ -107,10 +107,10 @@ absl::Status WriteNpz(const std::map<std::string, NDArray>& arrays,
     zip_source_t* source = zip_source_buffer(
         archive.get(), contents.back().data(), contents.back().size(), 0);
     const std::string entry = absl::StrCat(name, kSuffix);
-    const zip_int64_t index =
-        source ? zip_file_add(archive.get(), entry.c_str(), source,
-                              ZIP_FL_ENC_UTF_8)
-               : -1;
+    const zip_int64_t index = source
+                                  ? zip_file_add(archive.get(), entry.c_str(),
+                                                 source, ZIP_FL_ENC_UTF_8)
+                                  : -1;
     if (index < 0) {
       if (source) zip_source_free(source);
       return Invalid(path, zip_strerror(archive.get()));
