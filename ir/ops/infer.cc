@@ -352,9 +352,13 @@ absl::StatusOr<graph::GraphFunction> Inferrer::Function(
     return std::any_of(fields.params.begin(), fields.params.end(),
                        [&](const Var& param) { return param.get() == var; });
   };
+  const auto is_told = [&](const kiln::VarNode* var) {
+    return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
+      return scope.scalars.count(var) != 0;
+    });
+  };
   StructInfo result =
-      graph::Forget(visible_.at(fields.body.get()),
-                    {[](const kiln::VarNode*) { return true; }, is_param});
+      graph::Forget(visible_.at(fields.body.get()), {is_told, is_param});
   if (f.result) {
     const StructInfo wanted = graph::Substitute(f.result, renewed_);
     if (graph::Fits(result, wanted, analyzer_) == Fit::kNever) {

@@ -5,6 +5,7 @@
 #ifndef KILN_IR_OPS_OP_H_
 #define KILN_IR_OPS_OP_H_
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,18 @@ absl::Span<const OpRow> ReductionOps();
 absl::Span<const OpRow> ShapeOps();
 absl::Span<const OpRow> ProductOps();
 absl::Span<const OpRow> ProgramOps();
+absl::Span<const OpRow> ConvolutionOps();
+absl::Span<const OpRow> PoolingOps();
+
+// The rows of the parts of a family.
+inline std::vector<OpRow> JoinRows(
+    std::initializer_list<absl::Span<const OpRow>> parts) {
+  std::vector<OpRow> rows;
+  for (const auto& part : parts) {
+    rows.insert(rows.end(), part.begin(), part.end());
+  }
+  return rows;
+}
 
 }  // namespace kiln
 

@@ -1,0 +1,37 @@
+// What the files of this family share.
+#ifndef KILN_IR_OPS_POOLING_POOLING_H_
+#define KILN_IR_OPS_POOLING_POOLING_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kiln/ir/ops/layout.h"
+#include "kiln/ir/ops/op.h"
+#include "kiln/ir/ops/window.h"
+
+namespace kiln {
+
+// The layouts of a call of a pool, by `layout` and `out_layout`.
+struct PoolLayouts {
+  Layout data, out;
+  std::string names;  // "NCHW"
+};
+
+absl::StatusOr<PoolLayouts> PoolLayoutsOf(const OpCall& call, size_t spatial);
+
+// A tensor like argument 0 whose axes have extents, or only the rank of its
+// layout.
+absl::StatusOr<graph::StructInfo> PooledInfo(
+    const OpCall& call, const PoolLayouts& layouts,
+    const std::optional<Extents>& axes);
+
+// sum / count; of integers the quotient towards zero.
+Expr Mean(const Expr& sum, const Expr& count);
+
+absl::Span<const OpRow> SlidingPools();
+absl::Span<const OpRow> AdaptivePools();
+
+}  // namespace kiln
+
+#endif  // KILN_IR_OPS_POOLING_POOLING_H_
