@@ -68,6 +68,7 @@ absl::Span<const OpRow> ProductOps();
 absl::Span<const OpRow> ProgramOps();
 absl::Span<const OpRow> ConvolutionOps();
 absl::Span<const OpRow> PoolingOps();
+absl::Span<const OpRow> NetworkOps();
 
 // The rows of the parts of a family.
 inline std::vector<OpRow> JoinRows(

@@ -9,7 +9,7 @@ std::vector<const OpRow*> All() {
   std::vector<const OpRow*> all;
   for (absl::Span<const OpRow> family :
        {ElementwiseOps(), ReductionOps(), ShapeOps(), ProductOps(),
-        ProgramOps(), ConvolutionOps(), PoolingOps()}) {
+        ProgramOps(), ConvolutionOps(), PoolingOps(), NetworkOps()}) {
     for (const OpRow& row : family) all.push_back(&row);
   }
   std::sort(all.begin(), all.end(),

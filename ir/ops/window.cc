@@ -1,4 +1,6 @@
-// Padding is a stage of its own, in the layout of the data:
+// Attributes are read for each spatial axis, extents for each axis of the
+// layout that the call names: of "NCHW16c" the channels are 16 times dimension
+// 1. Padding is a stage of its own, in the layout of the data:
 //
 //   pad_temp[n, c, h, w] = x[n, c, h - 1, w - 1] if 1 <= h < 29 and ... else 0
 #include "kiln/ir/ops/window.h"

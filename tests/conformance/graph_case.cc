@@ -1,3 +1,7 @@
+// A case is read, printed and read again, and turned into a message and back.
+// A case of inference loses its annotations and gets them back:
+//
+//   gv = R.add(x, y)    gv: R.Tensor((2, 3), dtype="float32") = R.add(x, y)
 #include "kiln/tests/conformance/graph_case.h"
 
 #include <google/protobuf/struct.pb.h>
