@@ -336,6 +336,19 @@ absl::StatusOr<Expr> Inferrer::Seq(const Expr& e) {
   return built;
 }
 
+// The dimensions that a caller reads off arguments: extents, and not numbers,
+// of which struct info says the type.
+std::set<const kiln::VarNode*> ToldByShapes(const std::vector<Var>& params) {
+  std::set<const kiln::VarNode*> told;
+  for (const Var& param : params) {
+    if (param->info.As<graph::PrimInfo>()) continue;
+    for (const kiln::Var& var : graph::DefinedScalars(param->info)) {
+      told.insert(var.get());
+    }
+  }
+  return told;
+}
+
 absl::StatusOr<graph::GraphFunction> Inferrer::Function(
     const graph::FunctionNode& f) {
   graph::FunctionFields fields = f.fields();
@@ -352,10 +365,13 @@ absl::StatusOr<graph::GraphFunction> Inferrer::Function(
     return std::any_of(fields.params.begin(), fields.params.end(),
                        [&](const Var& param) { return param.get() == var; });
   };
+  const std::set<const kiln::VarNode*> told = ToldByShapes(fields.params);
   const auto is_told = [&](const kiln::VarNode* var) {
-    return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
-      return scope.scalars.count(var) != 0;
-    });
+    return told.count(var) != 0 ||
+           std::any_of(scopes_.begin(), scopes_.end() - 1,
+                       [&](const Scope& scope) {
+                         return scope.scalars.count(var) != 0;
+                       });
   };
   StructInfo result =
       graph::Forget(visible_.at(fields.body.get()), {is_told, is_param});

@@ -69,6 +69,8 @@ absl::Span<const OpRow> ProgramOps();
 absl::Span<const OpRow> ConvolutionOps();
 absl::Span<const OpRow> PoolingOps();
 absl::Span<const OpRow> NetworkOps();
+absl::Span<const OpRow> ImageOps();
+absl::Span<const OpRow> VisionOps();
 
 // The rows of the parts of a family.
 inline std::vector<OpRow> JoinRows(

@@ -9,7 +9,8 @@ std::vector<const OpRow*> All() {
   std::vector<const OpRow*> all;
   for (absl::Span<const OpRow> family :
        {ElementwiseOps(), ReductionOps(), ShapeOps(), ProductOps(),
-        ProgramOps(), ConvolutionOps(), PoolingOps(), NetworkOps()}) {
+        ProgramOps(), ConvolutionOps(), PoolingOps(), NetworkOps(), ImageOps(),
+        VisionOps()}) {
     for (const OpRow& row : family) all.push_back(&row);
   }
   std::sort(all.begin(), all.end(),

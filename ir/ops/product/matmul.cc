@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/broadcast.h"
-#include "kiln/ir/ops/op.h"
+#include "kiln/ir/ops/product/product.h"
 
 namespace kiln {
 namespace {
@@ -125,6 +125,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ProductOps() { return kRows; }
+absl::Span<const OpRow> MatmulOps() { return kRows; }
 
 }  // namespace kiln

@@ -1,6 +1,8 @@
 // Ops of the program rather than of its tensors: calls of functions, which say
-// what they give.
-#include "kiln/ir/ops/op.h"
+// what they give, and closures.
+#include "kiln/ir/ops/program/program.h"
+
+#include "kiln/base/status_macros.h"
 
 namespace kiln {
 namespace {
@@ -13,27 +15,65 @@ absl::StatusOr<StructInfo> InferStated(const OpCall& call) {
   return infos.size() == 1 ? infos[0] : graph::Tuple(infos);
 }
 
-absl::StatusOr<StructInfo> InferShapeOf(const OpCall& call) {
-  const absl::StatusOr<const graph::TensorInfo*> x = call.Tensor(0);
-  if (!x.ok()) return x.status();
-  if (const auto* extents = (*x)->extents()) return graph::Shape(*extents);
-  return graph::ShapeOfRank((*x)->rank);
+absl::StatusOr<StructInfo> InferObject(const OpCall&) {
+  return graph::Object();
+}
+
+absl::StatusOr<StructInfo> InferNothing(const OpCall&) {
+  return graph::Tuple({});
+}
+
+// A condition is a bool: a number, or a tensor of no dimensions.
+absl::StatusOr<StructInfo> InferAssert(const OpCall& call) {
+  if (!call.Has(0)) return call.Error("`condition` is missing");
+  const auto* number = call.info(0).As<graph::PrimInfo>();
+  if (number && number->dtype.is_bool()) return graph::Tuple({});
+  const auto* tensor = call.info(0).As<graph::TensorInfo>();
+  const bool fits =
+      tensor && (tensor->rank == 0 || tensor->rank == graph::kUnknownRank) &&
+      (tensor->dtype.is_bool() || tensor->dtype.is_void());
+  if (fits) return graph::Tuple({});
+  return call.ErrorAt(0, "`condition` has to be one bool");
+}
+
+// A hint of automatic differentiation: the value itself.
+absl::StatusOr<StructInfo> InferSame(const OpCall& call) {
+  if (call.Has(0)) return call.info(0);
+  return call.Error("`input` is missing");
+}
+
+absl::StatusOr<graph::Expr> ExpandSame(const OpCall& call) {
+  if (call.Has(0)) return call.arg(0);
+  return call.Error("`input` is missing");
 }
 
 constexpr OpRow kRows[] = {
+    {"assert_op", InferAssert, nullptr, nullptr, false},
     {"call_dps_packed", InferStated},
     {"call_inplace_packed", InferStated, nullptr, nullptr, false},
     {"call_pure_packed", InferStated},
     {"call_tir", InferStated},
     {"call_tir_inplace", InferStated},
     {"call_tir_with_grad", InferStated},
+    {"grad.end_checkpoint", InferSame, nullptr, ExpandSame},
+    {"grad.no_grad", InferSame, nullptr, ExpandSame},
+    {"grad.start_checkpoint", InferSame, nullptr, ExpandSame},
     {"invoke_closure", InferStated, nullptr, nullptr, false},
     {"invoke_pure_closure", InferStated},
-    {"shape_of", InferShapeOf},
+    {"make_closure", InferObject},
+    {"null_value", InferObject},
+    {"print", InferNothing, nullptr, nullptr, false},
+    {"vm.call_tir_dyn", InferNothing},
 };
 
 }  // namespace
 
-absl::Span<const OpRow> ProgramOps() { return kRows; }
+absl::Span<const OpRow> CallOps() { return kRows; }
+
+absl::Span<const OpRow> ProgramOps() {
+  static const auto& rows = *new std::vector<OpRow>(
+      JoinRows({CallOps(), ShapeValueOps(), MemoryOps(), DeviceOps()}));
+  return rows;
+}
 
 }  // namespace kiln
