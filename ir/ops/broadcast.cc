@@ -104,6 +104,7 @@ absl::StatusOr<DType> CommonType(const OpCall& call) {
 
 absl::StatusOr<graph::StructInfo> BroadcastInfo(const OpCall& call,
                                                 DType dtype) {
+  if (call.size() < 2) return call.Error("an operand is missing");
   int rank = 0;
   bool is_known = true, is_tensor = false;
   Extents shape;

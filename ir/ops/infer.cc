@@ -257,13 +257,22 @@ absl::StatusOr<StructInfo> Inferrer::InfoOf(const Expr& value) {
   return info ? info : graph::Object();
 }
 
+// A number that is not known gets a name, by which extents speak of it.
+StructInfo NamedNumber(const std::string& name, const StructInfo& info) {
+  const auto* number = info.As<graph::PrimInfo>();
+  if (!number || number->value) return info;
+  return graph::Prim(number->dtype, kiln::Var(name, number->dtype));
+}
+
 // Adds `var = value` to the innermost block.
 absl::Status Inferrer::Bound(const Var& var, Expr value) {
   absl::StatusOr<StructInfo> info = InfoOf(value);
   if (!info.ok()) return Annotate(info.status(), var->name);
   std::vector<graph::Binding>& out = scopes_.back().blocks.back().bindings;
   if (!var->info) {
-    out.push_back({Renewed(var, *info), std::move(value)});
+    const StructInfo named = NamedNumber(var->name, *info);
+    if (named.get() != info->get()) Define(named);
+    out.push_back({Renewed(var, named), std::move(value)});
     return absl::OkStatus();
   }
   const StructInfo wanted = graph::Substitute(var->info, renewed_);

@@ -62,8 +62,25 @@ const std::vector<const OpRow*>& Ops();
 
 // --- The families (ir/ops/<family>), for the table.
 absl::Span<const OpRow> ElementwiseOps();
+absl::Span<const OpRow> ActivationOps();
+absl::Span<const OpRow> ChoiceOps();
 absl::Span<const OpRow> ReductionOps();
+absl::Span<const OpRow> SearchOps();
+absl::Span<const OpRow> ScanOps();
 absl::Span<const OpRow> ShapeOps();
+absl::Span<const OpRow> ReshapeOps();
+absl::Span<const OpRow> StretchOps();
+absl::Span<const OpRow> RepeatOps();
+absl::Span<const OpRow> JoinOps();
+absl::Span<const OpRow> SliceOps();
+absl::Span<const OpRow> LayoutOps();
+absl::Span<const OpRow> GatherOps();
+absl::Span<const OpRow> ScatterOps();
+absl::Span<const OpRow> CreationOps();
+absl::Span<const OpRow> DiagonalOps();
+absl::Span<const OpRow> OrderOps();
+absl::Span<const OpRow> DistinctOps();
+absl::Span<const OpRow> BinOps();
 absl::Span<const OpRow> ProductOps();
 absl::Span<const OpRow> ProgramOps();
 absl::Span<const OpRow> ConvolutionOps();

@@ -6,11 +6,6 @@
 
 namespace kiln {
 
-graph::StructInfo WithType(const graph::TensorInfo& tensor, DType dtype) {
-  return graph::StructInfo(
-      new graph::TensorInfo(tensor.shape, tensor.rank, dtype, tensor.device));
-}
-
 graph::StructInfo TensorLike(const graph::TensorInfo& like, int rank,
                              const std::vector<Expr>* extents) {
   if (extents) return graph::Tensor(*extents, like.dtype, like.device);

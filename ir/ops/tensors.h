@@ -8,13 +8,11 @@
 #include "absl/status/statusor.h"
 #include "kiln/ir/expr/expr.h"
 #include "kiln/ir/graph/expr.h"
+#include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/op_call.h"
 #include "kiln/ir/type/dtype.h"
 
 namespace kiln {
-
-// The same shape on the same device, of another type.
-graph::StructInfo WithType(const graph::TensorInfo& tensor, DType dtype);
 
 // A tensor whose extents are known, or only its rank.
 graph::StructInfo TensorLike(const graph::TensorInfo& like, int rank,

@@ -4,11 +4,14 @@
 //
 //   R.exp(x)      T.exp(x[i])
 //   R.add(x, y)   x[i] + y[i], extents of 1 stretched
+#include "kiln/ir/ops/elementwise/elementwise.h"
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/ops/broadcast.h"
+#include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/op.h"
 
 namespace kiln {
@@ -17,38 +20,11 @@ namespace {
 using graph::StructInfo;
 using Inputs = std::vector<te::Tensor>;
 
-StructInfo WithType(const graph::TensorInfo& tensor, DType dtype) {
-  return StructInfo(
-      new graph::TensorInfo(tensor.shape, tensor.rank, dtype, tensor.device));
-}
-
 // --- One tensor.
-
-absl::StatusOr<StructInfo> InferLike(const OpCall& call) {
-  KILN_RETURN_IF_ERROR(call.Tensor(0).status());
-  return call.info(0);
-}
-
-absl::StatusOr<StructInfo> InferLikeFloat(const OpCall& call) {
-  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  if (!x->dtype.is_void() && !x->dtype.is_float()) {
-    return call.ErrorAt(
-        0, absl::StrCat("the op is one of floats, and `", call.ArgName(0),
-                        "` is one of ", x->dtype.ToString()));
-  }
-  return call.info(0);
-}
 
 absl::StatusOr<StructInfo> InferCondition(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   return WithType(*x, DType::Bool());
-}
-
-Lowered OneByOne(const te::Tensor& x, FunctionRef<Expr(const Expr&)> map) {
-  return te::Compute(
-      x.shape(),
-      [&](const std::vector<Expr>& i) -> te::Value { return map(x(i)); },
-      "compute");
 }
 
 template <Intrinsic op>
@@ -72,17 +48,6 @@ absl::StatusOr<Lowered> LowerSquare(const OpCall&, const Inputs& in) {
   return OneByOne(in[0], [](const Expr& x) { return Mul(x, x); });
 }
 
-absl::StatusOr<Lowered> LowerRelu(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0],
-                  [](const Expr& x) { return Max(x, Constant(0, x.dtype())); });
-}
-
-absl::StatusOr<Lowered> LowerSilu(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0], [](const Expr& x) {
-    return Mul(x, Call(x.dtype(), Intrinsic::kSigmoid, {x}));
-  });
-}
-
 absl::StatusOr<StructInfo> InferAstype(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
@@ -96,11 +61,6 @@ absl::StatusOr<Lowered> LowerAstype(const OpCall& call, const Inputs& in) {
 
 // --- Two.
 
-absl::StatusOr<StructInfo> InferBinary(const OpCall& call) {
-  KILN_ASSIGN_OR_RETURN(const DType dtype, CommonType(call));
-  return BroadcastInfo(call, dtype);
-}
-
 // Operands of two types are compared, too, but not by a tensor function.
 absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
   for (size_t i = 0; i < call.size(); ++i) {
@@ -110,48 +70,22 @@ absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
   return BroadcastInfo(call, DType::Bool());
 }
 
-// The elements of the arguments, tensors and numbers.
-absl::StatusOr<Lowered> Together(
-    const OpCall& call, const Inputs& in,
-    FunctionRef<Expr(const Expr&, const Expr&)> map) {
-  if (const absl::Status types = CommonType(call).status(); !types.ok()) {
-    return absl::UnimplementedError(types.message());
-  }
-  std::vector<Expr> numbers;
-  for (size_t i = 0; i < 2; ++i) {
-    if (call.info(i).As<graph::TensorInfo>()) {
-      numbers.emplace_back();
-      continue;
-    }
-    KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), call.Number(i));
-    if (!numbers.back()) {
-      return absl::UnimplementedError("the number is not known");
-    }
-  }
-  return Lowered(te::Compute(
-      BroadcastExtents(in),
-      [&](const std::vector<Expr>& i) -> te::Value {
-        size_t next = 0;
-        const auto operand = [&](const Expr& number) {
-          return number ? number : ElementAt(in[next++], i);
-        };
-        const Expr a = operand(numbers[0]);
-        const Expr b = operand(numbers[1]);
-        return map(a, b);
-      },
-      "compute"));
+absl::StatusOr<Lowered> OfTwo(const OpCall& call, const Inputs& in,
+                              FunctionRef<Expr(const Expr&, const Expr&)> map) {
+  return Together(call, in, [&](const std::vector<Expr>& elements) {
+    return map(elements[0], elements[1]);
+  });
 }
 
 template <ExprKind kind>
 absl::StatusOr<Lowered> LowerBinary(const OpCall& call, const Inputs& in) {
-  return Together(call, in, [](const Expr& a, const Expr& b) {
-    return Binary(kind, a, b);
-  });
+  return OfTwo(call, in,
+               [](const Expr& a, const Expr& b) { return Binary(kind, a, b); });
 }
 
 // Of floats the quotient, of integers that of C.
 absl::StatusOr<Lowered> LowerDivide(const OpCall& call, const Inputs& in) {
-  return Together(call, in, [](const Expr& a, const Expr& b) {
+  return OfTwo(call, in, [](const Expr& a, const Expr& b) {
     const bool is_float = a.dtype().is_float();
     return Binary(is_float ? ExprKind::kDiv : ExprKind::kTruncDiv, a, b);
   });
@@ -171,7 +105,15 @@ absl::StatusOr<StructInfo> InferFma(const OpCall& call) {
     return call.ErrorAt(
         i, absl::StrCat("the ranks differ, ", first->rank, " and ", x->rank));
   }
-  return InferBinary(call);
+  KILN_ASSIGN_OR_RETURN(StructInfo result, InferBinary(call));
+  const auto* tensor = result.As<graph::TensorInfo>();
+  // All ranks are equal, so that one of them tells all.
+  for (size_t i = 0; tensor->rank == graph::kUnknownRank && i < 3; ++i) {
+    const int rank = call.info(i).As<graph::TensorInfo>()->rank;
+    if (rank == graph::kUnknownRank || tensor->shape) continue;
+    return Like(*tensor, rank);
+  }
+  return result;
 }
 
 absl::StatusOr<Lowered> LowerFma(const OpCall&, const Inputs& in) {
@@ -186,7 +128,7 @@ absl::StatusOr<Lowered> LowerFma(const OpCall&, const Inputs& in) {
 
 template <Intrinsic op>
 absl::StatusOr<Lowered> LowerOfTwo(const OpCall& call, const Inputs& in) {
-  return Together(call, in, [](const Expr& a, const Expr& b) {
+  return OfTwo(call, in, [](const Expr& a, const Expr& b) {
     return Call(a.dtype(), op, {a, b});
   });
 }
@@ -194,11 +136,14 @@ absl::StatusOr<Lowered> LowerOfTwo(const OpCall& call, const Inputs& in) {
 constexpr OpRow kRows[] = {
     {"abs", InferLike, LowerIntrinsic<Intrinsic::kAbs>},
     {"acos", InferLikeFloat, LowerIntrinsic<Intrinsic::kAcos>},
+    {"acosh", InferLikeFloat, LowerIntrinsic<Intrinsic::kAcosh>},
     {"add", InferBinary, LowerBinary<ExprKind::kAdd>},
     {"asin", InferLikeFloat, LowerIntrinsic<Intrinsic::kAsin>},
+    {"asinh", InferLikeFloat, LowerIntrinsic<Intrinsic::kAsinh>},
     {"astype", InferAstype, LowerAstype},
     {"atan", InferLikeFloat, LowerIntrinsic<Intrinsic::kAtan>},
     {"atan2", InferBinary, LowerOfTwo<Intrinsic::kAtan2>},
+    {"atanh", InferLikeFloat, LowerIntrinsic<Intrinsic::kAtanh>},
     {"ceil", InferLike, LowerIntrinsic<Intrinsic::kCeil>},
     {"cos", InferLikeFloat, LowerIntrinsic<Intrinsic::kCos>},
     {"cosh", InferLikeFloat, LowerIntrinsic<Intrinsic::kCosh>},
@@ -223,8 +168,6 @@ constexpr OpRow kRows[] = {
     {"mod", InferBinary, LowerBinary<ExprKind::kTruncMod>},
     {"multiply", InferBinary, LowerBinary<ExprKind::kMul>},
     {"negative", InferLike, LowerNegative},
-    {"nn.relu", InferLike, LowerRelu},
-    {"nn.silu", InferLikeFloat, LowerSilu},
     {"not_equal", InferComparison, LowerBinary<ExprKind::kNE>},
     {"power", InferBinary, LowerOfTwo<Intrinsic::kPow>},
     {"round", InferLike, LowerIntrinsic<Intrinsic::kNearbyint>},

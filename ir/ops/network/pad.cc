@@ -3,7 +3,6 @@
 //   R.nn.pad(x, pad_width=[1, 0, 0, 2])   one row ahead, two columns behind
 //   R.nn.pixel_shuffle(x, upscale_factor=2)
 //       y[n, c, h, w] = x[n, c * 4 + h % 2 * 2 + w % 2, h // 2, w // 2]
-//   R.nn.batch_flatten(x)                 (n, a, b) becomes (n, a * b)
 //
 // Padding repeats a value ("constant"), the border ("replicate"), what lies
 // before it ("reflect"), or begins anew from the other side ("circular").
@@ -162,36 +161,7 @@ absl::StatusOr<Lowered> LowerPixelShuffle(const OpCall& call,
 
 // --- batch_flatten.
 
-absl::StatusOr<StructInfo> InferBatchFlatten(const OpCall& call) {
-  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  if (x->rank == 0) return call.ErrorAt(0, "a scalar has no batch");
-  if (!x->extents()) return TensorLike(*x, 2, nullptr);
-  Expr rest = Int(1);
-  for (int d = 1; d < x->rank; ++d) rest = Mul(rest, (*x->extents())[d]);
-  const Extents shape = {(*x->extents())[0], call.analyzer().Simplify(rest)};
-  return TensorLike(*x, 2, &shape);
-}
-
-absl::StatusOr<Lowered> LowerBatchFlatten(const OpCall& call,
-                                          const Inputs& in) {
-  KILN_ASSIGN_OR_RETURN(const StructInfo info, InferBatchFlatten(call));
-  return Lowered(te::Compute(
-      *info.As<graph::TensorInfo>()->extents(),
-      [&](const Extents& i) -> te::Value {
-        Extents at(in[0].shape().size());
-        Expr rest = i[1];
-        at[0] = i[0];
-        for (size_t d = at.size() - 1; d > 0; --d) {
-          at[d] = d == 1 ? rest : FloorMod(rest, in[0].shape()[d]);
-          rest = FloorDiv(rest, in[0].shape()[d]);
-        }
-        return in[0](at);
-      },
-      "T_batch_flatten"));
-}
-
 constexpr OpRow kRows[] = {
-    {"nn.batch_flatten", InferBatchFlatten, LowerBatchFlatten},
     {"nn.pad", InferPad, LowerPad},
     {"nn.pixel_shuffle", InferPixelShuffle, LowerPixelShuffle},
 };

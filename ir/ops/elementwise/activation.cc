@@ -1,0 +1,151 @@
+// Activations of networks, element by element:
+//
+//   R.nn.relu(x)        max(x, 0)
+//   R.nn.gelu(x)        x * (1 + erf(x / sqrt(2))) / 2
+//   R.nn.prelu(x, a)    x where x > 0, else x * a[c], c the index on `axis`
+#include <cmath>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/ops/elementwise/elementwise.h"
+#include "kiln/ir/ops/extents.h"
+#include "kiln/ir/ops/op.h"
+
+namespace kiln {
+namespace {
+
+using graph::StructInfo;
+using graph::TensorInfo;
+using Inputs = std::vector<te::Tensor>;
+
+Expr Scaled(const Expr& x, double factor) {
+  return Mul(x, Constant(factor, x.dtype()));
+}
+
+Expr Shifted(const Expr& x, double distance) {
+  return Add(x, Constant(distance, x.dtype()));
+}
+
+Expr Of(Intrinsic op, const Expr& x) { return Call(x.dtype(), op, {x}); }
+
+Expr IsPositive(const Expr& x) { return LT(Constant(0, x.dtype()), x); }
+
+absl::StatusOr<Lowered> LowerRelu(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0],
+                  [](const Expr& x) { return Max(x, Constant(0, x.dtype())); });
+}
+
+absl::StatusOr<Lowered> LowerRelu6(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    const DType dtype = x.dtype();
+    return Min(Max(x, Constant(0, dtype)), Constant(6, dtype));
+  });
+}
+
+absl::StatusOr<Lowered> LowerSilu(const OpCall&, const Inputs& in) {
+  return OneByOne(
+      in[0], [](const Expr& x) { return Mul(x, Of(Intrinsic::kSigmoid, x)); });
+}
+
+absl::StatusOr<Lowered> LowerGelu(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    const Expr erf = Of(Intrinsic::kErf, Scaled(x, std::sqrt(0.5)));
+    return Mul(x, Shifted(Scaled(erf, 0.5), 0.5));
+  });
+}
+
+absl::StatusOr<Lowered> LowerGeluTanh(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    const Expr cubic = Shifted(Scaled(Mul(x, x), 0.044715), 1);
+    const Expr inner = Mul(Scaled(x, std::sqrt(2 / M_PI)), cubic);
+    const Expr tanh = Of(Intrinsic::kTanh, inner);
+    return Mul(Scaled(x, 0.5), Shifted(tanh, 1));
+  });
+}
+
+absl::StatusOr<Lowered> LowerLeakyRelu(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const double alpha, call.Real("alpha"));
+  return OneByOne(in[0], [&](const Expr& x) {
+    return Select(IsPositive(x), x, Scaled(x, alpha));
+  });
+}
+
+absl::StatusOr<Lowered> LowerSelu(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    constexpr double kAlpha = 1.6732632423543772848170429916717;
+    constexpr double kScale = 1.0507009873554804934193349852946;
+    const Expr negative = Scaled(Shifted(Of(Intrinsic::kExp, x), -1), kAlpha);
+    return Scaled(Select(IsPositive(x), x, negative), kScale);
+  });
+}
+
+absl::StatusOr<Lowered> LowerSoftplus(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const double beta, call.Real("beta"));
+  KILN_ASSIGN_OR_RETURN(const double threshold, call.Real("threshold"));
+  return OneByOne(in[0], [&](const Expr& x) {
+    const Expr scaled = beta == 1 ? x : Scaled(x, beta);
+    const Expr soft = Of(Intrinsic::kLog1p, Of(Intrinsic::kExp, scaled));
+    return Select(LT(Constant(threshold, x.dtype()), scaled), x,
+                  beta == 1 ? soft : Scaled(soft, 1 / beta));
+  });
+}
+
+absl::StatusOr<StructInfo> InferSoftplus(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const double beta, call.Real("beta"));
+  if (beta == 0) return call.Error("`beta` is 0");
+  return InferLikeFloat(call);
+}
+
+// --- prelu.
+
+absl::StatusOr<StructInfo> InferPrelu(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const TensorInfo* x, call.Tensor(0));
+  KILN_ASSIGN_OR_RETURN(const TensorInfo* slopes, call.Tensor(1));
+  KILN_RETURN_IF_ERROR(CheckRank(call, 1, *slopes, 1));
+  KILN_ASSIGN_OR_RETURN(const int axis, call.Axis("axis", x->rank));
+  const std::vector<Expr>* extents = KnownExtents(*x);
+  const std::vector<Expr>* count = KnownExtents(*slopes);
+  if (extents && count && !IsOne(count->front()) &&
+      AreDistinct(call, (*extents)[axis], count->front())) {
+    return call.ErrorAt(1, absl::StrCat("there is not one slope for each "
+                                        "index of axis ",
+                                        axis));
+  }
+  return InferLikeFloat(call);
+}
+
+absl::StatusOr<Lowered> LowerPrelu(const OpCall& call, const Inputs& in) {
+  const te::Tensor &x = in[0], &slopes = in[1];
+  KILN_ASSIGN_OR_RETURN(const int axis,
+                        call.Axis("axis", static_cast<int>(x.shape().size())));
+  if (slopes.dtype() != x.dtype()) {
+    return absl::UnimplementedError("slopes of another type");
+  }
+  const bool is_shared = IsOne(slopes.shape()[0]);
+  return Lowered(te::Compute(
+      x.shape(),
+      [&](const std::vector<Expr>& i) -> te::Value {
+        const Expr slope = slopes(is_shared ? Int(0) : i[axis]);
+        return Select(IsPositive(x(i)), x(i), Mul(x(i), slope));
+      },
+      "prelu"));
+}
+
+constexpr OpRow kRows[] = {
+    {"nn.gelu", InferLikeFloat, LowerGelu},
+    {"nn.gelu_tanh", InferLikeFloat, LowerGeluTanh},
+    {"nn.leakyrelu", InferLikeFloat, LowerLeakyRelu},
+    {"nn.prelu", InferPrelu, LowerPrelu},
+    {"nn.relu", InferLike, LowerRelu},
+    {"nn.relu6", InferLike, LowerRelu6},
+    {"nn.selu", InferLikeFloat, LowerSelu},
+    {"nn.silu", InferLikeFloat, LowerSilu},
+    {"nn.softplus", InferSoftplus, LowerSoftplus},
+};
+
+}  // namespace
+
+absl::Span<const OpRow> ActivationOps() { return kRows; }
+
+}  // namespace kiln

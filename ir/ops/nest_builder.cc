@@ -1,0 +1,120 @@
+#include "kiln/ir/ops/nest_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+void AddWhole(const Buffer& buffer, std::vector<BufferRegion>& regions) {
+  for (const BufferRegion& region : regions) {
+    if (region.buffer.get() == buffer.get()) return;
+  }
+  regions.push_back(FullRegion(buffer));
+}
+
+// What the body accesses, buffer by buffer as a whole.
+void AddRegions(BlockFields& block) {
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (load) AddWhole(load->buffer, block.reads);
+    return true;
+  });
+  Visit(block.body, [&](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    if (store) AddWhole(store->buffer, block.writes);
+    return true;
+  });
+}
+
+std::vector<Expr> AddIters(const std::vector<NestLoop>& loops,
+                           BlockFields& block) {
+  std::vector<Expr> iters;
+  for (size_t d = 0; d < loops.size(); ++d) {
+    const Var iter(absl::StrCat("v_i", d));
+    block.iters.push_back({iter, {Int(0), loops[d].extent}, loops[d].type});
+    iters.push_back(iter);
+  }
+  return iters;
+}
+
+}  // namespace
+
+NestBuilder::NestBuilder(const std::vector<te::Tensor>& inputs) {
+  function_.attrs["tir.noalias"] = Attr(Bool(true));
+  for (const te::Tensor& input : inputs) {
+    const Buffer& buffer = input.buffer();
+    function_.params.push_back({Var(buffer->name, DType::Handle()), buffer});
+  }
+}
+
+Buffer NestBuilder::Output(std::vector<Expr> shape, DType dtype,
+                           std::string name) {
+  Buffer buffer = MakeBuffer(name, dtype, std::move(shape));
+  function_.params.push_back({Var(std::move(name), DType::Handle()), buffer});
+  return buffer;
+}
+
+Buffer NestBuilder::Temporary(std::vector<Expr> shape, DType dtype,
+                              std::string name) {
+  temporaries_.push_back(MakeBuffer(std::move(name), dtype, std::move(shape)));
+  return temporaries_.back();
+}
+
+void NestBuilder::Add(BlockFields block, const std::vector<NestLoop>& loops) {
+  block.id = function_.NewId();
+  AddRegions(block);
+  std::vector<Expr> values;
+  for (size_t d = 0; d < loops.size(); ++d) {
+    values.push_back(Var(absl::StrCat("i", d)));
+  }
+  Stmt nest = MakeRealize(values, Bool(true), MakeBlock(std::move(block)));
+  for (size_t d = loops.size(); d-- > 0;) {
+    nest = MakeFor(function_.NewId(), Var(values[d].As<VarNode>()),
+                   loops[d].extent, std::move(nest));
+  }
+  nests_.push_back(std::move(nest));
+}
+
+void NestBuilder::Nest(std::string name, const std::vector<NestLoop>& loops,
+                       Body body) {
+  BlockFields block;
+  const std::vector<Expr> iters = AddIters(loops, block);
+  block.name = std::move(name);
+  block.body = body(iters);
+  Add(std::move(block), loops);
+}
+
+void NestBuilder::Reduce(std::string name, const std::vector<NestLoop>& loops,
+                         Body init, Body body) {
+  BlockFields block;
+  const std::vector<Expr> iters = AddIters(loops, block);
+  block.name = std::move(name);
+  block.init = init(iters);
+  block.body = body(iters);
+  Add(std::move(block), loops);
+}
+
+void NestBuilder::Fill(const Buffer& out,
+                       FunctionRef<Expr(const std::vector<Expr>&)> value) {
+  Nest(out->name, LoopsOver(out->shape),
+       [&](const std::vector<Expr>& i) { return MakeStore(out, value(i), i); });
+}
+
+Function NestBuilder::Finish() {
+  const BlockId id = function_.NewId();
+  function_.body = MakeRoot(id, temporaries_, MakeSeq(std::move(nests_)));
+  return std::move(function_);
+}
+
+std::vector<NestLoop> LoopsOver(const std::vector<Expr>& extents,
+                                IterType type) {
+  std::vector<NestLoop> loops;
+  for (const Expr& extent : extents) loops.push_back({extent, type});
+  return loops;
+}
+
+}  // namespace kiln
