@@ -61,12 +61,16 @@ Script& Script::Set(std::string name, const Expr& extent) {
   return Set(std::move(name), Spelled(extent));
 }
 
-Script& Script::SetReal(std::string name, double value) {
+std::string Script::RealText(double value) {
   char text[64];
   std::snprintf(text, sizeof(text), "%.17g", value);
   std::string real = text;
   if (real.find_first_of(".en") == std::string::npos) real += ".0";
-  return Set(std::move(name), real);
+  return real;
+}
+
+Script& Script::SetReal(std::string name, double value) {
+  return Set(std::move(name), RealText(value));
 }
 
 absl::StatusOr<Function> Script::Read(std::string_view body) const {

@@ -38,6 +38,8 @@ class Script {
   Script& Set(std::string name, const Expr& extent);
   Script& SetReal(std::string name, double value);
 
+  // A number that reads back as it is.
+  static std::string RealText(double value);
   // How the script calls an extent.
   std::string Spelled(const Expr& extent);
 

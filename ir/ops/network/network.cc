@@ -3,9 +3,9 @@
 namespace kiln {
 
 absl::Span<const OpRow> NetworkOps() {
-  static const auto& rows =
-      *new std::vector<OpRow>(JoinRows({SoftmaxOps(), NormOps(), BatchNormOps(),
-                                        LossOps(), PadOps(), QuantizeOps()}));
+  static const auto& rows = *new std::vector<OpRow>(
+      JoinRows({SoftmaxOps(), NormOps(), BatchNormOps(), LossOps(),
+                GradientOps(), PadOps(), QuantizeOps()}));
   return rows;
 }
 

@@ -12,6 +12,7 @@ absl::Span<const OpRow> SoftmaxOps();
 absl::Span<const OpRow> NormOps();
 absl::Span<const OpRow> BatchNormOps();
 absl::Span<const OpRow> LossOps();
+absl::Span<const OpRow> GradientOps();
 absl::Span<const OpRow> PadOps();
 absl::Span<const OpRow> QuantizeOps();
 

@@ -7,6 +7,8 @@
 //   log_softmax[i, j] = x[i, j] - max[i] - log(sum over k of exp[i, k])
 //
 // Elements of 16 bits are computed as float32.
+#include "kiln/ir/ops/network/softmax.h"
+
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/ops/network/network.h"
@@ -69,21 +71,25 @@ absl::StatusOr<Along> AlongOf(const OpCall& call, const Inputs& in) {
   return Along{in[0], axis, SumType(in[0].dtype())};
 }
 
-absl::StatusOr<Lowered> LowerSoftmax(const OpCall& call, const Inputs& in) {
-  KILN_ASSIGN_OR_RETURN(const Along a, AlongOf(call, in));
+te::Tensor Normalized(const Along& a) {
   const te::Tensor largest = Largest(a);
   const te::Tensor exp = te::Compute(
       a.x.shape(),
       [&](const Extents& i) -> te::Value { return Exponential(a, largest, i); },
       "T_softmax_exp");
   const te::Tensor sum = SumAlong(a, [&](const Extents& i) { return exp(i); });
-  return Lowered(te::Compute(
+  return te::Compute(
       a.x.shape(),
       [&](const Extents& i) -> te::Value {
         const Expr share = Binary(ExprKind::kDiv, exp(i), sum(a.Without(i)));
         return Cast(a.x.dtype(), share);
       },
-      "T_softmax_norm"));
+      "T_softmax_norm");
+}
+
+absl::StatusOr<Lowered> LowerSoftmax(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const Along a, AlongOf(call, in));
+  return Lowered(Normalized(a));
 }
 
 absl::StatusOr<Lowered> LowerLogSoftmax(const OpCall& call, const Inputs& in) {
@@ -108,6 +114,10 @@ constexpr OpRow kRows[] = {
 };
 
 }  // namespace
+
+te::Tensor Softmax(const te::Tensor& x, int axis) {
+  return Normalized({x, axis, SumType(x.dtype())});
+}
 
 absl::Span<const OpRow> SoftmaxOps() { return kRows; }
 

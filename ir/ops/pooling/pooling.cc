@@ -20,29 +20,6 @@ namespace {
 using graph::StructInfo;
 using Inputs = std::vector<te::Tensor>;
 
-struct Pool {
-  PoolLayouts layouts;
-  Windows windows;
-  std::vector<int64_t> size;
-  bool rounds_up, counts_padding;
-};
-
-absl::StatusOr<Pool> PoolOf(const OpCall& call, size_t spatial) {
-  KILN_ASSIGN_OR_RETURN(const PoolLayouts layouts,
-                        PoolLayoutsOf(call, spatial));
-  KILN_ASSIGN_OR_RETURN(const Windows windows, WindowsOf(call, spatial));
-  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> size,
-                        call.Ints("pool_size", spatial));
-  for (const int64_t taps : size) {
-    if (taps >= 1 && taps <= INT32_MAX) continue;
-    return call.Error(absl::StrCat("`pool_size` has ", taps,
-                                   "; a window has at least one element"));
-  }
-  KILN_ASSIGN_OR_RETURN(const bool rounds_up, call.Bool("ceil_mode"));
-  KILN_ASSIGN_OR_RETURN(const bool counts, call.Bool("count_include_pad"));
-  return Pool{layouts, windows, size, rounds_up, counts};
-}
-
 // How many places the window has along an axis.
 Expr Places(const Pool& pool, size_t d, const Expr& extent) {
   const Windows& w = pool.windows;
@@ -50,14 +27,6 @@ Expr Places(const Pool& pool, size_t d, const Expr& extent) {
       w.before[d] + w.after[d] - (pool.size[d] - 1) * w.dilation[d] - 1;
   if (pool.rounds_up) more += w.strides[d] - 1;
   return Add(FloorDiv(Add(extent, Int(more)), Int(w.strides[d])), Int(1));
-}
-
-Extents PooledAxes(const Pool& pool, const Extents& data) {
-  Extents axes = {data[0], data[1]};
-  for (size_t d = 0; d < pool.size.size(); ++d) {
-    axes.push_back(Places(pool, d, data[2 + d]));
-  }
-  return axes;
 }
 
 template <size_t spatial>
@@ -71,22 +40,6 @@ absl::StatusOr<StructInfo> InferPool(const OpCall& call) {
 }
 
 // --- Lowering.
-
-// The data with `value` wherever a window reaches.
-te::Tensor Padded(const Pool& pool, const te::Tensor& x, const Expr& value) {
-  const size_t spatial = pool.size.size();
-  Extents more;
-  if (pool.rounds_up) {
-    for (size_t d = 0; d < spatial; ++d) {
-      more.push_back(Int(pool.windows.strides[d] - 1));
-    }
-  }
-  const bool slides_over = std::any_of(
-      more.begin(), more.end(), [](const Expr& e) { return !IsZero(e); });
-  if (!slides_over) more.clear();
-  return PadWindows(x, pool.layouts.data, pool.layouts.names, pool.windows,
-                    value, more);
-}
 
 using Combine = te::Value (*)(Expr, std::vector<te::IterVar>);
 
@@ -116,7 +69,7 @@ template <size_t spatial>
 absl::StatusOr<Lowered> LowerMaxPool(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const Pool pool, PoolOf(call, spatial));
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferPool<spatial>(call));
-  const te::Tensor data = Padded(pool, in[0], Lowest(in[0].dtype()));
+  const te::Tensor data = PadForPool(pool, in[0], Lowest(in[0].dtype()));
   return Lowered(Slide(pool, data, *info.As<graph::TensorInfo>()->extents(),
                        te::Max, "pool_max"));
 }
@@ -146,17 +99,13 @@ absl::StatusOr<Lowered> LowerAveragePool(const OpCall& call, const Inputs& in) {
   const Extents& shape = *info.As<graph::TensorInfo>()->extents();
   const PoolLayouts& layouts = pool.layouts;
   const Extents axes = layouts.data.AxisExtents(layouts.names, in[0].shape());
-  const te::Tensor data = Padded(pool, in[0], Constant(0, in[0].dtype()));
+  const te::Tensor data = PadForPool(pool, in[0], Constant(0, in[0].dtype()));
   const te::Tensor sum = Slide(pool, data, shape, te::Sum, "pool_sum");
   return Lowered(te::Compute(
       shape,
       [&](const Extents& i) -> te::Value {
         const Extents at = layouts.out.AxisIndices(layouts.names, i);
-        Expr count = Int(1);
-        for (size_t d = 0; d < spatial; ++d) {
-          count = Mul(count, Counted(pool, d, at[2 + d], axes[2 + d]));
-        }
-        return Mean(sum(i), Max(count, Int(1)));
+        return Mean(sum(i), CountedElements(pool, at, axes));
       },
       "pool_avg"));
 }
@@ -171,6 +120,55 @@ constexpr OpRow kRows[] = {
 };
 
 }  // namespace
+
+absl::StatusOr<Pool> PoolOf(const OpCall& call, size_t spatial) {
+  KILN_ASSIGN_OR_RETURN(const PoolLayouts layouts,
+                        PoolLayoutsOf(call, spatial));
+  KILN_ASSIGN_OR_RETURN(const Windows windows, WindowsOf(call, spatial));
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> size,
+                        call.Ints("pool_size", spatial));
+  for (const int64_t taps : size) {
+    if (taps >= 1 && taps <= INT32_MAX) continue;
+    return call.Error(absl::StrCat("`pool_size` has ", taps,
+                                   "; a window has at least one element"));
+  }
+  KILN_ASSIGN_OR_RETURN(const bool rounds_up, call.Bool("ceil_mode"));
+  KILN_ASSIGN_OR_RETURN(const bool counts, call.Bool("count_include_pad"));
+  return Pool{layouts, windows, size, rounds_up, counts};
+}
+
+Extents PooledAxes(const Pool& pool, const Extents& data) {
+  Extents axes = {data[0], data[1]};
+  for (size_t d = 0; d < pool.size.size(); ++d) {
+    axes.push_back(Places(pool, d, data[2 + d]));
+  }
+  return axes;
+}
+
+te::Tensor PadForPool(const Pool& pool, const te::Tensor& x,
+                      const Expr& value) {
+  const size_t spatial = pool.size.size();
+  Extents more;
+  if (pool.rounds_up) {
+    for (size_t d = 0; d < spatial; ++d) {
+      more.push_back(Int(pool.windows.strides[d] - 1));
+    }
+  }
+  const bool slides_over = std::any_of(
+      more.begin(), more.end(), [](const Expr& e) { return !IsZero(e); });
+  if (!slides_over) more.clear();
+  return PadWindows(x, pool.layouts.data, pool.layouts.names, pool.windows,
+                    value, more);
+}
+
+Expr CountedElements(const Pool& pool, const Extents& places,
+                     const Extents& data) {
+  Expr count = Int(1);
+  for (size_t d = 0; d < pool.size.size(); ++d) {
+    count = Mul(count, Counted(pool, d, places[2 + d], data[2 + d]));
+  }
+  return Max(count, Int(1));
+}
 
 absl::StatusOr<PoolLayouts> PoolLayoutsOf(const OpCall& call, size_t spatial) {
   const std::string names = AxesOf("NC", spatial);
@@ -200,8 +198,8 @@ Expr Mean(const Expr& sum, const Expr& count) {
 }
 
 absl::Span<const OpRow> PoolingOps() {
-  static const auto& rows =
-      *new std::vector<OpRow>(JoinRows({SlidingPools(), AdaptivePools()}));
+  static const auto& rows = *new std::vector<OpRow>(
+      JoinRows({SlidingPools(), AdaptivePools(), PoolGradients()}));
   return rows;
 }
 

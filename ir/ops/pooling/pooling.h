@@ -20,6 +20,26 @@ struct PoolLayouts {
 
 absl::StatusOr<PoolLayouts> PoolLayoutsOf(const OpCall& call, size_t spatial);
 
+// A pool whose windows slide.
+struct Pool {
+  PoolLayouts layouts;
+  Windows windows;
+  std::vector<int64_t> size;
+  bool rounds_up, counts_padding;
+};
+absl::StatusOr<Pool> PoolOf(const OpCall& call, size_t spatial);
+
+// The extents "NC.." of the result, by those of the data.
+Extents PooledAxes(const Pool& pool, const Extents& data);
+
+// How many elements of axis `d` the window at `place` has that count for an
+// average, at least 1 over all axes.
+Expr CountedElements(const Pool& pool, const Extents& places,
+                     const Extents& data);
+
+// The data with `value` wherever a window reaches.
+te::Tensor PadForPool(const Pool& pool, const te::Tensor& x, const Expr& value);
+
 // A tensor like argument 0 whose axes have extents, or only the rank of its
 // layout.
 absl::StatusOr<graph::StructInfo> PooledInfo(
@@ -31,6 +51,7 @@ Expr Mean(const Expr& sum, const Expr& count);
 
 absl::Span<const OpRow> SlidingPools();
 absl::Span<const OpRow> AdaptivePools();
+absl::Span<const OpRow> PoolGradients();
 
 }  // namespace kiln
 

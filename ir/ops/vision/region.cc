@@ -7,13 +7,14 @@
 //   R.vision.roi_pool(x, rois, pooled_size=(7, 7), spatial_scale=0.25)
 //       a bin is the largest of the pixels in it, 0 where it has none
 //
-// How many places or pixels a bin has depends on its region; loops run as far
-// as a bin can reach, and what lies behind counts for nothing.
+// How many places a bin has depends on its region, so roi_align is a script
+// whose loops run as far as data say; roi_pool runs over the image and skips
+// what is not in the bin.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/ops/image/image.h"
+#include "kiln/ir/ops/script.h"
 #include "kiln/ir/ops/tensors.h"
 #include "kiln/ir/ops/vision/vision.h"
 
@@ -105,117 +106,121 @@ struct Reader {
   Expr Corner(const Expr& roi, int coordinate) const {
     return rois(roi, Int(coordinate + 1));
   }
-  // A result (roi, c, bin row, bin column) in the layout.
-  te::Tensor Result(const Extents& shape, const te::Formula& formula,
-                    const std::string& name) const {
-    return te::Compute(
-        shape,
-        [&](const Extents& i) {
-          if (!regions.channels_last) return formula(i);
-          return formula({i[0], i[3], i[1], i[2]});
-        },
-        name);
-  }
 };
 
-struct Aligned {
-  Reader reader;
-  int64_t samples;  // of each axis; 0: as many as a bin has pixels
-  bool aligned, is_mean;
-};
+// Sums or maximizes over the samples of each bin. The places of samples, and
+// how many there are, follow from the region.
+constexpr char kRoiAlign[] = R"(
+for i, c, ph, pw in T.grid($count, $channels, $rows, $columns):
+    with T.block("roi_align"):
+        v_i, v_c, v_ph, v_pw = T.axis.remap("SSSS", [i, c, ph, pw])
+        n: T.int64 = T.Cast("int64", rois[v_i, 0])
+        y1: T.$type = rois[v_i, 2] * $scale - $shift
+        x1: T.$type = rois[v_i, 1] * $scale - $shift
+        h: T.$type = T.max(rois[v_i, 4] * $scale - $shift - y1, $least) / $bin_rows
+        w: T.$type = T.max(rois[v_i, 3] * $scale - $shift - x1, $least) / $bin_columns
+        sh: T.int64 = $samples_h
+        sw: T.int64 = $samples_w
+        out[$at] = $nothing
+        for rh, rw in T.grid(sh, sw):
+            y: T.$type = y1 + T.Cast("$type", v_ph) * h + (T.Cast("$type", rh) + $half) * h / T.Cast("$type", sh)
+            x: T.$type = x1 + T.Cast("$type", v_pw) * w + (T.Cast("$type", rw) + $half) * w / T.Cast("$type", sw)
+            yc: T.$type = T.max(T.min(y, T.Cast("$type", $height - 1)), $zero)
+            xc: T.$type = T.max(T.min(x, T.Cast("$type", $width - 1)), $zero)
+            y0: T.int64 = T.Cast("int64", T.floor(yc))
+            x0: T.int64 = T.Cast("int64", T.floor(xc))
+            dy: T.$type = yc - T.floor(yc)
+            dx: T.$type = xc - T.floor(xc)
+            y_next: T.int64 = T.min(y0 + 1, $height - 1)
+            x_next: T.int64 = T.min(x0 + 1, $width - 1)
+            if y >= $outside and x >= $outside and y <= T.Cast("$type", $height) and x <= T.Cast("$type", $width):
+                above: T.$type = data[$pixel00] * ($one - dx) + data[$pixel01] * dx
+                below: T.$type = data[$pixel10] * ($one - dx) + data[$pixel11] * dx
+                out[$at] = $join(out[$at]$with above * ($one - dy) + below * dy)
+            else:
+                out[$at] = $join(out[$at]$with $zero)
+        out[$at] = out[$at] / $divisor)";
 
-// Where the region begins along an axis (0: rows), and the extent of a bin.
-Expr Begin(const Aligned& a, const Expr& roi, int axis) {
-  const Reader& r = a.reader;
-  const Expr at = Mul(r.Corner(roi, 1 - axis), r.Real(r.regions.scale));
-  return a.aligned ? Sub(at, r.Real(0.5)) : at;
+std::string Real(DType dtype, double value) {
+  return absl::StrCat("T.", dtype.ToString(), "(", Script::RealText(value),
+                      ")");
 }
 
-Expr BinExtent(const Aligned& a, const Expr& roi, int axis) {
-  const Reader& r = a.reader;
-  const Expr begin = r.Corner(roi, 1 - axis), end = r.Corner(roi, 3 - axis);
-  const Expr scale = r.Real(r.regions.scale);
-  Expr extent = Sub(Mul(end, scale), Mul(begin, scale));
-  if (!a.aligned) extent = Max(extent, r.Real(1));
-  return Quotient(extent, r.Real(static_cast<double>(r.regions.size[axis])));
+// How many samples an axis of a bin has, by its extent.
+std::string SamplesOf(int64_t samples, std::string_view extent) {
+  if (samples > 0) return absl::StrCat("T.int64(", samples, ")");
+  return absl::StrCat("T.max(T.Cast(\"int64\", T.ceil(", std::string(extent),
+                      ")), T.int64(0))");
 }
 
-Expr Samples(const Aligned& a, const Expr& roi, int axis) {
-  if (a.samples > 0) return Int(a.samples);
-  return Max(Whole(Intrinsic::kCeil, BinExtent(a, roi, axis)), Int(0));
+std::string PixelText(const Regions& r, const char* y, const char* x) {
+  if (r.channels_last) return absl::StrCat("n, ", y, ", ", x, ", v_c");
+  return absl::StrCat("n, v_c, ", y, ", ", x);
 }
 
-// The image between its pixels; 0 more than one pixel outside.
-Expr Between(const Reader& r, const Expr& n, const Expr& c, const Expr& y,
-             const Expr& x) {
-  const Expr places[] = {y, x};
-  std::vector<std::vector<Tap>> taps;
-  Expr inside;
-  for (int axis = 0; axis < 2; ++axis) {
-    const Expr rows = r.Rows(axis);
-    const Expr here = And(LE(r.Real(-1), places[axis]),
-                          LE(places[axis], Cast(r.dtype(), rows)));
-    inside = inside ? And(inside, here) : here;
-    const Expr last = Cast(r.dtype(), Sub(rows, Int(1)));
-    taps.push_back(LinearTaps(Max(Min(places[axis], last), r.Real(0))));
-    for (Tap& tap : taps.back()) tap.index = ClampedIndex(tap.index, rows);
-  }
-  const Expr value = SumOfTaps(
-      taps, [&](const Extents& at) { return r.Pixel(n, c, at[0], at[1]); });
-  return Call(r.dtype(), Intrinsic::kIfThenElse, {inside, value, r.Real(0)});
+void SetImage(const Regions& r, const Inputs& in, const Extents& shape,
+              Script& script) {
+  const int spatial = r.channels_last ? 1 : 2;
+  script.Param("data", in[0].shape(), in[0].dtype());
+  script.Param("rois", in[1].shape(), in[1].dtype());
+  script.Param("out", shape, in[0].dtype());
+  script.Set("count", in[1].shape()[0])
+      .Set("channels", in[0].shape()[r.channels_last ? 3 : 1])
+      .Set("height", in[0].shape()[spatial])
+      .Set("width", in[0].shape()[spatial + 1])
+      .Set("rows", r.size[0])
+      .Set("columns", r.size[1])
+      .Set("at",
+           r.channels_last ? "v_i, v_ph, v_pw, v_c" : "v_i, v_c, v_ph, v_pw")
+      .Set("pixel00", PixelText(r, "y0", "x0"))
+      .Set("pixel01", PixelText(r, "y0", "x_next"))
+      .Set("pixel10", PixelText(r, "y_next", "x0"))
+      .Set("pixel11", PixelText(r, "y_next", "x_next"))
+      .Set("type", in[0].dtype().ToString());
 }
 
-// Sample `k` of the bin i (roi, c, row, column) along an axis.
-Expr SamplePlace(const Aligned& a, const Extents& i, int axis, const Expr& k) {
-  const Reader& r = a.reader;
-  const Expr extent = BinExtent(a, i[0], axis);
-  const Expr bin = Mul(Cast(r.dtype(), i[2 + axis]), extent);
-  const Expr step = Quotient(extent, Cast(r.dtype(), Samples(a, i[0], axis)));
-  const Expr middle = Add(Cast(r.dtype(), k), r.Real(0.5));
-  return Add(Add(Begin(a, i[0], axis), bin), Mul(middle, step));
+void SetNumbers(const Regions& r, DType dtype, bool aligned, Script& script) {
+  const auto real = [&](const char* name, double value) {
+    script.Set(name, Real(dtype, value));
+  };
+  real("scale", r.scale);
+  real("shift", aligned ? 0.5 : 0);
+  // Regions that are not aligned have at least a pixel.
+  real("least", aligned ? -1e30 : 1);
+  real("bin_rows", static_cast<double>(r.size[0]));
+  real("bin_columns", static_cast<double>(r.size[1]));
+  real("half", 0.5);
+  real("zero", 0);
+  real("one", 1);
+  real("outside", -1);
 }
 
 absl::StatusOr<Lowered> LowerRoiAlign(const OpCall& call, const Inputs& in) {
-  KILN_ASSIGN_OR_RETURN(const Regions regions, RegionsOf(call, true));
+  KILN_ASSIGN_OR_RETURN(const Regions r, RegionsOf(call, true));
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferRoiAlign(call));
   KILN_ASSIGN_OR_RETURN(const int64_t samples, call.Int("sample_ratio"));
   KILN_ASSIGN_OR_RETURN(const bool aligned, call.Bool("aligned"));
   KILN_ASSIGN_OR_RETURN(const std::string mode, call.String("mode"));
-  const Aligned a{{regions, in[0], in[1]}, samples, aligned, mode == "avg"};
-  const Reader& r = a.reader;
-  if (!r.dtype().is_float()) return absl::UnimplementedError("integer images");
-  const Extents& shape = *info.As<TensorInfo>()->extents();
-  // A bin that begins inside has at most as many places as pixels, and two.
-  const auto most = [&](int axis) {
-    return samples > 0 ? Int(samples) : Add(r.Rows(axis), Int(2));
-  };
-  const te::IterVar rh = te::ReduceAxis(Int(0), most(0), "rh");
-  const te::IterVar rw = te::ReduceAxis(Int(0), most(1), "rw");
-  const Expr nothing =
-      a.is_mean ? r.Real(0) : Call(r.dtype(), Intrinsic::kMinValue, {});
-  const te::Tensor reduced = r.Result(
-      shape,
-      [&](const Extents& i) -> te::Value {
-        const Expr own =
-            Between(r, r.Image(i[0]), i[1], SamplePlace(a, i, 0, rh),
-                    SamplePlace(a, i, 1, rw));
-        const Expr counts =
-            And(LT(rh, Samples(a, i[0], 0)), LT(rw, Samples(a, i[0], 1)));
-        const Expr value = samples > 0 ? own
-                                       : Call(r.dtype(), Intrinsic::kIfThenElse,
-                                              {counts, own, nothing});
-        return a.is_mean ? te::Sum(value, {rh, rw}) : te::Max(value, {rh, rw});
-      },
-      "roi_align_reduce");
-  if (!a.is_mean) return Lowered(reduced);
-  return Lowered(te::Compute(
-      shape,
-      [&](const Extents& i) -> te::Value {
-        const Expr count =
-            Max(Mul(Samples(a, i[0], 0), Samples(a, i[0], 1)), Int(1));
-        return Quotient(reduced(i), Cast(r.dtype(), count));
-      },
-      "roi_align"));
+  const DType dtype = in[0].dtype();
+  if (!dtype.is_float() || dtype.bits() < 32) {
+    return absl::UnimplementedError("images that are not float32 or float64");
+  }
+  const bool is_mean = mode == "avg";
+  Script script;
+  SetImage(r, in, *info.As<TensorInfo>()->extents(), script);
+  SetNumbers(r, dtype, aligned, script);
+  script.Set("samples_h", SamplesOf(samples, "h"))
+      .Set("samples_w", SamplesOf(samples, "w"))
+      .Set("nothing",
+           is_mean ? Real(dtype, 0)
+                   : absl::StrCat("T.min_value(\"", dtype.ToString(), "\")"))
+      .Set("join", is_mean ? "" : "T.max")
+      .Set("with", is_mean ? " +" : ",")
+      .Set("divisor", is_mean ? absl::StrCat("T.Cast(\"", dtype.ToString(),
+                                             "\", T.max(sh * sw, T.int64(1)))")
+                              : Real(dtype, 1));
+  KILN_ASSIGN_OR_RETURN(Function f, script.Read(kRoiAlign));
+  return Lowered(std::move(f));
 }
 
 // --- roi_pool.

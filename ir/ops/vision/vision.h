@@ -17,6 +17,12 @@ absl::StatusOr<graph::StructInfo> InferSuppression(const OpCall& call);
 absl::StatusOr<graph::StructInfo> InferAllClassSuppression(const OpCall& call);
 absl::StatusOr<graph::StructInfo> InferMultibox(const OpCall& call);
 
+// How they are computed (suppression.cc).
+absl::StatusOr<Lowered> LowerSuppression(const OpCall& call,
+                                         const std::vector<te::Tensor>& inputs);
+absl::StatusOr<Lowered> LowerAllClassSuppression(
+    const OpCall& call, const std::vector<te::Tensor>& inputs);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_OPS_VISION_VISION_H_
