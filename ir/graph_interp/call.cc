@@ -296,7 +296,10 @@ absl::StatusOr<Value> Evaluator::ComputeOp(const CallNode& call, Scope& scope) {
   Module made;
   const OpContext context{&made, &analyzer_};
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferCall(node, context));
-  KILN_ASSIGN_OR_RETURN(const Expr legal, LegalizeCall(node, info, made));
+  std::vector<Binding> bindings;  // none: tuples stand as such in the call
+  Substitution none;
+  Emitter emit(/*is_dataflow=*/false, &bindings, &none);
+  KILN_ASSIGN_OR_RETURN(const Expr legal, LegalizeCall(node, info, emit, made));
   if (!legal) {
     return absl::UnimplementedError(absl::StrCat(
         "R.", name, " has no lowering for ", PrintGraphExpr(known)));

@@ -7,6 +7,7 @@
 #include "kiln/ir/ops/call_te.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -99,6 +100,21 @@ std::vector<Var> CloseOver(Function& f, size_t inputs) {
   return numbers;
 }
 
+// Drops the inputs that no formula reads, such as a tensor of which only the
+// shape counts.
+void DropUnread(Function& f, std::vector<graph::Expr>& operands) {
+  std::set<const BufferNode*> read;
+  VisitExprs(f.body, [&](const Expr& e) {
+    if (const auto* load = e.As<LoadNode>()) read.insert(load->buffer.get());
+    return true;
+  });
+  for (size_t i = operands.size(); i-- > 0;) {
+    if (read.count(f.params[i].buffer.get())) continue;
+    f.params.erase(f.params.begin() + static_cast<int64_t>(i));
+    operands.erase(operands.begin() + static_cast<int64_t>(i));
+  }
+}
+
 StructInfo InfoOfTensor(const te::Tensor& tensor) {
   return graph::Tensor(tensor.shape(), tensor.dtype());
 }
@@ -143,6 +159,7 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
                                         const std::vector<StructInfo>& outputs,
                                         Module& module) {
   Function f;
+  std::vector<graph::Expr> operands = args;
   if (lowered.function) {
     f = *std::move(lowered.function);
     f.name = std::move(name);
@@ -150,10 +167,10 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
     std::vector<te::Tensor> params = inputs;
     params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
     KILN_ASSIGN_OR_RETURN(f, te::CreatePrimFunc(params, std::move(name)));
+    DropUnread(f, operands);
   }
   f.is_private = true;
-  std::vector<graph::Expr> operands = args;
-  for (const Var& number : CloseOver(f, inputs.size())) {
+  for (const Var& number : CloseOver(f, operands.size())) {
     operands.push_back(graph::Number(number));
   }
   const std::string callee = AddTensorFunction(std::move(f), module);

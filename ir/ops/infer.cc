@@ -92,6 +92,8 @@ class Inferrer {
   Var Renewed(const Var& var, const StructInfo& info);
   Expr Resolved(const Expr& e) const;
   StructInfo Visible(const StructInfo& info) const;
+  StructInfo AsResult(const std::vector<Var>& params,
+                      const StructInfo& info) const;
   void Define(const StructInfo& info);
 
   const Module& module_;
@@ -345,17 +347,28 @@ absl::StatusOr<Expr> Inferrer::Seq(const Expr& e) {
   return built;
 }
 
-// The dimensions that a caller reads off arguments: extents, and not numbers,
-// of which struct info says the type.
-std::set<const kiln::VarNode*> ToldByShapes(const std::vector<Var>& params) {
-  std::set<const kiln::VarNode*> told;
+// `info` as the result of a function, which speaks of dimensions that stand in
+// the shapes of its parameters, or around it: what a number or a shape is that
+// is a parameter itself, its signature does not say.
+StructInfo Inferrer::AsResult(const std::vector<Var>& params,
+                              const StructInfo& info) const {
+  std::set<const kiln::VarNode*> known;
   for (const Var& param : params) {
     if (param->info.As<graph::PrimInfo>()) continue;
     for (const kiln::Var& var : graph::DefinedScalars(param->info)) {
-      told.insert(var.get());
+      known.insert(var.get());
     }
   }
-  return told;
+  for (size_t i = 0; i + 1 < scopes_.size(); ++i) {
+    known.insert(scopes_[i].scalars.begin(), scopes_[i].scalars.end());
+  }
+  const auto is_param = [&](const graph::VarNode* var) {
+    return std::any_of(params.begin(), params.end(),
+                       [&](const Var& param) { return param.get() == var; });
+  };
+  return graph::Forget(
+      info, {[&](const kiln::VarNode* var) { return known.count(var) > 0; },
+             is_param});
 }
 
 absl::StatusOr<graph::GraphFunction> Inferrer::Function(
@@ -369,21 +382,7 @@ absl::StatusOr<graph::GraphFunction> Inferrer::Function(
     Define(param->info);
   }
   KILN_ASSIGN_OR_RETURN(fields.body, Seq(f.body));
-  // Whoever calls knows the dimensions and the shapes that are parameters.
-  const auto is_param = [&](const graph::VarNode* var) {
-    return std::any_of(fields.params.begin(), fields.params.end(),
-                       [&](const Var& param) { return param.get() == var; });
-  };
-  const std::set<const kiln::VarNode*> told = ToldByShapes(fields.params);
-  const auto is_told = [&](const kiln::VarNode* var) {
-    return told.count(var) != 0 ||
-           std::any_of(scopes_.begin(), scopes_.end() - 1,
-                       [&](const Scope& scope) {
-                         return scope.scalars.count(var) != 0;
-                       });
-  };
-  StructInfo result =
-      graph::Forget(visible_.at(fields.body.get()), {is_told, is_param});
+  StructInfo result = AsResult(fields.params, visible_.at(fields.body.get()));
   if (f.result) {
     const StructInfo wanted = graph::Substitute(f.result, renewed_);
     if (graph::Fits(result, wanted, analyzer_) == Fit::kNever) {

@@ -1,3 +1,10 @@
+// One binding after the other: an op whose operands and results are known well
+// enough becomes a call of a tensor function, another one what it expands to.
+// A tuple that is a variable is taken apart ahead of the call:
+//
+//   y = R.concat(t)      a = t[0]
+//                        b = t[1]
+//                        y = R.call_tir(cls.concat, (a, b), out_sinfo=...)
 #include "kiln/ir/ops/legalize.h"
 
 #include <algorithm>
@@ -7,9 +14,9 @@
 #include <vector>
 
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/call_te.h"
+#include "kiln/ir/ops/infer.h"
 #include "kiln/ir/ops/op.h"
 
 namespace kiln {
@@ -17,22 +24,42 @@ namespace {
 
 using graph::StructInfo;
 
-// The tensors among the arguments, tuples field by field.
-std::vector<graph::Expr> TensorsOf(const graph::CallNode& call) {
+// The tensors among the arguments, tuples field by field. Those of a variable
+// need `bindings` of their own.
+struct Operands {
   std::vector<graph::Expr> tensors;
+  std::vector<graph::Binding> bindings;
+};
+
+std::vector<graph::Expr> FieldsOf(const graph::Expr& tuple, bool is_dataflow,
+                                  std::vector<graph::Binding>& bindings) {
+  if (const auto* known = tuple.As<graph::TupleNode>()) return known->fields;
+  const StructInfo info = graph::InfoOf(tuple);
+  std::vector<graph::Expr> fields;
+  for (const StructInfo& field : info.As<graph::TupleInfo>()->fields) {
+    const graph::Var var("lv", field, is_dataflow);
+    const int index = static_cast<int>(fields.size());
+    bindings.push_back({var, graph::Item(tuple, index)});
+    fields.push_back(var);
+  }
+  return fields;
+}
+
+Operands OperandsOf(const graph::CallNode& call, bool is_dataflow) {
+  Operands operands;
   for (const graph::Expr& arg : call.args) {
     const StructInfo info = graph::InfoOf(arg);
-    if (info.As<graph::TensorInfo>()) tensors.push_back(arg);
-    const auto* tuple = arg.As<graph::TupleNode>();
-    if (tuple) {
-      for (const graph::Expr& field : tuple->fields) {
-        if (graph::InfoOf(field).As<graph::TensorInfo>()) {
-          tensors.push_back(field);
-        }
+    std::vector<graph::Expr> fields = {arg};
+    if (info.As<graph::TupleInfo>()) {
+      fields = FieldsOf(arg, is_dataflow, operands.bindings);
+    }
+    for (const graph::Expr& field : fields) {
+      if (graph::InfoOf(field).As<graph::TensorInfo>()) {
+        operands.tensors.push_back(field);
       }
     }
   }
-  return tensors;
+  return operands;
 }
 
 bool IsComplete(const StructInfo& info) {
@@ -54,53 +81,94 @@ std::string ShortName(const std::string& name) {
   return name.substr(name.rfind('.') + 1);
 }
 
-}  // namespace
-
-absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
-                                         const StructInfo& result,
-                                         Module& module) {
-  const auto* op = call.callee.As<graph::OpNode>();
-  const OpRow* row = op ? FindOp(op->name) : nullptr;
-  if (!row || !row->lower) return graph::Expr();
-  const std::optional<std::vector<StructInfo>> outputs = Outputs(result);
-  const std::vector<graph::Expr> args = TensorsOf(call);
-  if (!outputs) return graph::Expr();
+// Placeholders for the operands; nullopt where one is not known well enough.
+absl::StatusOr<std::optional<std::vector<te::Tensor>>> InputsFor(
+    const Operands& operands) {
   std::vector<te::Tensor> inputs;
-  for (const graph::Expr& arg : args) {
-    const StructInfo info = graph::InfoOf(arg);
-    if (!IsComplete(info)) return graph::Expr();
-    const auto* var = arg.As<graph::VarNode>();
+  for (const graph::Expr& tensor : operands.tensors) {
+    const StructInfo info = graph::InfoOf(tensor);
+    if (!IsComplete(info)) return std::optional<std::vector<te::Tensor>>();
+    const auto* var = tensor.As<graph::VarNode>();
     KILN_ASSIGN_OR_RETURN(te::Tensor input,
                           PlaceholderFor(info, var ? var->name : "constant"));
     inputs.push_back(std::move(input));
   }
-  Analyzer analyzer;
-  absl::StatusOr<Lowered> lowered =
-      row->lower(OpCall(call, {&module, &analyzer}), inputs);
+  return std::optional<std::vector<te::Tensor>>(std::move(inputs));
+}
+
+// The call of a tensor function; null where there is none.
+absl::StatusOr<graph::Expr> CallOfFunction(const OpRow& row, const OpCall& call,
+                                           const StructInfo& result,
+                                           graph::Emitter& emit,
+                                           Module& module) {
+  const std::optional<std::vector<StructInfo>> outputs = Outputs(result);
+  if (!row.lower || !outputs) return graph::Expr();
+  const Operands operands = OperandsOf(call.node(), emit.is_dataflow());
+  KILN_ASSIGN_OR_RETURN(const auto inputs, InputsFor(operands));
+  if (!inputs) return graph::Expr();
+  absl::StatusOr<Lowered> lowered = row.lower(call, *inputs);
   if (absl::IsUnimplemented(lowered.status())) return graph::Expr();
   if (!lowered.ok()) return lowered.status();
-  return CallLowered(ShortName(op->name), args, inputs, *std::move(lowered),
-                     *outputs, module);
+  for (const graph::Binding& field : operands.bindings) {
+    emit.Emit(field.var, field.value);
+  }
+  return CallLowered(ShortName(call.name()), operands.tensors, *inputs,
+                     *std::move(lowered), *outputs, module);
 }
+
+}  // namespace
+
+absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
+                                         const StructInfo& result,
+                                         graph::Emitter& emit, Module& module) {
+  const auto* op = call.callee.As<graph::OpNode>();
+  const OpRow* row = op ? FindOp(op->name) : nullptr;
+  if (!row) return graph::Expr();
+  Analyzer analyzer;
+  const OpCall view(call, {&module, &analyzer});
+  KILN_ASSIGN_OR_RETURN(const graph::Expr lowered,
+                        CallOfFunction(*row, view, result, emit, module));
+  if (lowered || !row->expand) return lowered;
+  absl::StatusOr<graph::Expr> expanded = row->expand(view);
+  if (absl::IsUnimplemented(expanded.status())) return graph::Expr();
+  return expanded;
+}
+
+namespace {
+
+// One round over a function. Null where nothing is left to do; ops may have
+// become calls of other ops.
+absl::StatusOr<graph::Expr> LegalizeOnce(const graph::GraphFunction& f,
+                                         Module& module) {
+  absl::Status status;
+  bool has_changed = false;
+  const graph::Expr e = graph::RewriteBindings(
+      f, [&](const graph::Binding& binding, graph::Emitter& emit) {
+        const auto* call = binding.value.As<graph::CallNode>();
+        if (!call || !status.ok()) return false;
+        absl::StatusOr<graph::Expr> value =
+            LegalizeCall(*call, binding.var->info, emit, module);
+        if (!value.ok()) status = value.status();
+        if (!value.ok() || !*value) return false;
+        emit.Emit(binding.var, *std::move(value));
+        has_changed = true;
+        return true;
+      });
+  KILN_RETURN_IF_ERROR(status);
+  return has_changed ? e : graph::Expr();
+}
+
+}  // namespace
 
 absl::StatusOr<Module> LegalizeOps(const Module& module) {
   Module legal = module;
-  absl::Status status;
   for (graph::GraphFunction& f : legal.graph_functions) {
-    const graph::Expr e = graph::RewriteBindings(
-        f, [&](const graph::Binding& binding, graph::Emitter& emit) {
-          if (!status.ok()) return false;
-          const auto* call = binding.value.As<graph::CallNode>();
-          if (!call) return false;
-          absl::StatusOr<graph::Expr> lowered =
-              LegalizeCall(*call, binding.var->info, legal);
-          if (!lowered.ok()) status = lowered.status();
-          if (!lowered.ok() || !*lowered) return false;
-          emit.Emit(binding.var, *std::move(lowered));
-          return true;
-        });
-    KILN_RETURN_IF_ERROR(status);
-    f = graph::GraphFunction(e.As<graph::FunctionNode>());
+    while (true) {
+      KILN_ASSIGN_OR_RETURN(const graph::Expr e, LegalizeOnce(f, legal));
+      if (!e) break;
+      KILN_ASSIGN_OR_RETURN(f,
+                            InferFunction(*e.As<graph::FunctionNode>(), legal));
+    }
   }
   return legal;
 }

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/graph/expr.h"
+#include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -17,11 +18,13 @@ namespace kiln {
 // Takes a module whose bindings have struct info (ir/ops/infer.h).
 absl::StatusOr<Module> LegalizeOps(const Module& module);
 
-// One call, whose operands and result have this struct info. Functions that it
-// needs are added to the module. Null where the op stays.
+// One call, whose operands and result have this struct info: a call of a tensor
+// function, which is added to the module, or what the op expands to, which may
+// be a call of other ops. Fields of tuples that it needs are emitted ahead.
+// Null where the op stays.
 absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
                                          const graph::StructInfo& result,
-                                         Module& module);
+                                         graph::Emitter& emit, Module& module);
 
 }  // namespace kiln
 
