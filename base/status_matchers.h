@@ -32,6 +32,15 @@ MATCHER_P2(StatusIs, code, matcher, "") {
                                        result_listener);
 }
 
+// Matches a StatusOr that is ok and whose value `matcher` accepts.
+MATCHER_P(IsOkAndHolds, matcher, "") {
+  if (!arg.ok()) {
+    *result_listener << arg.status().ToString();
+    return false;
+  }
+  return ::testing::ExplainMatchResult(matcher, *arg, result_listener);
+}
+
 }  // namespace kiln
 
 #define KILN_EXPECT_OK(expr)                          \

@@ -1,0 +1,144 @@
+// Sorting beside std::stable_sort, and what becomes of ops without loops.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/ops/testing/run_op.h"
+#include "kiln/ir/text/printer/printer.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+// The places of x in order, equal elements in theirs.
+std::vector<double> SortedPlaces(const std::vector<double>& x,
+                                 bool is_descending) {
+  std::vector<double> places;
+  for (size_t i = 0; i < x.size(); ++i) places.push_back(i);
+  std::stable_sort(places.begin(), places.end(), [&](double a, double b) {
+    const double u = x[static_cast<size_t>(a)], v = x[static_cast<size_t>(b)];
+    return is_descending ? v < u : u < v;
+  });
+  return places;
+}
+
+TEST(OrderTest, SortsEveryLengthStably) {
+  for (int n = 1; n <= 19; ++n) {
+    std::vector<double> values;
+    for (int i = 0; i < n; ++i) values.push_back((i * 7 + 3) % 5);
+    const std::map<std::string, Tensor> x = {
+        {"x", Numbers({n}, values, DType::Int(32))}};
+    for (const bool is_descending : {false, true}) {
+      const std::vector<double> places = SortedPlaces(values, is_descending);
+      const std::string flag =
+          is_descending ? ", descending=True)" : ", descending=False)";
+      for (const std::string& extent : {std::to_string(n), std::string("\"n\"")}) {
+        const std::string param = "x: R.Tensor((" + extent + ",), \"int32\")";
+        EXPECT_THAT(ValuesOfOp(param, "argsort(x" + flag, x),
+                    IsOkAndHolds(ElementsAreArray(places)))
+            << n << param;
+      }
+    }
+  }
+}
+
+TEST(OrderTest, AxesTypesAndNans) {
+  const double nan = std::nan("");
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({3, 2}, {3, nan, 1, 5, 2, -4})}};
+  const std::string param = "x: R.Tensor((3, 2), \"float32\")";
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<double> sorted,
+                            ValuesOfOp(param, "sort(x, axis=0)", x));
+  EXPECT_THAT(sorted, ElementsAre(1, -4, 2, 5, 3, ::testing::IsNan()));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> places,
+      RunOp(param, "argsort(x, axis=0, dtype=\"int64\")", x));
+  EXPECT_EQ(places[0].dtype, DType::Int(64));
+  EXPECT_THAT(ValuesOf(places[0]), ElementsAre(1, 2, 2, 1, 0, 0));
+}
+
+TEST(OrderTest, TheLargestAndTheSmallestFew) {
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({2, 4}, {3, 1, 4, 1, 5, 9, 2, 6}, DType::Float(16))}};
+  const std::string param = "x: R.Tensor((\"n\", 4), \"float16\")";
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> both,
+                            RunOp(param, "topk(x, k=2)", x));
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_THAT(ValuesOf(both[0]), ElementsAre(4, 3, 9, 6));
+  EXPECT_THAT(ValuesOf(both[1]), ElementsAre(2, 0, 1, 3));
+  EXPECT_THAT(ValuesOfOp(param,
+                         "topk(x, k=3, largest=False, ret_type=\"values\")", x),
+              IsOkAndHolds(ElementsAre(1, 1, 3, 2, 5, 6)));
+  EXPECT_THAT(ValuesOfOp(param, "topk(x, k=1, axis=0, ret_type=\"indices\")", x),
+              IsOkAndHolds(ElementsAre(1, 1, 0, 1)));
+  EXPECT_FALSE(LegalizedCall(param, "topk(x, k=5)").ok());
+  EXPECT_FALSE(LegalizedCall(param, "topk(x, k=1, ret_type=\"all\")").ok());
+}
+
+TEST(OrderTest, MediansAndTheirPlaces) {
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({2, 3}, {3, 1, 2, 9, 7, 8})}};
+  const std::string param = "x: R.Tensor((2, \"n\"), \"float32\")";
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> rows,
+                            RunOp(param, "median(x, axis=[1])", x));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_THAT(ValuesOf(rows[0]), ElementsAre(2, 8));
+  EXPECT_THAT(ValuesOf(rows[1]), ElementsAre(2, 2));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> columns,
+      RunOp(param, "median(x, axis=[0], keepdims=True)", x));
+  EXPECT_THAT(columns[0].shape, ElementsAre(1, 3));
+  EXPECT_THAT(ValuesOf(columns[0]), ElementsAre(3, 1, 2));
+  EXPECT_THAT(ValuesOfOp(param, "median(x)", x), IsOkAndHolds(ElementsAre(3)));
+}
+
+TEST(OrderTest, BucketsWithOpenAndClosedEnds) {
+  const std::map<std::string, Tensor> tensors = {
+      {"x", Numbers({4}, {0, 1, 2.5, 9})}, {"b", Numbers({3}, {1, 2, 3})}};
+  const std::string params =
+      "x: R.Tensor((\"n\",), \"float32\"), b: R.Tensor((\"m\",), \"float32\")";
+  EXPECT_THAT(ValuesOfOp(params, "bucketize(x, b)", tensors),
+              IsOkAndHolds(ElementsAre(0, 0, 2, 3)));
+  EXPECT_THAT(
+      ValuesOfOp(params, "bucketize(x, b, out_int32=True, right=True)", tensors),
+      IsOkAndHolds(ElementsAre(0, 1, 2, 3)));
+}
+
+TEST(OrderTest, SamplesFollowTheSumsOfProbabilities) {
+  const std::map<std::string, Tensor> tensors = {
+      {"p", Numbers({2, 3}, {0.25, 0.5, 0.25, 1, 0, 0})},
+      {"u", Numbers({4, 1}, {0.1, 0.25, 1, 0.5})},
+      {"s", Numbers({4, 1}, {0, 0, 0, 1}, DType::Int(64))}};
+  EXPECT_THAT(ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
+                         "R.Tensor((\"n\", 1), \"float32\"), s: "
+                         "R.Tensor((\"n\", 1), \"int64\")",
+                         "multinomial_from_uniform(p, u, s, \"int32\")",
+                         tensors),
+              IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+}
+
+TEST(OrderTest, WhatIsAsLongAsItsDataCallsAPackedFunction) {
+  for (const char* call :
+       {"unique(x, R.prim_value(True), R.prim_value(False), "
+        "R.prim_value(False), R.prim_value(True))",
+        "nonzero(x)"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module m, LegalizedCall("x: R.Tensor((4,), \"int32\")", call));
+    EXPECT_TRUE(m.functions.empty());
+    const std::string name(call, std::string(call).find('('));
+    EXPECT_THAT(PrintModule(m),
+                HasSubstr("R.call_pure_packed(\"kiln.builtin." + name + "\""));
+  }
+}
+
+}  // namespace
+}  // namespace kiln
