@@ -22,7 +22,8 @@ using Extents = std::vector<Expr>;
 
 absl::StatusOr<StructInfo> InferNllGradient(const OpCall& call) {
   KILN_RETURN_IF_ERROR(call.Tensor(0).status());
-  KILN_RETURN_IF_ERROR(CheckLoss(call, 1));
+  KILN_RETURN_IF_ERROR(call.Tensor(1).status());
+  KILN_RETURN_IF_ERROR(call.Tensor(2).status());
   KILN_RETURN_IF_ERROR(ReductionOfLoss(call).status());
   return call.info(1);
 }
