@@ -246,6 +246,13 @@ Stmt Renamer::Map(const Stmt& s) {
                      [&](const Stmt& child) { return Map(child); });
 }
 
+// The newest scripts write "tirx.noalias" for "tir.noalias".
+std::string OneSpelling(const std::string& key) {
+  constexpr std::string_view kNewest = "tirx.";
+  const bool is_newest = key.compare(0, kNewest.size(), kNewest) == 0;
+  return is_newest ? "tir." + key.substr(kNewest.size()) : key;
+}
+
 Function Renamer::Run(const Function& f) {
   VisitExprs(f.body, [&](const Expr& e) {
     if (const auto* var = e.As<VarNode>()) used_.insert(var);
@@ -254,7 +261,7 @@ Function Renamer::Run(const Function& f) {
   Function result = f;
   result.attrs.clear();
   for (const auto& [key, value] : f.attrs) {
-    if (key != "global_symbol") result.attrs[key] = Map(value);
+    if (key != "global_symbol") result.attrs[OneSpelling(key)] = Map(value);
   }
   for (Param& param : result.params) {
     param.var = Define(param.var, "p");

@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/tensor/clone_with_fresh_ids.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/analysis/scope.h"
-#include "kiln/schedule/rewrite/clone_with_fresh_ids.h"
 #include "kiln/schedule/rewrite/loop_shape.h"
 
 namespace kiln {

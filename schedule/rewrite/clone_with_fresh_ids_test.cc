@@ -1,4 +1,4 @@
-#include "kiln/schedule/rewrite/clone_with_fresh_ids.h"
+#include "kiln/ir/tensor/clone_with_fresh_ids.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

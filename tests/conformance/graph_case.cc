@@ -22,6 +22,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/tests/conformance/graph_pass_case.h"
 
 namespace kiln {
 namespace {
@@ -158,6 +159,7 @@ absl::StatusOr<std::vector<GraphCase>> ParseGraphCases(std::string_view text) {
 }
 
 GraphResult RunGraphCase(const GraphCase& c) {
+  std::vector<Module> modules;
   for (const std::string* text : {&c.before, &c.after}) {
     if (text->empty()) continue;
     const absl::StatusOr<Module> module = ParseModule(c.id, *text);
@@ -165,8 +167,10 @@ GraphResult RunGraphCase(const GraphCase& c) {
     const absl::Status status = CheckRoundTrips(*module);
     if (!status.ok()) return Unread(status);
     if (c.is_inference) return RunInference(c, *module);
+    modules.push_back(*module);
   }
-  return {};
+  if (modules.size() < 2) return {};
+  return RunGraphPassCase(c, modules[0], modules[1]);
 }
 
 }  // namespace kiln

@@ -31,6 +31,8 @@ enum class GraphVerdict {
   kRefused,    // refused, as recorded
   kDifferent,  // other struct info, or accepted where it is ill-typed
   kUnread,     // not read, or changed by printing or writing and reading again
+  kNotApplicable,  // a pass that is not there, or whose parameters are unknown
+  kFailed,         // a pass that gives an error
 };
 
 struct GraphResult {

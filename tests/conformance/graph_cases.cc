@@ -2,7 +2,7 @@
 // row for each op or pass, and a line for each case that disagrees.
 //
 //   different 4bb1 (test_op_nn.py): gv is R.Tensor((2, 3), dtype="float32")
-//   op or pass                     cases  same  refused  different  unread
+//   op or pass         same  refused  different  unread  unknown  failed
 #include <array>
 #include <cstdio>
 #include <map>
@@ -34,11 +34,12 @@ constexpr char kUsage[] =
     "  graph_cases --cases FILE.jsonl [--only R.add,LegalizeOps,...] "
     "[--id ID,...] [--execute] [--verbose]\n"
     "Prints each disagreement with its reason, then what became of the cases "
-    "of each op or pass. Fails where a case disagrees.";
+    "of each op or pass. Fails where a case disagrees; passes that are not "
+    "there, or whose parameters are unknown, count as unknown.";
 
-constexpr int kNumVerdicts = 4;
-constexpr const char* kNames[kNumVerdicts] = {"same", "refused", "different",
-                                              "unread"};
+constexpr int kNumVerdicts = 6;
+constexpr const char* kNames[kNumVerdicts] = {"same",   "refused", "different",
+                                              "unread", "unknown", "failed"};
 using Counts = std::array<int, kNumVerdicts>;
 
 bool Has(const std::vector<std::string>& list, const std::string& item) {
@@ -136,7 +137,8 @@ absl::StatusOr<int> Run() {
   if (rows.empty()) return absl::NotFoundError("no case has such a name or id");
   PrintRow("all", total);
   if (absl::GetFlag(FLAGS_execute)) executions.Print();
-  return all_alike && total[2] + total[3] == 0 ? kExitOk : kExitMismatch;
+  const bool agrees = all_alike && total[2] + total[3] + total[5] == 0;
+  return agrees ? kExitOk : kExitMismatch;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
 #include "kiln/codegen/host/kernel.h"
-#include "kiln/ir/ops/passes.h"
+#include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tools/support/default_schedule.h"
 
 namespace kiln {

@@ -16,7 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-
 TEST(CreationTest, OneValueFillsATensorAndIsConverted) {
   EXPECT_THAT(ValuesOfOp("v: R.Tensor((), \"float32\"), s: R.Shape([\"n\", 2])",
                          "full(R.shape([n, 2]), v, dtype=\"int32\")",
@@ -41,9 +40,9 @@ TEST(CreationTest, OneValueFillsATensorAndIsConverted) {
 }
 
 TEST(CreationTest, AnUnreadTensorIsNotPassed) {
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const Module m, LegalizedCall("x: R.Tensor((2, 3), \"float32\")",
-                                    "full_like(x, R.const(2.0))"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m,
+                            LegalizedCall("x: R.Tensor((2, 3), \"float32\")",
+                                          "full_like(x, R.const(2.0))"));
   ASSERT_EQ(m.functions.size(), 1u);
   EXPECT_EQ(m.functions[0].params.size(), 1u);
 }
@@ -60,9 +59,9 @@ TEST(CreationTest, ProgressionsOfIntegersAndFloats) {
   EXPECT_THAT(
       ValuesOfOp("", "arange(0, T.float32(1.0), T.float32(0.25), \"float32\")"),
       IsOkAndHolds(ElementsAre(0, 0.25, 0.5, 0.75)));
-  EXPECT_THAT(ValuesOfOp("n: T.int64", "arange(2, n, 3, \"float32\")", {},
-                         {{"n", 9}}),
-              IsOkAndHolds(ElementsAre(2, 5, 8)));
+  EXPECT_THAT(
+      ValuesOfOp("n: T.int64", "arange(2, n, 3, \"float32\")", {}, {{"n", 9}}),
+      IsOkAndHolds(ElementsAre(2, 5, 8)));
   EXPECT_THAT(ValuesOfOp("n: T.int64, k: T.int64", "arange(1, n, k, \"int64\")",
                          {}, {{"n", 8}, {"k", 3}}),
               IsOkAndHolds(ElementsAre(1, 4, 7)));
@@ -91,9 +90,9 @@ TEST(CreationTest, DiagonalsAboveAndBelow) {
               IsOkAndHolds(ElementsAre(1, 0, 0, 4, 5, 0)));
   EXPECT_THAT(ValuesOfOp(param, "triu(x, 1)", {{"x", x}}),
               IsOkAndHolds(ElementsAre(0, 2, 3, 0, 0, 6)));
-  EXPECT_THAT(ValuesOfOp(param + ", k: T.int64", "triu(x, k)", {{"x", x}},
-                         {{"k", -1}}),
-              IsOkAndHolds(ElementsAre(1, 2, 3, 4, 5, 6)));
+  EXPECT_THAT(
+      ValuesOfOp(param + ", k: T.int64", "triu(x, k)", {{"x", x}}, {{"k", -1}}),
+      IsOkAndHolds(ElementsAre(1, 2, 3, 4, 5, 6)));
   EXPECT_THAT(ValuesOfOp("x: R.Tensor((2, 2), \"float32\")", "eye_like(x, -1)",
                          {{"x", Numbers({2, 2}, {})}}),
               IsOkAndHolds(ElementsAre(0, 0, 1, 0)));

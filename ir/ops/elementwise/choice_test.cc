@@ -45,7 +45,9 @@ TEST(ChoiceTest, ActivationsComputeTheirDefinitions) {
       {"acosh(R.add(R.square(x), R.const(1.0)))",
        [](double x) { return std::acosh(x * x + 1); }},
       {"asinh(x)", [](double x) { return std::asinh(x); }},
-      {"sign(x)", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }},
+      {"sign(x)", [](double x) { return x > 0   ? 1.0
+                                        : x < 0 ? -1.0
+                                                : 0.0; }},
       {"clip(x, -1, 2)",
        [](double x) { return std::fmin(std::fmax(x, -1), 2); }},
   };
@@ -56,8 +58,7 @@ TEST(ChoiceTest, ActivationsComputeTheirDefinitions) {
         ValuesOfOp("x: R.Tensor((\"n\", 3), \"float32\")", c.call, x);
     ASSERT_TRUE(y.ok()) << c.call << y.status().message();
     for (size_t i = 0; i < values.size(); ++i) {
-      EXPECT_NEAR((*y)[i], c.reference(values[i]), 2e-6)
-          << c.call << values[i];
+      EXPECT_NEAR((*y)[i], c.reference(values[i]), 2e-6) << c.call << values[i];
     }
   }
 }

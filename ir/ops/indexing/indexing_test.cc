@@ -19,8 +19,7 @@ using ::testing::HasSubstr;
 
 const char kMatrix[] = "x: R.Tensor((\"n\", 3), \"float32\")";
 
-std::map<std::string, Tensor> MatrixAnd(
-    std::map<std::string, Tensor> others) {
+std::map<std::string, Tensor> MatrixAnd(std::map<std::string, Tensor> others) {
   others["x"] = Numbers({2, 3}, {1, 2, 3, 4, 5, 6});
   return others;
 }
@@ -49,9 +48,9 @@ TEST(IndexingTest, PlacesOutsideAreClippedWrappedOrNan) {
               IsOkAndHolds(ElementsAre(1, 2, 3)));
   EXPECT_THAT(ValuesOfOp(params, "take(x, i, mode=\"wrap\")", tensors),
               IsOkAndHolds(ElementsAre(3, 2, 2)));
-  EXPECT_THAT(ValuesOfOp(params, "take(x, i, mode=\"nan\")", tensors),
-              IsOkAndHolds(ElementsAre(::testing::IsNan(), 2,
-                                       ::testing::IsNan())));
+  EXPECT_THAT(
+      ValuesOfOp(params, "take(x, i, mode=\"nan\")", tensors),
+      IsOkAndHolds(ElementsAre(::testing::IsNan(), 2, ::testing::IsNan())));
 }
 
 TEST(IndexingTest, GathersElementsAndSlices) {
@@ -71,14 +70,14 @@ TEST(IndexingTest, GathersElementsAndSlices) {
       ValuesOfOp(std::string(kMatrix) + ", k: R.Tensor((\"n\", 1), \"int64\")",
                  "gather_nd(x, k, batch_dims=1)", tensors),
       IsOkAndHolds(ElementsAre(3, 5)));
-  EXPECT_FALSE(LegalizedCall(std::string(kMatrix) +
-                                 ", k: R.Tensor((2, 9), \"int64\")",
-                             "gather_nd(x, k)")
-                   .ok());
-  EXPECT_FALSE(LegalizedCall(std::string(kMatrix) +
-                                 ", k: R.Tensor((2, 1), \"int64\")",
-                             "gather_nd(x, k, batch_dims=-1)")
-                   .ok());
+  EXPECT_FALSE(
+      LegalizedCall(std::string(kMatrix) + ", k: R.Tensor((2, 9), \"int64\")",
+                    "gather_nd(x, k)")
+          .ok());
+  EXPECT_FALSE(
+      LegalizedCall(std::string(kMatrix) + ", k: R.Tensor((2, 1), \"int64\")",
+                    "gather_nd(x, k, batch_dims=-1)")
+          .ok());
 }
 
 TEST(IndexingTest, IndicesMeetAndCountFromTheEnd) {
@@ -122,12 +121,12 @@ TEST(IndexingTest, ScatteredElementsAreReplacedOrCombined) {
 }
 
 TEST(IndexingTest, ScatteredSlices) {
-  const auto tensors = MatrixAnd(
-      {{"i", Numbers({2, 1}, {1, 1}, DType::Int(64))},
-       {"u", Numbers({2, 3}, {10, 20, 30, 1, 1, 1})},
-       {"j", Numbers({2}, {0, 1}, DType::Int(64))},
-       {"k", Numbers({2}, {2, 0}, DType::Int(64))},
-       {"v", Numbers({2}, {7, 8})}});
+  const auto tensors =
+      MatrixAnd({{"i", Numbers({2, 1}, {1, 1}, DType::Int(64))},
+                 {"u", Numbers({2, 3}, {10, 20, 30, 1, 1, 1})},
+                 {"j", Numbers({2}, {0, 1}, DType::Int(64))},
+                 {"k", Numbers({2}, {2, 0}, DType::Int(64))},
+                 {"v", Numbers({2}, {7, 8})}});
   const std::string params =
       std::string(kMatrix) +
       ", i: R.Tensor((2, 1), \"int64\"), u: R.Tensor((2, 3), \"float32\")";

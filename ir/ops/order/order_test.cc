@@ -41,7 +41,8 @@ TEST(OrderTest, SortsEveryLengthStably) {
       const std::vector<double> places = SortedPlaces(values, is_descending);
       const std::string flag =
           is_descending ? ", descending=True)" : ", descending=False)";
-      for (const std::string& extent : {std::to_string(n), std::string("\"n\"")}) {
+      for (const std::string& extent :
+           {std::to_string(n), std::string("\"n\"")}) {
         const std::string param = "x: R.Tensor((" + extent + ",), \"int32\")";
         EXPECT_THAT(ValuesOfOp(param, "argsort(x" + flag, x),
                     IsOkAndHolds(ElementsAreArray(places)))
@@ -75,11 +76,12 @@ TEST(OrderTest, TheLargestAndTheSmallestFew) {
   ASSERT_EQ(both.size(), 2u);
   EXPECT_THAT(ValuesOf(both[0]), ElementsAre(4, 3, 9, 6));
   EXPECT_THAT(ValuesOf(both[1]), ElementsAre(2, 0, 1, 3));
-  EXPECT_THAT(ValuesOfOp(param,
-                         "topk(x, k=3, largest=False, ret_type=\"values\")", x),
-              IsOkAndHolds(ElementsAre(1, 1, 3, 2, 5, 6)));
-  EXPECT_THAT(ValuesOfOp(param, "topk(x, k=1, axis=0, ret_type=\"indices\")", x),
-              IsOkAndHolds(ElementsAre(1, 1, 0, 1)));
+  EXPECT_THAT(
+      ValuesOfOp(param, "topk(x, k=3, largest=False, ret_type=\"values\")", x),
+      IsOkAndHolds(ElementsAre(1, 1, 3, 2, 5, 6)));
+  EXPECT_THAT(
+      ValuesOfOp(param, "topk(x, k=1, axis=0, ret_type=\"indices\")", x),
+      IsOkAndHolds(ElementsAre(1, 1, 0, 1)));
   EXPECT_FALSE(LegalizedCall(param, "topk(x, k=5)").ok());
   EXPECT_FALSE(LegalizedCall(param, "topk(x, k=1, ret_type=\"all\")").ok());
 }
@@ -108,9 +110,9 @@ TEST(OrderTest, BucketsWithOpenAndClosedEnds) {
       "x: R.Tensor((\"n\",), \"float32\"), b: R.Tensor((\"m\",), \"float32\")";
   EXPECT_THAT(ValuesOfOp(params, "bucketize(x, b)", tensors),
               IsOkAndHolds(ElementsAre(0, 0, 2, 3)));
-  EXPECT_THAT(
-      ValuesOfOp(params, "bucketize(x, b, out_int32=True, right=True)", tensors),
-      IsOkAndHolds(ElementsAre(0, 1, 2, 3)));
+  EXPECT_THAT(ValuesOfOp(params, "bucketize(x, b, out_int32=True, right=True)",
+                         tensors),
+              IsOkAndHolds(ElementsAre(0, 1, 2, 3)));
 }
 
 TEST(OrderTest, SamplesFollowTheSumsOfProbabilities) {
@@ -118,19 +120,18 @@ TEST(OrderTest, SamplesFollowTheSumsOfProbabilities) {
       {"p", Numbers({2, 3}, {0.25, 0.5, 0.25, 1, 0, 0})},
       {"u", Numbers({4, 1}, {0.1, 0.25, 1, 0.5})},
       {"s", Numbers({4, 1}, {0, 0, 0, 1}, DType::Int(64))}};
-  EXPECT_THAT(ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
-                         "R.Tensor((\"n\", 1), \"float32\"), s: "
-                         "R.Tensor((\"n\", 1), \"int64\")",
-                         "multinomial_from_uniform(p, u, s, \"int32\")",
-                         tensors),
-              IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+  EXPECT_THAT(
+      ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
+                 "R.Tensor((\"n\", 1), \"float32\"), s: "
+                 "R.Tensor((\"n\", 1), \"int64\")",
+                 "multinomial_from_uniform(p, u, s, \"int32\")", tensors),
+      IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
 }
 
 TEST(OrderTest, WhatIsAsLongAsItsDataCallsAPackedFunction) {
-  for (const char* call :
-       {"unique(x, R.prim_value(True), R.prim_value(False), "
-        "R.prim_value(False), R.prim_value(True))",
-        "nonzero(x)"}) {
+  for (const char* call : {"unique(x, R.prim_value(True), R.prim_value(False), "
+                           "R.prim_value(False), R.prim_value(True))",
+                           "nonzero(x)"}) {
     KILN_ASSERT_OK_AND_ASSIGN(
         const Module m, LegalizedCall("x: R.Tensor((4,), \"int32\")", call));
     EXPECT_TRUE(m.functions.empty());

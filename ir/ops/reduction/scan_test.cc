@@ -53,10 +53,10 @@ TEST(SearchTest, TheFirstOfEqualExtremesIsFound) {
   EXPECT_THAT(ValuesOfOp(param, "argmin(x)", x), IsOkAndHolds(ElementsAre(3)));
   EXPECT_THAT(ValuesOfOp(param, "argmax(x, keepdims=True)", x),
               IsOkAndHolds(ElementsAre(1)));
-  EXPECT_THAT(ValuesOfOp("x: R.Tensor((4,), \"uint8\")", "argmax(x, axis=0)",
-                         {{"x", Numbers({4}, {0, 200, 100, 200},
-                                        DType::UInt(8))}}),
-              IsOkAndHolds(ElementsAre(1)));
+  EXPECT_THAT(
+      ValuesOfOp("x: R.Tensor((4,), \"uint8\")", "argmax(x, axis=0)",
+                 {{"x", Numbers({4}, {0, 200, 100, 200}, DType::UInt(8))}}),
+      IsOkAndHolds(ElementsAre(1)));
 }
 
 }  // namespace

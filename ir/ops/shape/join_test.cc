@@ -15,7 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-
 TEST(JoinTest, TensorsStandBehindEachOther) {
   const std::map<std::string, Tensor> tensors = {
       {"x", Numbers({2, 1}, {1, 2})}, {"y", Numbers({2, 2}, {3, 4, 5, 6})}};
@@ -35,10 +34,9 @@ TEST(JoinTest, TensorsStandBehindEachOther) {
 
 TEST(JoinTest, ATupleThatIsAVariableIsTakenApart) {
   KILN_ASSERT_OK_AND_ASSIGN(
-      const Module m,
-      LegalizedCall("t: R.Tuple(R.Tensor((\"n\",), \"int8\"), "
-                    "R.Tensor((3,), \"int8\"))",
-                    "concat(t, axis=0)"));
+      const Module m, LegalizedCall("t: R.Tuple(R.Tensor((\"n\",), \"int8\"), "
+                                    "R.Tensor((3,), \"int8\"))",
+                                    "concat(t, axis=0)"));
   EXPECT_EQ(m.functions.size(), 1u);
 }
 
@@ -57,8 +55,8 @@ TEST(JoinTest, StacksHaveAnAxisMore) {
 TEST(JoinTest, PartsOfOneSizeAndAtPlaces) {
   const std::map<std::string, Tensor> x = {
       {"x", Numbers({5}, {1, 2, 3, 4, 5})}};
-  for (const char* param :
-       {"x: R.Tensor((5,), \"float32\")", "x: R.Tensor((\"n\",), \"float32\")"}) {
+  for (const char* param : {"x: R.Tensor((5,), \"float32\")",
+                            "x: R.Tensor((\"n\",), \"float32\")"}) {
     KILN_ASSERT_OK_AND_ASSIGN(
         const std::vector<Tensor> halves,
         RunOp(param, "split(x, indices_or_sections=2)", x));

@@ -15,7 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-
 const char kMatrix[] = "x: R.Tensor((\"n\", 3), \"float32\")";
 
 std::map<std::string, Tensor> Matrix() {
@@ -35,9 +34,9 @@ TEST(MoveTest, ReshapesKeepTheOrder) {
   EXPECT_THAT(ValuesOfOp("x: R.Tensor((1, \"n\", 1), \"int32\")",
                          "squeeze(x, axis=[0, 2])", {{"x", x}}),
               IsOkAndHolds(ElementsAre(7, 8)));
-  EXPECT_THAT(ValuesOfOp("x: R.Tensor((1, 2, 1), \"int32\")", "squeeze(x)",
-                         {{"x", x}}),
-              IsOkAndHolds(ElementsAre(7, 8)));
+  EXPECT_THAT(
+      ValuesOfOp("x: R.Tensor((1, 2, 1), \"int32\")", "squeeze(x)", {{"x", x}}),
+      IsOkAndHolds(ElementsAre(7, 8)));
 }
 
 TEST(MoveTest, ReshapesOfOtherSizesAreRefused) {
@@ -90,11 +89,10 @@ TEST(MoveTest, RepeatedTiledAndReversed) {
 TEST(MoveTest, OnlyTheSequencesAreReversed) {
   std::map<std::string, Tensor> tensors = Matrix();
   tensors["s"] = Numbers({2}, {2, 9}, DType::Int(64));
-  EXPECT_THAT(ValuesOfOp(std::string(kMatrix) +
-                             ", s: R.Tensor((\"n\",), \"int64\")",
-                         "reverse_sequence(x, s, seq_axis=1, batch_axis=0)",
-                         tensors),
-              IsOkAndHolds(ElementsAre(2, 1, 3, 6, 5, 4)));
+  EXPECT_THAT(
+      ValuesOfOp(std::string(kMatrix) + ", s: R.Tensor((\"n\",), \"int64\")",
+                 "reverse_sequence(x, s, seq_axis=1, batch_axis=0)", tensors),
+      IsOkAndHolds(ElementsAre(2, 1, 3, 6, 5, 4)));
 }
 
 TEST(MoveTest, IndexMapsMoveElementsAndPadWhatIsNotThere) {

@@ -16,7 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-
 // x[begin:end:step] as Python has it.
 std::vector<double> Sliced(const std::vector<double>& x, int64_t begin,
                            int64_t end, int64_t step) {
@@ -90,12 +89,12 @@ TEST(SliceTest, SourcesAreWrittenIntoTheSlice) {
       {"x", Numbers({5}, {1, 2, 3, 4, 5})}, {"y", Numbers({2}, {8, 9})}};
   const std::string params =
       "x: R.Tensor((5,), \"float32\"), y: R.Tensor((2,), \"float32\")";
-  EXPECT_THAT(ValuesOfOp(params, "slice_scatter(x, y, 1, 5, 2, axis=0)",
-                         tensors),
-              IsOkAndHolds(ElementsAre(1, 8, 3, 9, 5)));
-  EXPECT_THAT(ValuesOfOp(params, "slice_scatter(x, y, 3, 9, 1, axis=0)",
-                         tensors),
-              IsOkAndHolds(ElementsAre(1, 2, 3, 8, 9)));
+  EXPECT_THAT(
+      ValuesOfOp(params, "slice_scatter(x, y, 1, 5, 2, axis=0)", tensors),
+      IsOkAndHolds(ElementsAre(1, 8, 3, 9, 5)));
+  EXPECT_THAT(
+      ValuesOfOp(params, "slice_scatter(x, y, 3, 9, 1, axis=0)", tensors),
+      IsOkAndHolds(ElementsAre(1, 2, 3, 8, 9)));
   EXPECT_FALSE(
       LegalizedCall(params, "slice_scatter(x, y, 0, 5, 1, axis=0)").ok());
   EXPECT_FALSE(

@@ -115,8 +115,8 @@ absl::StatusOr<Values> Runner::ValuesOf(const graph::Expr& e) {
 
 absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
   if (!call.IsOp("call_tir")) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "not lowered: ", PrintGraphExpr(graph::Expr(&call))));
+    return absl::FailedPreconditionError(
+        absl::StrCat("not lowered: ", PrintGraphExpr(graph::Expr(&call))));
   }
   const auto* name = call.args[0].As<graph::GlobalVarNode>();
   Values tensors, outputs;
@@ -176,9 +176,9 @@ absl::StatusOr<Module> LegalizedCall(const std::string& params,
                                      const std::string& call) {
   KILN_ASSIGN_OR_RETURN(
       const Module module,
-      ParseModule("g.py", absl::StrCat("@R.function\ndef main(", params,
-                                       "):\n    y = R.", call,
-                                       "\n    return y\n")));
+      ParseModule("g.py",
+                  absl::StrCat("@R.function\ndef main(", params,
+                               "):\n    y = R.", call, "\n    return y\n")));
   KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
   return LegalizeOps(inferred);
 }

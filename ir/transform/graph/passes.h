@@ -1,6 +1,6 @@
 // Passes over graph functions, by name.
-#ifndef KILN_IR_OPS_PASSES_H_
-#define KILN_IR_OPS_PASSES_H_
+#ifndef KILN_IR_TRANSFORM_GRAPH_PASSES_H_
+#define KILN_IR_TRANSFORM_GRAPH_PASSES_H_
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// "infer", "legalize".
+// "infer", "legalize", "dce", ...
 std::vector<std::string> GraphPassNames();
 
 // Runs the passes in the order given. InvalidArgument for a name that is none,
@@ -20,4 +20,4 @@ absl::StatusOr<Module> RunGraphPasses(Module module,
 
 }  // namespace kiln
 
-#endif  // KILN_IR_OPS_PASSES_H_
+#endif  // KILN_IR_TRANSFORM_GRAPH_PASSES_H_

@@ -1,6 +1,6 @@
 // A second copy of a statement in the same function.
-#ifndef KILN_SCHEDULE_REWRITE_CLONE_WITH_FRESH_IDS_H_
-#define KILN_SCHEDULE_REWRITE_CLONE_WITH_FRESH_IDS_H_
+#ifndef KILN_IR_TENSOR_CLONE_WITH_FRESH_IDS_H_
+#define KILN_IR_TENSOR_CLONE_WITH_FRESH_IDS_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ Stmt CloneWithFreshIds(const Stmt& s, const std::string& suffix, Function* f);
 
 }  // namespace kiln
 
-#endif  // KILN_SCHEDULE_REWRITE_CLONE_WITH_FRESH_IDS_H_
+#endif  // KILN_IR_TENSOR_CLONE_WITH_FRESH_IDS_H_

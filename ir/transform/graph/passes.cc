@@ -1,0 +1,94 @@
+#include "kiln/ir/transform/graph/passes.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kiln/base/pass.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/ops/infer.h"
+#include "kiln/ir/ops/legalize.h"
+#include "kiln/ir/transform/graph/annotate_patterns.h"
+#include "kiln/ir/transform/graph/canonicalize_bindings.h"
+#include "kiln/ir/transform/graph/common_subexpressions.h"
+#include "kiln/ir/transform/graph/dead_code.h"
+#include "kiln/ir/transform/graph/fuse_ops.h"
+#include "kiln/ir/transform/graph/fuse_tir.h"
+#include "kiln/ir/transform/graph/normalize.h"
+#include "kiln/ir/transform/graph/topological_sort.h"
+
+namespace kiln {
+namespace {
+
+struct NoOptions {};
+
+absl::StatusOr<Module> Infer(Module module, const NoOptions&) {
+  return InferModule(module);
+}
+
+// What a pass looks at has struct info, and is in normal form.
+template <auto run>
+absl::StatusOr<Module> Inferred(Module module, const NoOptions&) {
+  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
+  return run(inferred);
+}
+
+absl::StatusOr<Module> FuseOpsByDefault(const Module& module) {
+  return FuseOps(module);
+}
+
+template <SortOrder order>
+absl::StatusOr<Module> Sort(const Module& module) {
+  return TopologicalSort(module, order);
+}
+
+constexpr Pass<Module, NoOptions> kPasses[] = {
+    {"infer", "infer", Infer},
+    {"normalize", "normalize", Inferred<NormalizeGraph>},
+    {"canonicalize_bindings", "canonicalize_bindings",
+     Inferred<CanonicalizeBindings>},
+    {"dce", "dce", Inferred<EliminateDeadCode>},
+    {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
+    {"topological_sort", "topological_sort",
+     Inferred<Sort<SortOrder::kDepthFirst>>},
+    {"topological_sort_breadth_first", "topological_sort_breadth_first",
+     Inferred<Sort<SortOrder::kBreadthFirst>>},
+    {"legalize", "legalize", Inferred<LegalizeOps>},
+    {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
+    {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
+    {"fuse_tir", "fuse_tir", Inferred<FuseTensorFunctions>},
+};
+
+const Pass<Module, NoOptions>* FindPass(const std::string& name) {
+  for (const auto& pass : kPasses) {
+    if (pass.name == name) return &pass;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> GraphPassNames() {
+  std::vector<std::string> names;
+  for (const auto& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+absl::StatusOr<Module> RunGraphPasses(Module module,
+                                      const std::vector<std::string>& names) {
+  std::vector<Pass<Module, NoOptions>> passes;
+  for (const std::string& name : names) {
+    const auto* pass = FindPass(name);
+    if (!pass) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no pass is called ", name, "; passes are ",
+                       absl::StrJoin(GraphPassNames(), ", ")));
+    }
+    passes.push_back(*pass);
+  }
+  return RunPasses(absl::Span<const Pass<Module, NoOptions>>(passes),
+                   std::move(module), NoOptions());
+}
+
+}  // namespace kiln
