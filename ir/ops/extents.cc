@@ -15,7 +15,8 @@ const std::vector<Expr>* KnownExtents(const graph::TensorInfo& tensor) {
   if (const std::vector<Expr>* extents = tensor.extents()) return extents;
   const auto* var = tensor.shape.As<graph::VarNode>();
   const auto* shape = var ? var->info.As<graph::ShapeInfo>() : nullptr;
-  return shape && shape->values ? &*shape->values : nullptr;
+  const bool is_known = shape && shape->values && shape->rank == tensor.rank;
+  return is_known ? &*shape->values : nullptr;
 }
 
 StructInfo WithType(const graph::TensorInfo& tensor, DType dtype) {
@@ -92,7 +93,8 @@ Expr Plus(const Expr& a, int64_t b) {
 }
 
 bool AreDistinct(const OpCall& call, const Expr& a, const Expr& b) {
-  return call.analyzer().CanProve(Binary(ExprKind::kNE, a, b));
+  return a.dtype() == b.dtype() &&
+         call.analyzer().CanProve(Binary(ExprKind::kNE, a, b));
 }
 
 absl::Status CheckIntegers(const OpCall& call, size_t arg,

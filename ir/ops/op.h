@@ -43,7 +43,8 @@ using LowerFn = absl::StatusOr<Lowered> (*)(
     const OpCall& call, const std::vector<te::Tensor>& inputs);
 
 // Another expression that means the same, over the same arguments: a call of a
-// packed function or of other ops. For ops that are no computation on tensors.
+// packed function or of other ops, or a sequence of bindings of such calls,
+// without struct info. For ops that are no computation on tensors.
 using ExpandFn = absl::StatusOr<graph::Expr> (*)(const OpCall& call);
 
 struct OpRow {
@@ -73,6 +74,7 @@ absl::Span<const OpRow> StretchOps();
 absl::Span<const OpRow> RepeatOps();
 absl::Span<const OpRow> JoinOps();
 absl::Span<const OpRow> SliceOps();
+absl::Span<const OpRow> DynamicSliceOps();
 absl::Span<const OpRow> LayoutOps();
 absl::Span<const OpRow> GatherOps();
 absl::Span<const OpRow> ScatterOps();

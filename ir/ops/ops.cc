@@ -8,13 +8,13 @@ namespace {
 std::vector<const OpRow*> All() {
   std::vector<const OpRow*> all;
   for (absl::Span<const OpRow> family :
-       {ElementwiseOps(), ActivationOps(), ChoiceOps(),      ReductionOps(),
-        SearchOps(),      ScanOps(),       ShapeOps(),       ReshapeOps(),
-        StretchOps(),     RepeatOps(),     JoinOps(),        SliceOps(),
-        LayoutOps(),      GatherOps(),     ScatterOps(),     CreationOps(),
-        DiagonalOps(),    OrderOps(),      DistinctOps(),    BinOps(),
-        ProductOps(),     ProgramOps(),    ConvolutionOps(), PoolingOps(),
-        NetworkOps(),     ImageOps(),      VisionOps()}) {
+       {ElementwiseOps(),  ActivationOps(), ChoiceOps(),  ReductionOps(),
+        SearchOps(),       ScanOps(),       ShapeOps(),   ReshapeOps(),
+        StretchOps(),      RepeatOps(),     JoinOps(),    SliceOps(),
+        DynamicSliceOps(), LayoutOps(),     GatherOps(),  ScatterOps(),
+        CreationOps(),     DiagonalOps(),   OrderOps(),   DistinctOps(),
+        BinOps(),          ProductOps(),    ProgramOps(), ConvolutionOps(),
+        PoolingOps(),      NetworkOps(),    ImageOps(),   VisionOps()}) {
     for (const OpRow& row : family) all.push_back(&row);
   }
   std::sort(all.begin(), all.end(),

@@ -164,6 +164,7 @@ absl::StatusOr<int> NamedDims(const OpCall& call, const TensorInfo& x,
   const Extents* extents = KnownExtents(places);
   const int64_t* count = extents ? AsInt(extents->back()) : nullptr;
   if (!count) return -1;
+  if (*count < 0) return call.ErrorAt(1, "an extent is negative");
   if (x.rank != graph::kUnknownRank && *count > x.rank - batch) {
     return call.ErrorAt(
         1, absl::StrCat("places of ", *count, " numbers do not fit the ",

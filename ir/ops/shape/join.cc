@@ -130,7 +130,10 @@ absl::StatusOr<Lowered> LowerConcat(const OpCall& call, const Inputs& in) {
 // --- stack.
 
 absl::StatusOr<int> StackAxis(const OpCall& call, int rank) {
-  const int64_t axis = call.IsNone("axis") ? 0 : call.Int("axis").value_or(0);
+  int64_t axis = 0;
+  if (!call.IsNone("axis")) {
+    KILN_ASSIGN_OR_RETURN(axis, call.Int("axis"));
+  }
   if (rank == graph::kUnknownRank) return 0;
   return call.NormalAxis(axis, rank + 1);
 }
@@ -197,19 +200,26 @@ std::vector<Part> PartsAt(const std::vector<int64_t>& cuts,
 }
 
 // `count` parts of one size, the last of what is left.
+std::vector<Part> EqualParts(int64_t count, int64_t extent) {
+  const int64_t size = extent / count + (extent % count > 0);
+  std::vector<Part> parts;
+  int64_t begin = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t own = std::min(size, extent - begin);
+    parts.push_back({Int(begin), Int(own)});
+    begin += own;
+  }
+  return parts;
+}
+
 std::vector<Part> EqualParts(int64_t count, const Expr& extent) {
   if (count == 1) return {{Int(0), extent}};
-  const int64_t* known = AsInt(extent);
+  if (const int64_t* known = AsInt(extent)) return EqualParts(count, *known);
   const Expr size = FloorDiv(Plus(extent, count - 1), Int(count));
-  std::vector<Part> parts;
-  for (int64_t k = 0; k < count; ++k) {
-    const Expr begin = k == 0 ? Int(0) : k == 1 ? size : Mul(size, Int(k));
-    if (known) {
-      const int64_t from = std::min(*AsInt(begin), *known);
-      parts.push_back({Int(from), Int(std::min(*AsInt(size), *known - from))});
-    } else {
-      parts.push_back({begin, k + 1 < count ? size : Sub(extent, begin)});
-    }
+  std::vector<Part> parts = {{Int(0), size}};
+  for (int64_t k = 1; k < count; ++k) {
+    const Expr begin = k == 1 ? size : Mul(size, Int(k));
+    parts.push_back({begin, k + 1 < count ? size : Sub(extent, begin)});
   }
   return parts;
 }

@@ -239,26 +239,6 @@ absl::StatusOr<Lowered> LowerStridedSlice(const OpCall& call,
       "strided_slice"));
 }
 
-// --- dynamic_strided_slice: begins, ends and steps are tensors.
-
-absl::StatusOr<StructInfo> InferDynamicSlice(const OpCall& call) {
-  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  for (size_t arg = 1; arg < 4; ++arg) {
-    KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* places, call.Tensor(arg));
-    KILN_RETURN_IF_ERROR(CheckRank(call, arg, *places, 1));
-    if (!places->dtype.is_void() && places->dtype != DType::Int(64)) {
-      return call.ErrorAt(arg, "places are int64");
-    }
-    const Extents* count = KnownExtents(*places);
-    if (count && x->rank != graph::kUnknownRank &&
-        AreDistinct(call, count->front(), Int(x->rank))) {
-      return call.ErrorAt(arg, absl::StrCat("there is not one for each of the ",
-                                            x->rank, " dimensions of x"));
-    }
-  }
-  return Like(*x, x->rank);
-}
-
 // --- slice_scatter.
 
 absl::StatusOr<Slice> ScatteredSlice(const OpCall& call) {
@@ -330,7 +310,6 @@ absl::StatusOr<Lowered> LowerSliceScatter(const OpCall& call,
 }
 
 constexpr OpRow kRows[] = {
-    {"dynamic_strided_slice", InferDynamicSlice},
     {"slice_scatter", InferSliceScatter, LowerSliceScatter},
     {"strided_slice", InferStridedSlice, LowerStridedSlice},
 };

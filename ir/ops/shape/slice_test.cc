@@ -84,6 +84,23 @@ TEST(SliceTest, OtherAxesAndRefusals) {
   EXPECT_FALSE(LegalizedCall(param, "strided_slice(x, (2,), (0,), (2,))").ok());
 }
 
+TEST(SliceTest, PlacesMayBeTensors) {
+  const auto places = [](double i, double j) {
+    return Numbers({2}, {i, j}, DType::Int(64));
+  };
+  const std::map<std::string, Tensor> tensors = {
+      {"x", Numbers({2, 3}, {1, 2, 3, 4, 5, 6})},
+      {"b", places(1, -1)},
+      {"e", places(9, -9)},
+      {"s", places(1, -2)}};
+  EXPECT_THAT(
+      ValuesOfOp("x: R.Tensor((2, \"n\"), \"float32\"), b: R.Tensor((2,), "
+                 "\"int64\"), e: R.Tensor((2,), \"int64\"), s: "
+                 "R.Tensor((2,), \"int64\")",
+                 "dynamic_strided_slice(x, b, e, s)", tensors),
+      IsOkAndHolds(ElementsAre(6, 4)));
+}
+
 TEST(SliceTest, SourcesAreWrittenIntoTheSlice) {
   const std::map<std::string, Tensor> tensors = {
       {"x", Numbers({5}, {1, 2, 3, 4, 5})}, {"y", Numbers({2}, {8, 9})}};

@@ -46,6 +46,7 @@ class Runner {
  private:
   absl::StatusOr<int64_t> Evaluate(const Expr& e);
   absl::StatusOr<Values> Call(const graph::CallNode& call);
+  absl::Status Cast(const graph::MatchCastNode& cast, Values& values);
   absl::StatusOr<Tensor> Allocated(const graph::StructInfo& info);
 
   const Module& module_;
@@ -114,6 +115,7 @@ absl::StatusOr<Values> Runner::ValuesOf(const graph::Expr& e) {
 }
 
 absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
+  if (call.IsOp("tensor_to_shape")) return ValuesOf(call.args[0]);
   if (!call.IsOp("call_tir")) {
     return absl::FailedPreconditionError(
         absl::StrCat("not lowered: ", PrintGraphExpr(graph::Expr(&call))));
@@ -142,8 +144,22 @@ absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
   return outputs;
 }
 
+// shape: R.Shape([b0, b1]) = R.match_cast(R.tensor_to_shape(x), ...) tells the
+// variables from the elements of x.
+absl::Status Runner::Cast(const graph::MatchCastNode& cast, Values& values) {
+  KILN_ASSIGN_OR_RETURN(values, ValuesOf(cast.value));
+  const auto* shape = cast.info.As<graph::ShapeInfo>();
+  for (int k = 0; shape && shape->values && k < shape->rank; ++k) {
+    SetNumber((*shape->values)[k], values.at(0).GetInt(k));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Runner::Run(const graph::Binding& binding) {
   Values& values = values_[binding.var.get()];
+  if (const auto* cast = binding.value.As<graph::MatchCastNode>()) {
+    return Cast(*cast, values);
+  }
   const auto* call = binding.value.As<graph::CallNode>();
   if (call) {
     KILN_ASSIGN_OR_RETURN(values, Call(*call));
