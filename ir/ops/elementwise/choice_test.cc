@@ -1,4 +1,7 @@
-// Choices, bits and activations, element by element.
+// Choices, bits and activations, element by element, beside what the standard
+// library or a line of C++ makes of the same numbers:
+//
+//   R.clip(x, -1.5, 2.5) of int8 {-128, -2, 3, 127}    {-1, -1, 2, 2}
 #include <cmath>
 #include <limits>
 #include <map>

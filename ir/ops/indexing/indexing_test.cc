@@ -1,4 +1,8 @@
-// Elements read from and written to places that tensors hold.
+// Elements read from and written to places that tensors hold. Most cases are
+// over the matrix x:
+//
+//   1 2 3
+//   4 5 6
 #include <cmath>
 #include <limits>
 #include <map>
