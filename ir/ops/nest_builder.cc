@@ -1,31 +1,60 @@
+// Every loop becomes an iterator of the block, of its type:
+//
+//   Nest("scan", {{n}, {m, IterType::kOpaque}}, body)
+//
+//   for i0, i1 in T.grid(n, m):
+//       with T.block("scan"):
+//           v_i0, v_i1 = T.axis.remap("SO", [i0, i1])
+//           body
 #include "kiln/ir/ops/nest_builder.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
 
-void AddWhole(const Buffer& buffer, std::vector<BufferRegion>& regions) {
-  for (const BufferRegion& region : regions) {
-    if (region.buffer.get() == buffer.get()) return;
-  }
-  regions.push_back(FullRegion(buffer));
+bool IsIterOrConstant(const Expr& index, const BlockFields& block) {
+  const auto* var = index.As<VarNode>();
+  return AsInt(index) || std::any_of(block.iters.begin(), block.iters.end(),
+                                     [&](const IterVar& iter) {
+                                       return iter.var.get() == var;
+                                     });
 }
 
-// What the body accesses, buffer by buffer as a whole.
+// Widens the region of the buffer by one more access: a dimension stays a point
+// while all its indices are one iterator or one constant.
+void AddAccess(const BlockFields& block, const Buffer& buffer,
+               const std::vector<Expr>& indices,
+               std::vector<BufferRegion>& regions) {
+  auto region = std::find_if(
+      regions.begin(), regions.end(),
+      [&](const BufferRegion& r) { return r.buffer.get() == buffer.get(); });
+  if (region == regions.end()) {
+    region = regions.insert(region, {buffer, PointRegion(indices)});
+  }
+  for (size_t d = 0; d < indices.size(); ++d) {
+    Range& range = region->region[d];
+    const bool is_point = IsOne(range.extent) &&
+                          SameExpr(range.min, indices[d]) &&
+                          IsIterOrConstant(indices[d], block);
+    if (!is_point) range = {Int(0), buffer->shape[d]};
+  }
+}
+
 void AddRegions(BlockFields& block) {
   VisitExprs(block.body, [&](const Expr& e) {
     const auto* load = e.As<LoadNode>();
-    if (load) AddWhole(load->buffer, block.reads);
+    if (load) AddAccess(block, load->buffer, load->indices, block.reads);
     return true;
   });
   Visit(block.body, [&](const Stmt& s) {
     const auto* store = s.As<StoreNode>();
-    if (store) AddWhole(store->buffer, block.writes);
+    if (store) AddAccess(block, store->buffer, store->indices, block.writes);
     return true;
   });
 }

@@ -90,13 +90,18 @@ Buffer AddSortedPlaces(const te::Tensor& x, int axis, bool is_descending,
   const Expr n = shape[axis];
   const Expr rounds = Rounds(n);
   const Sorter sorter{x, axis, is_descending, places};
-  // Rounds are the loops around those over the elements.
-  std::vector<NestLoop> loops = LoopsOver({rounds, rounds}, IterType::kOpaque);
-  for (const Expr& extent : shape) loops.push_back({extent, IterType::kOpaque});
+  // Rows, the rounds of each, and the elements of a round.
+  Extents rows = shape;
+  rows.erase(rows.begin() + axis);
+  std::vector<NestLoop> loops = LoopsOver(rows);
+  for (const Expr& extent : {rounds, rounds, n}) {
+    loops.push_back({extent, IterType::kOpaque});
+  }
   builder.Nest("sort", loops, [&](const Extents& all) {
-    const Expr& s = all[0];
-    const Expr& u = all[1];
-    const Extents i(all.begin() + 2, all.end());
+    const Expr& s = all[rows.size()];
+    const Expr& u = all[rows.size() + 1];
+    Extents i(all.begin(), all.end() - 3);
+    i.insert(i.begin() + axis, all.back());
     const Var p("p"), rest("rest"), distance("distance");
     const Expr is_first = EQ(u, Int(0));
     const Expr in_range =
