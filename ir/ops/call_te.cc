@@ -7,12 +7,14 @@
 #include "kiln/ir/ops/call_te.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/graph/constant.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/dims.h"
 #include "kiln/ir/tensor/visit.h"
@@ -100,19 +102,62 @@ std::vector<Var> CloseOver(Function& f, size_t inputs) {
   return numbers;
 }
 
-// Drops the inputs that no formula reads, such as a tensor of which only the
-// shape counts.
-void DropUnread(Function& f, std::vector<graph::Expr>& operands) {
-  std::set<const BufferNode*> read;
-  VisitExprs(f.body, [&](const Expr& e) {
+using BufferSet = std::set<const BufferNode*>;
+
+// Puts the numbers that constants of no dimensions hold where they are read.
+void InsertNumbers(Function& f, const std::vector<graph::Expr>& operands) {
+  std::map<const BufferNode*, Expr> numbers;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto* constant = operands[i].As<graph::ConstantNode>();
+    if (constant && constant->is_known() && constant->shape.empty()) {
+      numbers[f.params[i].buffer.get()] = graph::ElementOf(*constant, 0);
+    }
+  }
+  if (numbers.empty()) return;
+  f.body = RewriteExprs(f.body, [&](const Expr& e) -> Expr {
+    const auto* load = e.As<LoadNode>();
+    const auto number = load ? numbers.find(load->buffer.get()) : numbers.end();
+    return number == numbers.end() ? Expr() : number->second;
+  });
+}
+
+BufferSet BuffersRead(const Stmt& body) {
+  BufferSet read;
+  VisitExprs(body, [&](const Expr& e) {
     if (const auto* load = e.As<LoadNode>()) read.insert(load->buffer.get());
     return true;
   });
-  for (size_t i = operands.size(); i-- > 0;) {
+  return read;
+}
+
+// `s`, whose blocks state that they read nothing but these.
+Stmt WithReadsOf(const Stmt& s, const BufferSet& read) {
+  return Rewrite(s, [&](const Stmt& at) -> Stmt {
+    const auto* realize = at.As<BlockRealizeNode>();
+    if (!realize) return nullptr;
+    BlockFields block = realize->block->fields();
+    std::vector<BufferRegion> reads;
+    for (const BufferRegion& region : block.reads) {
+      if (read.count(region.buffer.get())) reads.push_back(region);
+    }
+    block.reads = std::move(reads);
+    block.body = WithReadsOf(block.body, read);
+    return MakeRealize(realize->values, realize->predicate,
+                       MakeBlock(std::move(block)));
+  });
+}
+
+// Drops the inputs that no formula reads, such as a tensor of which only the
+// shape counts.
+void DropUnread(Function& f, std::vector<graph::Expr>& operands) {
+  const BufferSet read = BuffersRead(f.body);
+  const size_t inputs = operands.size();
+  for (size_t i = inputs; i-- > 0;) {
     if (read.count(f.params[i].buffer.get())) continue;
     f.params.erase(f.params.begin() + static_cast<int64_t>(i));
     operands.erase(operands.begin() + static_cast<int64_t>(i));
   }
+  if (operands.size() < inputs) f.body = WithReadsOf(f.body, read);
 }
 
 StructInfo InfoOfTensor(const te::Tensor& tensor) {
@@ -167,6 +212,7 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
     std::vector<te::Tensor> params = inputs;
     params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
     KILN_ASSIGN_OR_RETURN(f, te::CreatePrimFunc(params, std::move(name)));
+    InsertNumbers(f, operands);
     DropUnread(f, operands);
   }
   f.is_private = true;

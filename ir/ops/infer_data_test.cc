@@ -44,7 +44,8 @@ const char kUnranked[] = "x: R.Tensor(dtype=\"float32\")";
 
 TEST(InferDataTest, ExtentsFollowFromExtents) {
   for (const Row& row : {
-           Row{kSymbolic, "flatten(x)", R"(R.Tensor((n * 4,), dtype="float32"))"},
+           Row{kSymbolic, "flatten(x)",
+               R"(R.Tensor((n * 4,), dtype="float32"))"},
            {kSymbolic, "reshape(x, (2, -1))",
             R"(R.Tensor((2, n * 2), dtype="float32"))"},
            {kSymbolic, "concat((x, x), axis=0)",
@@ -78,8 +79,9 @@ TEST(InferDataTest, RanksFollowFromRanks) {
            {kRanked, "squeeze(x, axis=[0])",
             R"(R.Tensor(dtype="float32", ndim=1))"},
            {kRanked, "argmin(x)", R"(R.Tensor((), dtype="int64"))"},
-           {kRanked, "one_hot(R.astype(x, \"int32\"), R.prim_value(1), "
-                     "R.prim_value(0), depth=3)",
+           {kRanked,
+            "one_hot(R.astype(x, \"int32\"), R.prim_value(1), "
+            "R.prim_value(0), depth=3)",
             R"(R.Tensor(dtype="int64", ndim=3))"},
            {kUnranked, "argmin(x, axis=3)", R"(R.Tensor(dtype="int64"))"},
            {kUnranked, "nn.batch_flatten(x)",
@@ -92,7 +94,8 @@ TEST(InferDataTest, RanksFollowFromRanks) {
 }
 
 TEST(InferDataTest, ShapesThatAreVariablesStayVariables) {
-  const char* params = "x: R.Tensor((1, \"n\"), \"float32\"), s: R.Shape(ndim=3)";
+  const char* params =
+      "x: R.Tensor((1, \"n\"), \"float32\"), s: R.Shape(ndim=3)";
   for (const Row& row : {
            Row{params, "broadcast_to(x, s)", R"(R.Tensor(s, dtype="float32"))"},
            {params, "zeros(s, \"int8\")", R"(R.Tensor(s, dtype="int8"))"},
@@ -120,16 +123,28 @@ TEST(InferDataTest, IllTypedCallsAreRefused) {
   const char* params =
       "x: R.Tensor((3, 4), \"float32\"), i: R.Tensor((2,), \"int64\"), s: "
       "R.Shape([3, 4])";
-  for (const char* call :
-       {"take(x, x, axis=0)", "take(x, i, axis=2)", "gather_elements(x, i)",
-        "scatter_elements(x, i, x)", "broadcast_to(x, (4, 3))",
-        "collapse_sum_to(x, (3, 3))", "concat((x, i), axis=0)", "concat(s)",
-        "split(x, indices_or_sections=2, axis=2)", "flip(x, axis=-3)",
-        "reverse_sequence(x, i)", "layout_transform(x, index_map=T.index_map("
-        "lambda a: (a,)))", "zeros(x, \"int8\")", "tensor_to_shape(x)",
-        "sort(s)", "cumsum(x, axis=5)", "median(x, axis=[0, 0])",
-        "dynamic_strided_slice(x, i, i, x)", "bucketize(x, x)",
-        "index_put(x, (i, i, i), x)", "hamming_window(0, True, 0.5, 0.5)"}) {
+  for (const char* call : {"take(x, x, axis=0)",
+                           "take(x, i, axis=2)",
+                           "gather_elements(x, i)",
+                           "scatter_elements(x, i, x)",
+                           "broadcast_to(x, (4, 3))",
+                           "collapse_sum_to(x, (3, 3))",
+                           "concat((x, i), axis=0)",
+                           "concat(s)",
+                           "split(x, indices_or_sections=2, axis=2)",
+                           "flip(x, axis=-3)",
+                           "reverse_sequence(x, i)",
+                           "layout_transform(x, index_map=T.index_map("
+                           "lambda a: (a,)))",
+                           "zeros(x, \"int8\")",
+                           "tensor_to_shape(x)",
+                           "sort(s)",
+                           "cumsum(x, axis=5)",
+                           "median(x, axis=[0, 0])",
+                           "dynamic_strided_slice(x, i, i, x)",
+                           "bucketize(x, x)",
+                           "index_put(x, (i, i, i), x)",
+                           "hamming_window(0, True, 0.5, 0.5)"}) {
     EXPECT_FALSE(Inferred(params, call).ok()) << call;
   }
 }

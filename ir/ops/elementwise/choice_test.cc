@@ -134,6 +134,18 @@ TEST(ChoiceTest, LogicAndBits) {
   }
 }
 
+TEST(ChoiceTest, ConstantNumbersStandInTheFunction) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m,
+                            LegalizedCall("x: R.Tensor((\"n\",), \"float32\")",
+                                          "multiply(R.const(0.5), x)"));
+  ASSERT_EQ(m.functions.size(), 1u);
+  EXPECT_EQ(m.functions[0].params.size(), 2u);
+  EXPECT_THAT(
+      ValuesOfOp("x: R.Tensor((\"n\",), \"float32\")",
+                 "multiply(R.const(0.5), x)", {{"x", Numbers({2}, {3, 4})}}),
+      IsOkAndHolds(ElementsAre(1.5, 2)));
+}
+
 TEST(ChoiceTest, LogAddExpIsFiniteWhereItCanBe) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::map<std::string, Tensor> tensors = {
