@@ -81,10 +81,11 @@ absl::StatusOr<Function> Script::Read(std::string_view body) const {
   for (size_t i = 0; i < dims_.size(); ++i) {
     absl::StrAppend(&dims, "    d", i, " = T.int64()\n");
   }
-  const std::string text =
-      absl::StrCat("@T.prim_func(private=True)\ndef main(", header_, "):\n",
-                   dims, matches_, Indented(body));
-  return ParseFunction("lowered", absl::StrReplaceAll(text, values_));
+  const std::string filled =
+      absl::StrReplaceAll(absl::string_view(body.data(), body.size()), values_);
+  return ParseFunction(
+      "lowered", absl::StrCat("@T.prim_func(private=True)\ndef main(", header_,
+                              "):\n", dims, matches_, Indented(filled)));
 }
 
 }  // namespace kiln
