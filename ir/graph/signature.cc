@@ -297,6 +297,8 @@ constexpr Row kProgram[] = {
     {"call_tir_inplace", "func, args, tir_vars", "inplace_indices="},
     {"call_tir_with_grad", "func, args, tir_vars",
      "te_grad_name=, te_grad_kwargs={}"},
+    {"ccl.allgather", "x", "num_workers=, in_group=True"},
+    {"ccl.allreduce", "x", "op_type=\"sum\", in_group=True"},
     {"ccl.broadcast_from_worker0", "x", ""},
     {"ccl.scatter_from_worker0", "x", "num_workers=, axis=0"},
     {"hint_on_device", "data", "dst_vdevice=None"},

@@ -3,8 +3,8 @@
 //   y = R.add(x, x)   y = R.call_tir(cls.add, (x, x), out_sinfo=R.Tensor(...))
 //
 // and `add` is a private function of the module; equal ones are shared. Some
-// become calls of packed functions and of other ops. What
-// has no lowering, or lacks extents that a formula needs, stays as it is.
+// become calls of packed functions and of other ops. What has no lowering, or
+// lacks extents that a formula needs, stays as it is.
 #ifndef KILN_IR_OPS_LEGALIZE_H_
 #define KILN_IR_OPS_LEGALIZE_H_
 

@@ -1,5 +1,7 @@
 // Softmax, normalization, losses and the like beside direct computations in
-// double.
+// double. Inputs are chosen so that a formula that is not sound shows: elements
+// whose exponential overflows, means that are large beside the deviations,
+// classes that are ignored and lie outside.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -1,5 +1,8 @@
 // Pools beside loops over rows and columns of one channel, and the gradients of
-// pools beside the same loops run backwards.
+// pools beside the same loops run backwards. A window is the list of elements
+// that it has inside of the image:
+//
+//   size (3, 2), stride 2, padding 1, at (0, 0): rows 0 and 1, column 0
 #include <algorithm>
 #include <array>
 #include <string>

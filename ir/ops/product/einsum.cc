@@ -202,23 +202,22 @@ absl::StatusOr<StructInfo> InferEinsum(const OpCall& call) {
   return graph::Tensor(std::move(shape), dtype, device);
 }
 
-absl::StatusOr<Lowered> LowerEinsum(const OpCall& call, const Inputs& in) {
+// The equation of these tensors.
+absl::StatusOr<Equation> EquationOf(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const Equation spelled, Spelled(call));
   std::vector<int> ranks;
-  std::vector<Extents> shapes;
   for (const te::Tensor& tensor : in) {
     ranks.push_back(static_cast<int>(tensor.shape().size()));
-    shapes.push_back(tensor.shape());
   }
-  KILN_ASSIGN_OR_RETURN(const Equation equation,
-                        EquationOf(call, spelled, ranks));
-  KILN_ASSIGN_OR_RETURN(const auto extents, ExtentsOf(call, equation, shapes));
-  if (!extents) return absl::UnimplementedError("extents that may not meet");
-  std::map<int, Expr> index;
+  return EquationOf(call, spelled, ranks);
+}
+
+// The axes of the sum: labels that the result lacks; sets their indices.
+std::vector<te::IterVar> SumAxes(const Equation& equation,
+                                 const std::map<int, Expr>& extents,
+                                 std::map<int, Expr>& index) {
   std::vector<te::IterVar> axes;
-  Extents shape;
-  for (const int label : equation.result) shape.push_back(extents->at(label));
-  for (const auto& [label, extent] : *extents) {
+  for (const auto& [label, extent] : extents) {
     const Labels& r = equation.result;
     if (std::count(r.begin(), r.end(), label)) continue;
     const std::string name = label > 0
@@ -227,20 +226,40 @@ absl::StatusOr<Lowered> LowerEinsum(const OpCall& call, const Inputs& in) {
     axes.push_back(te::ReduceAxis(Int(0), extent, name));
     index[label] = axes.back();
   }
+  return axes;
+}
+
+// The product of the operands' elements where labels have these indices.
+Expr Product(const Equation& equation, const Inputs& in,
+             const std::map<int, Expr>& index) {
+  Expr product;
+  for (size_t n = 0; n < in.size(); ++n) {
+    Extents at;
+    for (size_t d = 0; d < in[n].shape().size(); ++d) {
+      at.push_back(IsOne(in[n].shape()[d]) ? Int(0)
+                                           : index.at(equation.operands[n][d]));
+    }
+    const Expr own = in[n](std::move(at));
+    product = product ? Mul(product, own) : own;
+  }
+  return product;
+}
+
+absl::StatusOr<Lowered> LowerEinsum(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const Equation equation, EquationOf(call, in));
+  std::vector<Extents> shapes;
+  for (const te::Tensor& tensor : in) shapes.push_back(tensor.shape());
+  KILN_ASSIGN_OR_RETURN(const auto extents, ExtentsOf(call, equation, shapes));
+  if (!extents) return absl::UnimplementedError("extents that may not meet");
+  std::map<int, Expr> index;
+  const std::vector<te::IterVar> axes = SumAxes(equation, *extents, index);
+  Extents shape;
+  for (const int label : equation.result) shape.push_back(extents->at(label));
   return Lowered(te::Compute(
       shape,
       [&](const Extents& i) -> te::Value {
         for (size_t d = 0; d < i.size(); ++d) index[equation.result[d]] = i[d];
-        Expr product;
-        for (size_t n = 0; n < in.size(); ++n) {
-          Extents at;
-          for (size_t d = 0; d < shapes[n].size(); ++d) {
-            at.push_back(IsOne(shapes[n][d]) ? Int(0)
-                                             : index[equation.operands[n][d]]);
-          }
-          const Expr own = in[n](std::move(at));
-          product = product ? Mul(product, own) : own;
-        }
+        const Expr product = Product(equation, in, index);
         return axes.empty() ? te::Value(product) : te::Sum(product, axes);
       },
       "T_einsum"));

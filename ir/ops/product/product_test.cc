@@ -1,4 +1,7 @@
-// Products beside loops over all their indices.
+// Products beside loops over all their indices: einsum by small tables whose
+// results are read off, attention by its definition, one query at a time,
+//
+//   exp(score of key j) summed over the keys that are seen
 #include <cmath>
 #include <string>
 #include <vector>

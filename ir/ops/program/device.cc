@@ -2,11 +2,15 @@
 //
 //   R.to_vdevice(x, dst_vdevice="cuda:0")         x, there
 //   R.ccl.broadcast_from_worker0(x)               x of worker 0, everywhere
+//   R.ccl.allreduce(x, op_type="sum")             the sum of all x
+//   R.ccl.allgather(x, num_workers=2)             all x, one behind the other
 //   R.ccl.scatter_from_worker0(x, num_workers=2, axis=1)
 //       worker w gets columns w * n / 2 to (w + 1) * n / 2 of worker 0
 //
 // Collectives become calls of the packed functions of a runtime for several
 // workers; what is scattered is laid out by worker first.
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/program/program.h"
@@ -54,17 +58,66 @@ absl::StatusOr<StructInfo> InferScatter(const OpCall& call) {
   return TensorLike(*x, x->rank, &shape);
 }
 
-graph::Expr Packed(const std::string& name, graph::Expr x, StructInfo result) {
+// A call of a packed function that writes `result`.
+graph::Expr PackedCall(const std::string& name, std::vector<graph::Expr> args,
+                       StructInfo result) {
   return graph::CallOp("call_dps_packed",
-                       {graph::Extern(name),
-                        graph::TupleOf({std::move(x), graph::Number(Int(0))})},
+                       {graph::Extern(absl::StrCat("runtime.disco.", name)),
+                        graph::TupleOf(std::move(args))},
                        {}, {std::move(result)});
 }
 
+// --- Among all workers.
+
+constexpr std::string_view kReductions[] = {"sum", "prod", "min", "max", "avg"};
+
+absl::StatusOr<int64_t> ReductionNumber(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const std::string op, call.String("op_type"));
+  for (size_t i = 0; i < std::size(kReductions); ++i) {
+    if (kReductions[i] == op) return static_cast<int64_t>(i);
+  }
+  return call.Error(absl::StrCat("`op_type` is \"", op,
+                                 "\"; it is sum, prod, min, max or avg"));
+}
+
+absl::StatusOr<StructInfo> InferAllReduce(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(ReductionNumber(call).status());
+  return InferSame(call);
+}
+
+absl::StatusOr<graph::Expr> ExpandAllReduce(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const StructInfo result, InferAllReduce(call));
+  KILN_ASSIGN_OR_RETURN(const int64_t op, ReductionNumber(call));
+  KILN_ASSIGN_OR_RETURN(const bool in_group, call.Bool("in_group"));
+  return PackedCall(
+      "allreduce",
+      {call.arg(0), graph::ShapeOf({Int(op)}), graph::Number(Bool(in_group))},
+      result);
+}
+
+absl::StatusOr<StructInfo> InferAllGather(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  KILN_ASSIGN_OR_RETURN(const int64_t workers, Workers(call));
+  if (x->rank == 0) return call.ErrorAt(0, "a scalar has no dimension to join");
+  if (!x->extents()) return TensorLike(*x, x->rank, nullptr);
+  Extents shape = *x->extents();
+  shape[0] = call.analyzer().Simplify(Mul(shape[0], Int(workers)));
+  return TensorLike(*x, x->rank, &shape);
+}
+
+absl::StatusOr<graph::Expr> ExpandAllGather(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const StructInfo result, InferAllGather(call));
+  KILN_ASSIGN_OR_RETURN(const bool in_group, call.Bool("in_group"));
+  return PackedCall("allgather", {call.arg(0), graph::Number(Bool(in_group))},
+                    result);
+}
+
+// --- From worker 0.
+
 absl::StatusOr<graph::Expr> ExpandBroadcast(const OpCall& call) {
   KILN_RETURN_IF_ERROR(call.Tensor(0).status());
-  return Packed("runtime.disco.broadcast_from_worker0", call.arg(0),
-                call.info(0));
+  return PackedCall("broadcast_from_worker0",
+                    {call.arg(0), graph::Number(Int(0))}, call.info(0));
 }
 
 absl::StatusOr<graph::Expr> ExpandScatter(const OpCall& call) {
@@ -86,10 +139,12 @@ absl::StatusOr<graph::Expr> ExpandScatter(const OpCall& call) {
     }
     x = graph::CallOp("permute_dims", {x}, {{"axes", Attr(std::move(order))}});
   }
-  return Packed("runtime.disco.scatter_from_worker0", x, result);
+  return PackedCall("scatter_from_worker0", {x, graph::Number(Int(0))}, result);
 }
 
 constexpr OpRow kRows[] = {
+    {"ccl.allgather", InferAllGather, nullptr, ExpandAllGather},
+    {"ccl.allreduce", InferAllReduce, nullptr, ExpandAllReduce},
     {"ccl.broadcast_from_worker0", InferSame, nullptr, ExpandBroadcast},
     {"ccl.scatter_from_worker0", InferScatter, nullptr, ExpandScatter},
     {"hint_on_device", InferSame},

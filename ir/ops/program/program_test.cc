@@ -94,6 +94,19 @@ TEST(ProgramTest, DevicesAndWorkers) {
               HasSubstr("at least one"));
 }
 
+TEST(ProgramTest, ReductionsAndGathersOfWorkers) {
+  EXPECT_THAT(InfoOf("ccl.allgather(x, num_workers=2)"),
+              HasSubstr("y: R.Tensor((n * 2, 4), dtype=\"float32\")"));
+  EXPECT_THAT(InfoOf("ccl.allreduce(x, op_type=\"xor\")"),
+              HasSubstr("sum, prod, min, max or avg"));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module module,
+      Inferred(kParams, "ccl.allreduce(x, op_type=\"max\")"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module legal, LegalizeOps(module));
+  EXPECT_THAT(PrintModule(legal),
+              HasSubstr("\"runtime.disco.allreduce\", (x, R.shape([3])"));
+}
+
 TEST(ProgramTest, CollectivesBecomePackedCallsAndHintsVanish) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module collective,
                             Inferred(kParams, "ccl.broadcast_from_worker0(x)"));
