@@ -14,9 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/base/status_macros.h"
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
+#include "kiln/ir/ops/infer.h"
+#include "kiln/ir/transform/graph/canonicalize_bindings.h"
 #include "kiln/ir/transform/graph/functions.h"
 #include "kiln/ir/transform/graph/fused_function.h"
 
@@ -177,7 +180,9 @@ class Fuser {
 }  // namespace
 
 absl::StatusOr<Module> FuseTensorFunctions(const Module& module) {
-  return Fuser(module).Run();
+  KILN_ASSIGN_OR_RETURN(const Module fused,
+                        InferModule(Fuser(module).Run()));
+  return CanonicalizeBindings(fused);
 }
 
 }  // namespace kiln

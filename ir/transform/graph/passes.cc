@@ -12,10 +12,13 @@
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
 #include "kiln/ir/transform/graph/common_subexpressions.h"
+#include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
 #include "kiln/ir/transform/graph/fuse_tir.h"
+#include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/normalize.h"
+#include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
 
 namespace kiln {
@@ -50,6 +53,15 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
      Inferred<CanonicalizeBindings>},
     {"dce", "dce", Inferred<EliminateDeadCode>},
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
+    {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
+    {"remove_unused_parameters", "remove_unused_parameters",
+     Inferred<RemoveUnusedParameters>},
+    {"remove_unused_outputs", "remove_unused_outputs",
+     Inferred<RemoveUnusedOutputs>},
+    {"expand_tuple_arguments", "expand_tuple_arguments",
+     Inferred<ExpandTupleArguments>},
+    {"rewrite_dataflow_reshape", "rewrite_dataflow_reshape",
+     Inferred<RewriteDataflowReshape>},
     {"topological_sort", "topological_sort",
      Inferred<Sort<SortOrder::kDepthFirst>>},
     {"topological_sort_breadth_first", "topological_sort_breadth_first",
