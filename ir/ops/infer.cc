@@ -304,10 +304,12 @@ absl::Status Inferrer::NestedFunction(const graph::Binding& binding) {
   const auto& f = *binding.value.As<graph::FunctionNode>();
   const StructInfo declared =
       graph::Substitute(graph::SignatureOf(f), renewed_);
-  Renewed(binding.var, declared);
+  const Var first = Renewed(binding.var, declared);
   KILN_ASSIGN_OR_RETURN(graph::GraphFunction inferred, Function(f));
   const Var var = Renewed(binding.var, graph::SignatureOf(*inferred));
-  scopes_.back().blocks.back().bindings.push_back({var, Expr(inferred)});
+  Expr value = inferred;
+  if (var != first) value = graph::Substitute(value, {{}, {{first.get(), var}}});
+  scopes_.back().blocks.back().bindings.push_back({var, std::move(value)});
   return absl::OkStatus();
 }
 

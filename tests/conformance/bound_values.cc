@@ -10,6 +10,7 @@
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/transform/graph/bind.h"
+#include "kiln/ir/transform/graph/functions.h"
 
 namespace kiln {
 namespace {
@@ -85,11 +86,14 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
   const graph::FunctionNode& g = *after.graph_functions[0];
   std::map<std::string, graph::Expr> values;
   const std::vector<graph::Expr> constants = ConstantsOf(g);
-  // Unused parameters that went have no constant to be bound to.
+  const UseCounts uses = CountUses(f.body);
+  size_t next = 0;
   for (const graph::Var& param : f.params) {
-    if (!binds_params || ParamOf(g, param->name)) continue;
-    if (values.size() == constants.size()) break;
-    values.emplace(param->name, constants[values.size()]);
+    if (!binds_params || ParamOf(g, param->name) || constants.empty()) continue;
+    // What is not used was bound to anything.
+    const bool is_used = uses.count(param.get()) > 0;
+    const size_t at = is_used && next < constants.size() ? next++ : 0;
+    values.emplace(param->name, constants[at]);
   }
   KILN_ASSIGN_OR_RETURN(const Module bound,
                         BindParams(before, f.name, values));

@@ -9,6 +9,7 @@
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
+#include "kiln/ir/transform/graph/dead_code.h"
 #include "kiln/ir/transform/graph/signatures.h"
 
 namespace kiln {
@@ -84,7 +85,8 @@ absl::StatusOr<Module> ExpandTupleArguments(const Module& module) {
   if (rules.empty()) return out;
   RewriteArguments(rules, out);
   KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(out));
-  return CanonicalizeBindings(inferred);
+  KILN_ASSIGN_OR_RETURN(const Module canonical, CanonicalizeBindings(inferred));
+  return EliminateDeadCode(canonical);
 }
 
 }  // namespace kiln
