@@ -45,7 +45,14 @@ absl::StatusOr<StructInfo> InferLikeFloat(const OpCall& call) {
   return call.info(0);
 }
 
+absl::Status CheckTwo(const OpCall& call) {
+  if (call.Has(0) && call.Has(1)) return absl::OkStatus();
+  return call.Error(
+      absl::StrCat("`", call.ArgName(call.size()), "` is missing"));
+}
+
 absl::StatusOr<StructInfo> InferBinary(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CheckTwo(call));
   KILN_ASSIGN_OR_RETURN(const DType dtype, CommonType(call));
   return BroadcastInfo(call, dtype);
 }

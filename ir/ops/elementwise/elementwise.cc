@@ -63,6 +63,7 @@ absl::StatusOr<Lowered> LowerAstype(const OpCall& call, const Inputs& in) {
 
 // Operands of two types are compared, too, but not by a tensor function.
 absl::StatusOr<StructInfo> InferComparison(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CheckTwo(call));
   for (size_t i = 0; i < call.size(); ++i) {
     if (call.info(i).As<graph::PrimInfo>()) continue;
     KILN_RETURN_IF_ERROR(call.Tensor(i).status());

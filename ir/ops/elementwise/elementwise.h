@@ -11,6 +11,9 @@
 
 namespace kiln {
 
+// Refuses a call without two arguments.
+absl::Status CheckTwo(const OpCall& call);
+
 // What argument 0 is; a tensor.
 absl::StatusOr<graph::StructInfo> InferLike(const OpCall& call);
 // The same of floats.

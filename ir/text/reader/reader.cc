@@ -307,4 +307,11 @@ absl::StatusOr<Function> ParseFunction(std::string name, std::string text) {
                                        module.functions.size()));
 }
 
+absl::StatusOr<Attr> ParseAttribute(std::string name, std::string text) {
+  const python::Source source(std::move(name), std::move(text));
+  KILN_ASSIGN_OR_RETURN(const py::Expr value, py::ParseExpression(source));
+  script::Context context(source);
+  return script::ExprReader(context).Attribute(value);
+}
+
 }  // namespace kiln

@@ -26,6 +26,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "kiln/ir/expr/attr.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/source.h"
 
@@ -37,6 +38,9 @@ absl::StatusOr<Module> ParseModule(std::string name, std::string text);
 
 // The text's only tensor function.
 absl::StatusOr<Function> ParseFunction(std::string name, std::string text);
+
+// An attribute as a script spells it: None, 2, "NCHW", [1, 1], {"k": True}.
+absl::StatusOr<Attr> ParseAttribute(std::string name, std::string text);
 
 }  // namespace kiln
 
