@@ -2,9 +2,9 @@
 // that is open: it adds the line of the caller's program to errors, keeps the
 // first one, and does nothing after it.
 //
-//   bb.Emit(CallOp("nn.rleu", {x}, {{"k", 1}}))    status: model.cc:7: main: ...
-//   bb.EmitOutput(y)                               nothing
-//   bb.Finish()                                    model.cc:7: main: ...
+//   bb.Emit(CallOp("nn.rleu", {x}, {{"k", 1}}))    status: model.cc:7: main:
+//   ... bb.EmitOutput(y)                               nothing bb.Finish()
+//   model.cc:7: main: ...
 //
 // While a function is open, the module has it as declared, so that it may call
 // itself.
@@ -133,8 +133,8 @@ class BlockBuilder::State {
   // Notes the error, unless there is one; whether there is none.
   bool Note(Place place, const absl::Status& error) {
     if (status.ok() && !error.ok()) {
-      status = absl::Status(error.code(), absl::StrCat(PlaceText(place), ": ",
-                                                       error.message()));
+      status = absl::Status(
+          error.code(), absl::StrCat(PlaceText(place), ": ", error.message()));
     }
     return status.ok();
   }
@@ -303,15 +303,13 @@ std::string BlockBuilder::UniqueFunctionName(const std::string& hint) const {
 BlockBuilder::Scope BlockBuilder::BeginDataflow(Place place) {
   OpenFunction* open = state_->OpenAt(place, "BeginDataflow");
   const int id = ++state_->last_id;
-  const bool begun =
-      open && state_->Note(place, open->BeginDataflow(id));
+  const bool begun = open && state_->Note(place, open->BeginDataflow(id));
   return Scope(state_, begun ? id : 0, place);
 }
 
 Var BlockBuilder::EmitTo(Expr value, const std::string& name, bool is_output,
                          Place place) {
-  OpenFunction* open =
-      state_->OpenAt(place, is_output ? "EmitOutput" : "Emit");
+  OpenFunction* open = state_->OpenAt(place, is_output ? "EmitOutput" : "Emit");
   if (open) {
     absl::StatusOr<Var> var = open->Emit(value, name, is_output);
     if (state_->Note(place, var.status())) return *var;
@@ -359,9 +357,10 @@ Var BlockBuilder::EmitIf(Expr condition, FunctionRef<Expr()> then_body,
         PrintStructInfo(InfoOf(*flag))));
   }
   if (error.ok() && open->in_dataflow()) {
-    error = absl::FailedPreconditionError(absl::StrCat(
-        open->name(), ": a branch stands outside of dataflow blocks; end the "
-                      "block first"));
+    error = absl::FailedPreconditionError(
+        absl::StrCat(open->name(),
+                     ": a branch stands outside of dataflow blocks; end the "
+                     "block first"));
   }
   if (!state_->Note(place, error)) return Var("failed", Object());
   const absl::StatusOr<Expr> yes = Branch(then_body);
@@ -384,8 +383,9 @@ std::vector<Var> BlockBuilder::EmitFields(Expr tuple, Place place) {
   if (!info) {
     state_->Note(place,
                  absl::InvalidArgumentError(absl::StrCat(
-                     whole->name, " is no tuple of a known number of fields "
-                                  "but ",
+                     whole->name,
+                     " is no tuple of a known number of fields "
+                     "but ",
                      PrintStructInfo(whole->info ? whole->info : Object()))));
     return fields;
   }
@@ -443,10 +443,10 @@ Expr BlockBuilder::CallTensors(const Named& name, const TeInputs& inputs,
     error = call.status();
   }
   if (error.ok()) return *call;
-  state_->Note(name.place,
-               absl::Status(error.code(),
-                            absl::StrCat(open->name(), ": ", name.name, ": ",
-                                         error.message())));
+  state_->Note(
+      name.place,
+      absl::Status(error.code(), absl::StrCat(open->name(), ": ", name.name,
+                                              ": ", error.message())));
   return Failed();
 }
 
@@ -455,10 +455,10 @@ Expr BlockBuilder::CallTensors(const Named& name, const TeInputs& inputs,
 absl::StatusOr<Module> BlockBuilder::Finish() const {
   KILN_RETURN_IF_ERROR(status());
   if (state_->open) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        PlaceText(state_->begun), ": ", state_->open->name(),
-        ": the function that begins here is still open; end it by "
-        "EmitFuncOutput"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(PlaceText(state_->begun), ": ", state_->open->name(),
+                     ": the function that begins here is still open; end it by "
+                     "EmitFuncOutput"));
   }
   for (const GraphFunction& f : state_->module.graph_functions) {
     KILN_RETURN_IF_ERROR(CheckFunctionScopes(*f));

@@ -22,9 +22,10 @@
 //   }
 //
 // Every value gets a variable with the struct info that inference finds for it
-// (ir/ops/infer.h): extents are numbers of elements, int64, and may be symbolic.
-// Operands that are calls themselves get variables of their own, each once.
-// Attributes that a call leaves out get the defaults that they have in text.
+// (ir/ops/infer.h): extents are numbers of elements, int64, and may be
+// symbolic. Operands that are calls themselves get variables of their own, each
+// once. Attributes that a call leaves out get the defaults that they have in
+// text.
 //
 // Errors stick, so that building needs no checks: the first call that is wrong
 // is noted and gives an object without struct info, what follows does nothing,
@@ -33,8 +34,8 @@
 //
 //   model.cc:12: main: lv is a variable of a dataflow block and ...
 //
-// InvalidArgument is about a value, FailedPrecondition about the order of calls.
-// A call that failed has changed nothing; TakeError goes on from there.
+// InvalidArgument is about a value, FailedPrecondition about the order of
+// calls. A call that failed has changed nothing; TakeError goes on from there.
 #ifndef KILN_FRONTENDS_BUILDER_BUILDER_H_
 #define KILN_FRONTENDS_BUILDER_BUILDER_H_
 
@@ -67,10 +68,11 @@ struct FunctionOptions {
 
 // What a formula over tensors gives.
 struct TeOutputs {
-  TeOutputs(te::Tensor output) : outputs(std::vector{output}) {}    // NOLINT
-  TeOutputs(std::vector<te::Tensor> list) : outputs(std::move(list)) {}  // NOLINT
-  TeOutputs(absl::StatusOr<te::Tensor> output);                     // NOLINT
-  TeOutputs(absl::StatusOr<std::vector<te::Tensor>> list)           // NOLINT
+  TeOutputs(te::Tensor output) : outputs(std::vector{output}) {}  // NOLINT
+  TeOutputs(std::vector<te::Tensor> list)
+      : outputs(std::move(list)) {}                        // NOLINT
+  TeOutputs(absl::StatusOr<te::Tensor> output);            // NOLINT
+  TeOutputs(absl::StatusOr<std::vector<te::Tensor>> list)  // NOLINT
       : outputs(std::move(list)) {}
   absl::StatusOr<std::vector<te::Tensor>> outputs;
 };

@@ -1,5 +1,8 @@
 // What the builder makes is compared with a module that is stated as text and
-// inferred.
+// inferred, up to names:
+//
+//   bb.EmitFuncOutput(bb.Emit(CallOp("exp", {x})))     y = R.exp(x)
+//                                                      return y
 #include "kiln/frontends/builder/builder.h"
 
 #include <string>
@@ -54,8 +57,8 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b) {
 
 te::Tensor Relu(const te::Tensor& a) {
   return te::Compute(
-      a.shape(), [&](const auto& i) { return Max(a(i), Constant(0, a.dtype())); },
-      "relu");
+      a.shape(),
+      [&](const auto& i) { return Max(a(i), Constant(0, a.dtype())); }, "relu");
 }
 
 te::Tensor Dense(const te::Tensor& x, const te::Tensor& w) {
@@ -134,15 +137,15 @@ TEST(BuilderTest, ParametersFirstScopesByBraces) {
   Var out;
   {
     const Scope dataflow = bb.BeginDataflow();
-    out = bb.EmitOutput(bb.EmitTe("te_relu", Relu, bb.CallTe("te_matmul", Matmul, a, b)));
+    out = bb.EmitOutput(
+        bb.EmitTe("te_relu", Relu, bb.CallTe("te_matmul", Matmul, a, b)));
   }
   bb.EmitFuncOutput(out);
   ExpectModule(bb.Finish(), kMatmulRelu);
 }
 
 Expr Zeros(std::vector<int64_t> shape) {
-  const std::vector<kiln::Expr> values(CountElements(shape),
-                                       Constant(0, kF32));
+  const std::vector<kiln::Expr> values(CountElements(shape), Constant(0, kF32));
   return *MakeConstant(kF32, std::move(shape), values);
 }
 
@@ -164,8 +167,8 @@ TEST(BuilderTest, MlpFromFormulasSharesEqualFunctionsAndNamesTheOthers) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, bb.Finish());
   std::vector<std::string> names;
   for (const kiln::Function& f : module.functions) names.push_back(f.name);
-  EXPECT_THAT(names, testing::ElementsAre("dense", "add", "te_relu", "dense1",
-                                          "add1"));
+  EXPECT_THAT(
+      names, testing::ElementsAre("dense", "add", "te_relu", "dense1", "add1"));
   EXPECT_EQ(PrintStructInfo(module.graph_functions[0]->result),
             "R.Tensor((1, 4), dtype=\"float32\")");
 }
@@ -330,11 +333,11 @@ def twice(x: T.Buffer((4,), "float32")):
   BlockBuilder bb;
   const Expr f = bb.AddFunction(twice);
   const Scope main = bb.BeginFunction("main", {x, r}, {.is_pure = false});
-  const Var y = bb.Emit(CallOp("call_dps_packed",
-                               {Extern("env.double"), TupleOf({x})}, {}, {four}));
-  const Var z = bb.Emit(CallOp(
-      "call_tir_inplace", {f, TupleOf({y})},
-      {{"inplace_indices", Attr(AttrList{Attr(Int(0))})}}, {four}));
+  const Var y = bb.Emit(CallOp(
+      "call_dps_packed", {Extern("env.double"), TupleOf({x})}, {}, {four}));
+  const Var z = bb.Emit(
+      CallOp("call_tir_inplace", {f, TupleOf({y})},
+             {{"inplace_indices", Attr(AttrList{Attr(Int(0))})}}, {four}));
   const Var m = bb.MatchCast(r, Tensor({n}, kF32), "m");
   const Var w = bb.Emit(CallOp("add", {m, m}));
   bb.Emit(Expr(new CallNode(Extern("env.show"), {z}, {}, {})));
@@ -369,18 +372,17 @@ TEST(BuilderTest, FunctionsCallEachOtherAndThemselves) {
   BlockBuilder bb;
   {
     const Scope loop = bb.BeginFunction(
-        "loop", {c, p},
-        {.is_private = true, .result = Tensor({Int(4)}, kF32)});
+        "loop", {c, p}, {.is_private = true, .result = Tensor({Int(4)}, kF32)});
     const Expr self = bb.GetGlobalVar("loop");
     bb.EmitFuncOutput(bb.EmitIf(
         c, [&] { return bb.Emit(p); },
         [&] { return bb.Emit(Expr(new CallNode(self, {c, p}, {}, {}))); }));
   }
   {
-    const Scope main = bb.BeginFunction(
-        "main", {c, x}, {.attrs = {{"k", Attr(Int(1))}}});
-    bb.EmitFuncOutput(bb.Emit(
-        Expr(new CallNode(bb.GetGlobalVar("loop"), {c, x}, {}, {}))));
+    const Scope main =
+        bb.BeginFunction("main", {c, x}, {.attrs = {{"k", Attr(Int(1))}}});
+    bb.EmitFuncOutput(
+        bb.Emit(Expr(new CallNode(bb.GetGlobalVar("loop"), {c, x}, {}, {}))));
   }
   ExpectMain(bb.Finish(), R"py(
     @R.function(private=True)
@@ -432,8 +434,8 @@ TEST(BuilderTest, FusedFunctionsGetAttributesAndAreCalled) {
   {
     const Scope fused = inner.BeginFunction("fused_matmul_relu", {x, w});
     Scope dataflow = inner.BeginDataflow();
-    const Var out = inner.EmitOutput(
-        CallOp("nn.relu", {CallOp("matmul", {x, w})}));
+    const Var out =
+        inner.EmitOutput(CallOp("nn.relu", {CallOp("matmul", {x, w})}));
     dataflow.End();
     inner.EmitFuncOutput(out);
   }
@@ -504,8 +506,8 @@ TEST(BuilderTest, GoesOnFromAModule) {
   BlockBuilder bb(module);
   const Var x = TensorVar("x", {Int(128), Int(128)});
   const Scope again = bb.BeginFunction("again", {x});
-  const Var y = bb.Emit(
-      Expr(new CallNode(bb.GetGlobalVar("main"), {x, x}, {}, {})));
+  const Var y =
+      bb.Emit(Expr(new CallNode(bb.GetGlobalVar("main"), {x, x}, {}, {})));
   bb.EmitFuncOutput(bb.EmitTe("relu", Relu, y));
   KILN_ASSERT_OK_AND_ASSIGN(const Module more, bb.Finish());
   EXPECT_EQ(more.functions.size(), 2);

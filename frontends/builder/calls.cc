@@ -22,8 +22,8 @@ namespace kiln::graph {
 namespace {
 
 absl::Status Error(const CallNode& call, std::string_view message) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      std::string(message), "\n    ", PrintGraphExpr(Expr(&call))));
+  return absl::InvalidArgumentError(absl::StrCat(std::string(message), "\n    ",
+                                                 PrintGraphExpr(Expr(&call))));
 }
 
 // --- Ops.

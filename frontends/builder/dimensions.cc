@@ -20,9 +20,8 @@ absl::Status CheckExtents(const std::vector<Scalar>& extents) {
   for (const Scalar& extent : extents) {
     if (!extent) return absl::InvalidArgumentError("an extent is missing");
     if (extent.dtype() != DType::Index()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("an extent is ", extent.dtype().ToString(),
-                       "; extents are int64"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "an extent is ", extent.dtype().ToString(), "; extents are int64"));
     }
   }
   return absl::OkStatus();
@@ -107,8 +106,8 @@ std::unordered_set<const kiln::VarNode*> ToldDimensions(const FunctionNode& f) {
 absl::Status CheckInfo(const StructInfo& info, std::string_view what) {
   const absl::Status status = Check(info);
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(std::string(what), ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(what), ": ", status.message()));
 }
 
 absl::Status CheckDimensions(const FunctionNode& f) {
@@ -118,10 +117,10 @@ absl::Status CheckDimensions(const FunctionNode& f) {
     if (!status.ok()) return;
     for (const kiln::Var& var : FreeVars(value)) {
       if (told.count(var.get())) continue;
-      status = absl::InvalidArgumentError(absl::StrCat(
-          f.name, ": no parameter tells the dimension ", var.name(),
-          "; let an extent of a parameter be ", var.name(),
-          " alone, or check a value with MatchCast"));
+      status = absl::InvalidArgumentError(
+          absl::StrCat(f.name, ": no parameter tells the dimension ",
+                       var.name(), "; let an extent of a parameter be ",
+                       var.name(), " alone, or check a value with MatchCast"));
     }
   });
   return status;

@@ -14,8 +14,8 @@ namespace kiln::graph {
 // tensors fit an int64. Null struct info passes. `what` begins the message.
 absl::Status CheckInfo(const StructInfo& info, std::string_view what);
 
-// InvalidArgument where `f` uses a dimension that neither a parameter nor a cast
-// tells. The message begins with the name of `f`.
+// InvalidArgument where `f` uses a dimension that neither a parameter nor a
+// cast tells. The message begins with the name of `f`.
 absl::Status CheckDimensions(const FunctionNode& f);
 
 }  // namespace kiln::graph

@@ -1,5 +1,7 @@
 // What the builder refuses: each error begins with the line of this file that
 // made the call, names the function and says what to do.
+//
+//   bb.Emit(CallOp("add", {x, y}));    misuse_test.cc:60: main: gv: R.add: ...
 #include <source_location>
 #include <string>
 #include <utility>
@@ -32,9 +34,10 @@ class MisuseTest : public testing::Test {
   }
   // That Finish refuses what was built, with this code and message.
   void ExpectRefused(absl::StatusCode code, const std::string& part) {
-    EXPECT_THAT(bb.Finish(), StatusIs(code, AllOf(HasSubstr(part),
-                                                  ContainsRegex(
-                                                      "misuse_test.cc:[0-9]+: "))));
+    EXPECT_THAT(
+        bb.Finish(),
+        StatusIs(code, AllOf(HasSubstr(part),
+                             ContainsRegex("misuse_test.cc:[0-9]+: "))));
   }
 
   const Var x = TensorVar("x", {Int(4)});
@@ -90,7 +93,9 @@ TEST_F(MisuseTest, FunctionsThatAreOpenAreNotLost) {
 }
 
 TEST_F(MisuseTest, FunctionsEndWithAnOutput) {
-  { const Scope main = bb.BeginFunction("main", {x}); }
+  {
+    const Scope main = bb.BeginFunction("main", {x});
+  }
   ExpectRefused(kOrder, "main: the function that begins here ends without");
 }
 
@@ -101,7 +106,9 @@ TEST_F(MisuseTest, FunctionsStandInNoOther) {
 }
 
 TEST_F(MisuseTest, NamesOfFunctions) {
-  { const Scope bad = bb.BeginFunction("a b", {x}); }
+  {
+    const Scope bad = bb.BeginFunction("a b", {x});
+  }
   EXPECT_THAT(bb.TakeError(), StatusIs(kInvalid, HasSubstr("letters, digits")));
   {
     const Scope main = bb.BeginFunction("main", {x});
@@ -136,7 +143,9 @@ TEST_F(MisuseTest, DataflowBlocksHoldNoBlocksBranchesOrEffects) {
   const Scope main = bb.BeginFunction("main", {x, c}, {.is_pure = false});
   const Scope dataflow = bb.BeginDataflow();
   const auto value = [&] { return bb.Emit(x); };
-  { const Scope inner = bb.BeginDataflow(); }
+  {
+    const Scope inner = bb.BeginDataflow();
+  }
   EXPECT_THAT(bb.TakeError(), StatusIs(kOrder, HasSubstr("in no other one")));
   bb.EmitIf(c, value, value);
   EXPECT_THAT(bb.TakeError(), StatusIs(kOrder, HasSubstr("a branch stands")));
@@ -158,7 +167,9 @@ TEST_F(MisuseTest, PureFunctionsCallNothingWithEffects) {
 
 TEST_F(MisuseTest, Parameters) {
   const auto begin = [&](std::vector<Var> params) {
-    { const Scope main = bb.BeginFunction("main", std::move(params)); }
+    {
+      const Scope main = bb.BeginFunction("main", std::move(params));
+    }
     return bb.TakeError();
   };
   EXPECT_THAT(begin({x, x}), StatusIs(kInvalid, HasSubstr("x stands twice")));
@@ -228,23 +239,27 @@ def f(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
     bb.Emit(call);
     return bb.TakeError();
   };
-  EXPECT_THAT(refusal(CallOp("call_tir", {callee, TupleOf({x, x})}, {}, {info})),
-              StatusIs(kInvalid, HasSubstr("f has 2 parameters, and the call "
-                                           "gives 2 arguments, 1 outputs")));
+  EXPECT_THAT(
+      refusal(CallOp("call_tir", {callee, TupleOf({x, x})}, {}, {info})),
+      StatusIs(kInvalid, HasSubstr("f has 2 parameters, and the call "
+                                   "gives 2 arguments, 1 outputs")));
   EXPECT_THAT(refusal(CallOp("call_tir", {callee, x}, {}, {info})),
               StatusIs(kInvalid, HasSubstr("a tuple of its arguments")));
-  EXPECT_THAT(refusal(CallOp("call_tir", {Global("g"), TupleOf({x})}, {}, {info})),
-              StatusIs(kInvalid, HasSubstr("no tensor function called g")));
-  EXPECT_THAT(refusal(CallOp("call_tir_inplace", {callee, TupleOf({x, x})},
-                             {{"inplace_indices", Attr(AttrList{Attr(Int(7))})}},
-                             {info})),
+  EXPECT_THAT(
+      refusal(CallOp("call_tir", {Global("g"), TupleOf({x})}, {}, {info})),
+      StatusIs(kInvalid, HasSubstr("no tensor function called g")));
+  EXPECT_THAT(refusal(CallOp(
+                  "call_tir_inplace", {callee, TupleOf({x, x})},
+                  {{"inplace_indices", Attr(AttrList{Attr(Int(7))})}}, {info})),
               StatusIs(kInvalid, HasSubstr("arguments are 0 to 1")));
-  EXPECT_THAT(refusal(CallOp("add", {x, x, x})),
-              StatusIs(kInvalid, HasSubstr("takes 2 arguments (x1, x2), got 3")));
+  EXPECT_THAT(
+      refusal(CallOp("add", {x, x, x})),
+      StatusIs(kInvalid, HasSubstr("takes 2 arguments (x1, x2), got 3")));
   EXPECT_THAT(refusal(CallOp("add", {x})),
               StatusIs(kInvalid, HasSubstr("`x2` is missing")));
-  EXPECT_THAT(refusal(CallOp("nn.softmax", {x}, {{"dim", Attr(Int(0))}})),
-              StatusIs(kInvalid, HasSubstr("no attribute `dim`; it knows axis")));
+  EXPECT_THAT(
+      refusal(CallOp("nn.softmax", {x}, {{"dim", Attr(Int(0))}})),
+      StatusIs(kInvalid, HasSubstr("no attribute `dim`; it knows axis")));
   EXPECT_THAT(refusal(CallOp("astype", {x})),
               StatusIs(kInvalid, HasSubstr("needs the attribute `dtype`")));
   EXPECT_THAT(refusal(Item(TupleOf({x}), 3)),
@@ -259,21 +274,23 @@ TEST_F(MisuseTest, FormulasGetTensorsOfKnownExtents) {
     bb.EmitTe("f", formula, arg);
     return bb.TakeError();
   };
-  EXPECT_THAT(refusal(same, r),
-              StatusIs(kInvalid, HasSubstr("whose extents and type are known")));
+  EXPECT_THAT(
+      refusal(same, r),
+      StatusIs(kInvalid, HasSubstr("whose extents and type are known")));
   EXPECT_THAT(refusal(same, TupleOf({x, x})),
               StatusIs(kInvalid, HasSubstr("by EmitFields")));
-  EXPECT_THAT(refusal(same, Number(Int(3))),
-              StatusIs(kInvalid, HasSubstr("give numbers and extents as such")));
-  EXPECT_THAT(refusal(same, x), StatusIs(kInvalid, HasSubstr("main: f: tensor x")));
+  EXPECT_THAT(
+      refusal(same, Number(Int(3))),
+      StatusIs(kInvalid, HasSubstr("give numbers and extents as such")));
+  EXPECT_THAT(refusal(same, x),
+              StatusIs(kInvalid, HasSubstr("main: f: tensor x")));
   const auto none = [](const te::Tensor&) { return std::vector<te::Tensor>(); };
   EXPECT_THAT(refusal(none, x), StatusIs(kInvalid, HasSubstr("no tensor")));
   const auto refuses = [](const te::Tensor&) -> absl::StatusOr<te::Tensor> {
     return absl::UnimplementedError("not for such tensors");
   };
-  EXPECT_THAT(refusal(refuses, x),
-              StatusIs(absl::StatusCode::kUnimplemented,
-                       HasSubstr("not for such tensors")));
+  EXPECT_THAT(refusal(refuses, x), StatusIs(absl::StatusCode::kUnimplemented,
+                                            HasSubstr("not for such tensors")));
 }
 
 TEST_F(MisuseTest, FunctionsFromOutsideAreChecked) {
@@ -284,14 +301,14 @@ TEST_F(MisuseTest, FunctionsFromOutsideAreChecked) {
   const Var lv("lv", x->info, /*is_dataflow=*/true);
   EXPECT_THAT(refusal({.name = "f", .params = {x}, .body = Seq({}, y)}),
               StatusIs(kInvalid, HasSubstr("f: y is neither a parameter")));
-  EXPECT_THAT(refusal({.name = "f",
-                       .params = {x},
-                       .body = Seq({{true, {{lv, x}}}}, lv)}),
-              StatusIs(kInvalid, HasSubstr("EmitOutput(lv)")));
-  EXPECT_THAT(refusal({.name = "f",
-                       .params = {x},
-                       .body = Seq({{false, {{x, x}}}}, x)}),
-              StatusIs(kInvalid, HasSubstr("x is bound twice")));
+  EXPECT_THAT(
+      refusal(
+          {.name = "f", .params = {x}, .body = Seq({{true, {{lv, x}}}}, lv)}),
+      StatusIs(kInvalid, HasSubstr("EmitOutput(lv)")));
+  EXPECT_THAT(
+      refusal(
+          {.name = "f", .params = {x}, .body = Seq({{false, {{x, x}}}}, x)}),
+      StatusIs(kInvalid, HasSubstr("x is bound twice")));
   EXPECT_THAT(refusal({.name = "f", .params = {x}, .body = Seq({}, Expr())}),
               StatusIs(kInvalid, HasSubstr("missing (null)")));
   Expr deep = x;
@@ -299,7 +316,8 @@ TEST_F(MisuseTest, FunctionsFromOutsideAreChecked) {
   EXPECT_THAT(refusal({.name = "f", .params = {x}, .body = Seq({}, deep)}),
               StatusIs(kInvalid, HasSubstr("nest more than")));
   bb.UpdateFunction("g", GraphFunction(FunctionFields{.name = "g"}));
-  EXPECT_THAT(bb.TakeError(), StatusIs(kInvalid, HasSubstr("no function called")));
+  EXPECT_THAT(bb.TakeError(),
+              StatusIs(kInvalid, HasSubstr("no function called")));
 }
 
 TEST_F(MisuseTest, DeepAndNullValuesAreRefused) {

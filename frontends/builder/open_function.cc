@@ -38,10 +38,10 @@ absl::Status CheckParams(const std::vector<Var>& params) {
   for (const Var& param : params) {
     if (!param) return absl::InvalidArgumentError("a parameter is missing");
     if (!param->info) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the parameter ", param->name,
-          " has no struct info; make it with Var(\"", param->name,
-          "\", Tensor({Int(1)}, DType::Float(32))) or the like"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the parameter ", param->name,
+                       " has no struct info; make it with Var(\"", param->name,
+                       "\", Tensor({Int(1)}, DType::Float(32))) or the like"));
     }
     if (param->is_dataflow) return UnseenError(param);
     if (!seen.insert(param.get()).second) {
@@ -198,8 +198,8 @@ absl::StatusOr<Expr> OpenFunction::Flat(const Expr& e) {
   if (e.kind() == GraphKind::kSeq || e.kind() == GraphKind::kFunction) return e;
   if (const auto* branch = e.As<IfNode>()) {
     KILN_ASSIGN_OR_RETURN(Expr condition, Leaf(branch->condition));
-    return Expr(new IfNode(std::move(condition), branch->then_body,
-                           branch->else_body));
+    return Expr(
+        new IfNode(std::move(condition), branch->then_body, branch->else_body));
   }
   KILN_ASSIGN_OR_RETURN(const Expr flat, MapLeaves(e));
   const auto* call = flat.As<CallNode>();

@@ -72,7 +72,9 @@ class OpenFunction {
 
   Mark Here() const { return {block().size(), pending_.size()}; }
   void GoBackTo(const Mark& mark);
-  std::vector<Binding>& block() { return frames_.back().blocks.back().bindings; }
+  std::vector<Binding>& block() {
+    return frames_.back().blocks.back().bindings;
+  }
   const std::vector<Binding>& block() const {
     return frames_.back().blocks.back().bindings;
   }

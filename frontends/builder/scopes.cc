@@ -17,7 +17,6 @@
 
 namespace kiln::graph {
 
-
 namespace {
 
 constexpr int kMaxDepth = 400;
@@ -38,9 +37,9 @@ void Scopes::Unbind(const Var& var) {
 }
 
 bool Scopes::Sees(const Var& var) const {
-  return std::any_of(
-      levels_.begin(), levels_.end(),
-      [&](const Level& level) { return level.vars.count(var.get()) > 0; });
+  return std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+    return level.vars.count(var.get()) > 0;
+  });
 }
 
 absl::Status UnseenError(const Var& var) {
@@ -86,8 +85,7 @@ absl::Status Scopes::CheckSeq(const SeqNode& seq, OnUnseen on_unseen) {
   return status;
 }
 
-absl::Status Scopes::CheckBinding(const Binding& binding,
-                                  OnUnseen on_unseen) {
+absl::Status Scopes::CheckBinding(const Binding& binding, OnUnseen on_unseen) {
   const Var& var = binding.var;
   if (!var) return absl::InvalidArgumentError("a binding lacks its variable");
   if (Sees(var)) {
@@ -107,8 +105,7 @@ absl::Status Scopes::CheckBinding(const Binding& binding,
   return absl::OkStatus();
 }
 
-absl::Status Scopes::CheckFunction(const FunctionNode& f,
-                                   OnUnseen on_unseen) {
+absl::Status Scopes::CheckFunction(const FunctionNode& f, OnUnseen on_unseen) {
   Enter(/*is_dataflow=*/false);
   absl::Status status = CheckInfo(f.result, "the result");
   for (const Var& param : f.params) {
@@ -132,8 +129,7 @@ absl::Status Scopes::CheckAll(const std::vector<Expr>& list,
   return absl::OkStatus();
 }
 
-absl::Status Scopes::CheckCall(const CallNode& call,
-                               OnUnseen on_unseen) {
+absl::Status Scopes::CheckCall(const CallNode& call, OnUnseen on_unseen) {
   KILN_RETURN_IF_ERROR(Check(call.callee, on_unseen));
   KILN_RETURN_IF_ERROR(CheckAll(call.args, on_unseen));
   for (const StructInfo& info : call.infos) {
@@ -146,8 +142,7 @@ absl::Status Scopes::CheckCall(const CallNode& call,
   return absl::OkStatus();
 }
 
-absl::Status Scopes::CheckCast(const MatchCastNode& cast,
-                               OnUnseen on_unseen) {
+absl::Status Scopes::CheckCast(const MatchCastNode& cast, OnUnseen on_unseen) {
   if (!cast.info) {
     return absl::InvalidArgumentError("the struct info of a cast is missing");
   }

@@ -45,8 +45,7 @@ class Scopes {
   };
 
   absl::Status CheckBelow(const Expr& e, OnUnseen on_unseen);
-  absl::Status CheckAll(const std::vector<Expr>& list,
-                        OnUnseen on_unseen);
+  absl::Status CheckAll(const std::vector<Expr>& list, OnUnseen on_unseen);
   absl::Status CheckCall(const CallNode& call, OnUnseen on_unseen);
   absl::Status CheckCast(const MatchCastNode& cast, OnUnseen on_unseen);
   absl::Status CheckIf(const IfNode& branch, OnUnseen on_unseen);

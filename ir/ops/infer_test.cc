@@ -86,6 +86,11 @@ TEST(InferTest, WhatNeverFitsIsRefusedUnderTheArgument) {
                      "\"int8\")",
                      "    z = R.add(x, y)\n    return z\n"),
                 "the types differ, int32 and int8");
+  for (const char* op : {"add", "less"}) {
+    ExpectRefused(Main("x: R.Tensor((2,), \"int32\")",
+                       std::string("    z = R.") + op + "(x)\n    return z\n"),
+                  "`x2` is missing");
+  }
   ExpectRefused(Main("x: R.Tensor((2,), \"int32\")",
                      "    z: R.Tensor((3,), \"int32\") = R.abs(x)\n"
                      "    return z\n"),
