@@ -10,18 +10,15 @@
 // itself.
 #include "kiln/frontends/builder/builder.h"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/frontends/builder/calls.h"
 #include "kiln/frontends/builder/dimensions.h"
+#include "kiln/frontends/builder/module_edit.h"
 #include "kiln/frontends/builder/open_function.h"
 #include "kiln/frontends/builder/place.h"
 #include "kiln/frontends/builder/scopes.h"
-#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/call_te.h"
 #include "kiln/ir/ops/infer.h"
@@ -30,85 +27,6 @@
 
 namespace kiln::graph {
 namespace {
-
-bool IsName(const std::string& name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) {
-    return false;
-  }
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_';
-  });
-}
-
-absl::Status CheckName(const std::string& name) {
-  if (IsName(name)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", name,
-                   "\" is no name of a function; take letters, digits and _, "
-                   "and begin with a letter or _"));
-}
-
-bool Has(const Module& module, const std::string& name) {
-  return module.Find(name) || module.FindGraph(name);
-}
-
-void Remove(Module& module, const std::string& name) {
-  auto& functions = module.functions;
-  functions.erase(
-      std::remove_if(functions.begin(), functions.end(),
-                     [&](const kiln::Function& f) { return f.name == name; }),
-      functions.end());
-  auto& graphs = module.graph_functions;
-  graphs.erase(
-      std::remove_if(graphs.begin(), graphs.end(),
-                     [&](const GraphFunction& f) { return f->name == name; }),
-      graphs.end());
-}
-
-// In its place where the module has one of its name, else as the last one.
-void Put(Module& module, GraphFunction f) {
-  for (GraphFunction& known : module.graph_functions) {
-    if (known->name != f->name) continue;
-    known = std::move(f);
-    return;
-  }
-  Remove(module, f->name);
-  module.graph_functions.push_back(std::move(f));
-}
-
-void Put(Module& module, kiln::Function f) {
-  if (kiln::Function* known = module.Find(f.name)) {
-    *known = std::move(f);
-    return;
-  }
-  Remove(module, f.name);
-  module.functions.push_back(std::move(f));
-}
-
-GraphFunction Renamed(const GraphFunction& f, std::string name) {
-  FunctionFields fields = f->fields();
-  fields.name = std::move(name);
-  return GraphFunction(std::move(fields));
-}
-
-// What is known of a function as soon as it is there, that calls of it may say
-// what they give. One that calls what comes later is inferred by Finish.
-GraphFunction InferredIfCan(const GraphFunction& f, const Module& module) {
-  const absl::StatusOr<GraphFunction> inferred = InferFunction(*f, module);
-  return inferred.ok() ? *inferred : f;
-}
-
-absl::Status CheckCalls(const FunctionNode& f, const Module& module) {
-  absl::Status status;
-  Visit(GraphFunction(&f), [&](const Expr& e) {
-    const auto* call = e.As<CallNode>();
-    if (call && status.ok()) status = CompleteCall(*call, module).status();
-    return status.ok();
-  });
-  if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(f.name, ": ", status.message()));
-}
 
 bool IsCondition(const StructInfo& info) {
   if (!info || info.kind() == InfoKind::kObject) return true;
@@ -154,6 +72,7 @@ class BlockBuilder::State {
   bool IsOpen(const std::string& name) const {
     return open && open->name() == name;
   }
+  absl::Status CheckBegin(const std::string& name) const;
   void EndScope(int id, Place begun);
 
   Module module;
@@ -163,13 +82,26 @@ class BlockBuilder::State {
   int last_id = 0;  // of scopes
 };
 
+absl::Status BlockBuilder::State::CheckBegin(const std::string& name) const {
+  KILN_RETURN_IF_ERROR(CheckName(name));
+  if (open) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " begins inside of ", open->name(), ", begun in ",
+                     PlaceText(begun), "; give that its output first"));
+  }
+  if (!HasFunction(module, name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the module has a function called ", name, "; take UniqueFunctionName(\"",
+      name, "\"), or UpdateFunction"));
+}
+
 void BlockBuilder::State::EndScope(int id, Place begun) {
   if (!open || id == 0) return;
   open->EndDataflow(id);
   if (open->id() != id) return;
   const std::string name = open->name();
   open.reset();
-  Remove(module, name);
+  RemoveFunction(module, name);
   Note(begun, absl::FailedPreconditionError(absl::StrCat(
                   name,
                   ": the function that begins here ends without an output; "
@@ -198,17 +130,7 @@ BlockBuilder::Scope BlockBuilder::BeginFunction(Named name,
                                                 std::vector<Var> params,
                                                 FunctionOptions options) {
   State& state = *state_;
-  absl::Status error = CheckName(name.name);
-  if (error.ok() && state.open) {
-    error = absl::FailedPreconditionError(absl::StrCat(
-        name.name, " begins inside of ", state.open->name(), ", begun in ",
-        PlaceText(state.begun), "; give that its output first"));
-  }
-  if (error.ok() && Has(state.module, name.name)) {
-    error = absl::InvalidArgumentError(absl::StrCat(
-        "the module has a function called ", name.name,
-        "; take UniqueFunctionName(\"", name.name, "\"), or UpdateFunction"));
-  }
+  absl::Status error = state.CheckBegin(name.name);
   if (error.ok()) error = CheckParams(params);
   if (error.ok()) error = CheckInfo(options.result, "the result");
   if (!state.Note(name.place, error)) return Scope(state_, 0, name.place);
@@ -219,7 +141,7 @@ BlockBuilder::Scope BlockBuilder::BeginFunction(Named name,
                         .attrs = std::move(options.attrs),
                         .is_private = options.is_private,
                         .is_pure = options.is_pure};
-  if (has_params) Put(state.module, GraphFunction(fields));
+  if (has_params) PutFunction(state.module, GraphFunction(fields));
   state.begun = name.place;
   state.open.emplace(std::move(fields), ++state.last_id, &state.module);
   return Scope(state_, state.last_id, name.place);
@@ -232,7 +154,7 @@ void BlockBuilder::EmitFuncOutput(Expr value, std::vector<Var> params,
   absl::StatusOr<GraphFunction> f = open->Finish(value, params);
   if (!state_->Note(place, f.status())) return;
   state_->open.reset();
-  Put(state_->module, *std::move(f));
+  PutFunction(state_->module, *std::move(f));
 }
 
 Expr BlockBuilder::AddFunction(Function f, Place place) {
@@ -250,7 +172,7 @@ Expr BlockBuilder::AddFunction(GraphFunction f, Place place) {
   if (error.ok()) error = CheckFunctionScopes(*f);
   if (!state_->Note(place, error)) return Failed();
   const std::string name = UniqueFunctionName(f->name);
-  Put(state_->module, InferredIfCan(Renamed(f, name), state_->module));
+  PutFunction(state_->module, InferredIfCan(Renamed(f, name), state_->module));
   return Global(name);
 }
 
@@ -260,7 +182,7 @@ absl::Status BlockBuilder::CheckUpdate(const std::string& name) const {
     return absl::FailedPreconditionError(absl::StrCat(
         name, " is still built; give it its output before it is updated"));
   }
-  if (Has(state_->module, name)) return absl::OkStatus();
+  if (HasFunction(state_->module, name)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the module has no function called ", name, "; add it by AddFunction"));
 }
@@ -271,7 +193,7 @@ void BlockBuilder::UpdateFunction(const std::string& name, Function f,
   if (error.ok()) error = VerifyFunction(f, {.level = LevelOf(f)});
   if (!state_->Note(place, error)) return;
   f.name = name;
-  Put(state_->module, std::move(f));
+  PutFunction(state_->module, std::move(f));
 }
 
 void BlockBuilder::UpdateFunction(const std::string& name, GraphFunction f,
@@ -280,12 +202,12 @@ void BlockBuilder::UpdateFunction(const std::string& name, GraphFunction f,
   if (error.ok() && !f) error = absl::InvalidArgumentError("a null function");
   if (error.ok()) error = CheckFunctionScopes(*f);
   if (!state_->Note(place, error)) return;
-  Put(state_->module, InferredIfCan(Renamed(f, name), state_->module));
+  PutFunction(state_->module, InferredIfCan(Renamed(f, name), state_->module));
 }
 
 Expr BlockBuilder::GetGlobalVar(const std::string& name, Place place) {
   if (!status().ok()) return Failed();
-  if (Has(state_->module, name)) return Global(name);
+  if (HasFunction(state_->module, name)) return Global(name);
   state_->Note(place, absl::InvalidArgumentError(absl::StrCat(
                           "the module has no function called ", name,
                           state_->IsOpen(name)
@@ -460,13 +382,7 @@ absl::StatusOr<Module> BlockBuilder::Finish() const {
                      ": the function that begins here is still open; end it by "
                      "EmitFuncOutput"));
   }
-  for (const GraphFunction& f : state_->module.graph_functions) {
-    KILN_RETURN_IF_ERROR(CheckFunctionScopes(*f));
-    KILN_RETURN_IF_ERROR(CheckCalls(*f, state_->module));
-  }
-  for (const kiln::Function& f : state_->module.functions) {
-    KILN_RETURN_IF_ERROR(VerifyFunction(f, {.level = LevelOf(f)}));
-  }
+  KILN_RETURN_IF_ERROR(CheckWholeModule(state_->module));
   return InferModule(state_->module);
 }
 

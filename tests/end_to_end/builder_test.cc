@@ -73,7 +73,7 @@ absl::StatusOr<Module> Mlp() {
 }
 
 absl::StatusOr<vm::Value> CompileAndRun(const Module& module,
-                              const std::vector<vm::Value>& args) {
+                                        const std::vector<vm::Value>& args) {
   KILN_ASSIGN_OR_RETURN(const Target target, ParseTarget("llvm"));
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
   KILN_ASSIGN_OR_RETURN(
@@ -81,8 +81,8 @@ absl::StatusOr<vm::Value> CompileAndRun(const Module& module,
       CompileModel(prepared, target, DefaultSchedules(target)));
   ThreadPool pool;
   KernelHost host(&pool);
-  KILN_ASSIGN_OR_RETURN(
-      auto machine, vm::Machine::Create(std::move(executable), {}, &host));
+  KILN_ASSIGN_OR_RETURN(auto machine,
+                        vm::Machine::Create(std::move(executable), {}, &host));
   return machine->Call("main", args);
 }
 
