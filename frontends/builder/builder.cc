@@ -296,25 +296,22 @@ std::vector<Var> BlockBuilder::FreeVars() const {
   return state_->open ? state_->open->FreeVars() : std::vector<Var>();
 }
 
-std::vector<Var> BlockBuilder::EmitFields(Expr tuple, Place place) {
+std::vector<Var> BlockBuilder::EmitFields(Expr tuple, size_t count,
+                                          Place place) {
   const Var whole = tuple.As<VarNode>() ? Var(tuple.As<VarNode>())
                                         : Emit(std::move(tuple), "", place);
-  std::vector<Var> fields;
-  if (!status().ok()) return fields;
-  const auto* info = whole->info.As<TupleInfo>();
-  if (!info) {
-    state_->Note(place,
-                 absl::InvalidArgumentError(absl::StrCat(
-                     whole->name,
-                     " is no tuple of a known number of fields "
-                     "but ",
-                     PrintStructInfo(whole->info ? whole->info : Object()))));
-    return fields;
+  const StructInfo& info = whole->info;
+  const auto* fields = info.As<TupleInfo>();
+  if (status().ok() && (!fields || fields->fields.size() != count)) {
+    state_->Note(place, absl::InvalidArgumentError(absl::StrCat(
+                            whole->name, " is no tuple of ", count, " but ",
+                            PrintStructInfo(info ? info : Object()))));
   }
-  for (size_t i = 0; i < info->fields.size(); ++i) {
-    fields.push_back(Emit(Item(whole, static_cast<int>(i)), "", place));
+  std::vector<Var> vars;
+  for (size_t i = 0; i < count; ++i) {
+    vars.push_back(Emit(Item(whole, static_cast<int>(i)), "", place));
   }
-  return fields;
+  return vars;
 }
 
 // --- Formulas.

@@ -28,9 +28,9 @@
 // text.
 //
 // Errors stick, so that building needs no checks: the first call that is wrong
-// is noted and gives an object without struct info, what follows does nothing,
-// and Finish tells the error, which begins with the line of the program that
-// made the call, then names the function:
+// is noted and gives a variable of which nothing is known, what follows does
+// nothing, and Finish tells the error, which begins with the line of the
+// program that made the call, then names the function:
 //
 //   model.cc:12: main: lv is a variable of a dataflow block and ...
 //
@@ -113,6 +113,8 @@ class BlockBuilder {
 
   // Goes on from `module`.
   explicit BlockBuilder(Module module = {});
+  BlockBuilder(BlockBuilder&& other) = default;
+  BlockBuilder& operator=(BlockBuilder&& other) = default;
 
   // --- Functions.
 
@@ -162,8 +164,9 @@ class BlockBuilder {
   // The variables that the open function uses and does not bind, in the order
   // of first use, where it was begun without parameters.
   std::vector<Var> FreeVars() const;
-  // Variables for the fields of a tuple.
-  std::vector<Var> EmitFields(Expr tuple, Place place = Place::current());
+  // Variables for the fields of a tuple that has `count`; as many in any case.
+  std::vector<Var> EmitFields(Expr tuple, size_t count,
+                              Place place = Place::current());
 
   // What a formula computes from tensors, as a call of a tensor function called
   // `name` or the like, which is private; equal ones are shared. Of `args`,

@@ -2,6 +2,7 @@
 // made the call, names the function and says what to do.
 //
 //   bb.Emit(CallOp("add", {x, y}));    misuse_test.cc:60: main: gv: R.add: ...
+#include <memory>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -334,8 +335,9 @@ TEST_F(MisuseTest, DeepAndNullValuesAreRefused) {
   EXPECT_THAT(bb.TakeError(), StatusIs(kInvalid, HasSubstr("missing")));
   bb.MatchCast(x, Tensor({Int(5)}, kF32));
   EXPECT_THAT(bb.TakeError(), StatusIs(kInvalid, HasSubstr("never is")));
-  EXPECT_TRUE(bb.EmitFields(x).empty());
-  EXPECT_THAT(bb.TakeError(), StatusIs(kInvalid, HasSubstr("is no tuple")));
+  EXPECT_EQ(bb.EmitFields(x, 2).size(), 2);
+  EXPECT_THAT(bb.TakeError(),
+              StatusIs(kInvalid, HasSubstr("is no tuple of 2")));
 }
 
 TEST_F(MisuseTest, ScopesOutliveBuilders) {

@@ -76,9 +76,8 @@ absl::StatusOr<vm::Value> CompileAndRun(const Module& module,
                                         const std::vector<vm::Value>& args) {
   KILN_ASSIGN_OR_RETURN(const Target target, ParseTarget("llvm"));
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
-  KILN_ASSIGN_OR_RETURN(
-      vm::Executable executable,
-      CompileModel(prepared, target, DefaultSchedules(target)));
+  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
+                        CompileModel(prepared, target, KeepSchedules()));
   ThreadPool pool;
   KernelHost host(&pool);
   KILN_ASSIGN_OR_RETURN(auto machine,
