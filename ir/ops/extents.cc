@@ -80,6 +80,15 @@ std::vector<Expr> IndexOfFlat(const std::vector<Expr>& shape,
   return index;
 }
 
+Expr IfThenElse(const Expr& condition, const Expr& a, const Expr& b) {
+  return Call(a.dtype(), Intrinsic::kIfThenElse, {condition, a, b});
+}
+
+Expr FromFront(const Expr& place, const Expr& extent) {
+  const Expr index = Cast(DType::Index(), place);
+  return IfThenElse(LT(index, Int(0)), Add(index, extent), index);
+}
+
 Expr Plus(const Expr& a, int64_t b) {
   const auto* sum = a.As<BinaryNode>();
   const int64_t* last = sum ? AsInt(sum->b) : nullptr;

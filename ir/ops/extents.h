@@ -37,6 +37,13 @@ Expr Product(const std::vector<Expr>& extents);
 Expr FlatIndex(const std::vector<Expr>& shape, const std::vector<Expr>& index);
 std::vector<Expr> IndexOfFlat(const std::vector<Expr>& shape, const Expr& flat);
 
+// `a` where the condition holds, else `b`; the other one is not evaluated.
+Expr IfThenElse(const Expr& condition, const Expr& a, const Expr& b);
+
+// A place that counts from the end of `extent` where it is negative, as an
+// index from the front.
+Expr FromFront(const Expr& place, const Expr& extent);
+
 // a + b where b is a constant, in the shortest spelling.
 Expr Plus(const Expr& a, int64_t b);
 

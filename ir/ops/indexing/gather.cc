@@ -5,8 +5,9 @@
 //   R.gather_nd(x, i)                 y[a, b] = x[i[a, 0], i[a, 1], b]
 //   R.index_tensor(x, (i, j))         y[a, b] = x[i[a], j[a], b]
 //
-// Places count from the end where they are negative, in index_tensor; those of
-// `take` outside of x are nearest ends ("clip"), wrap round, or are NaN or 0.
+// Places count from the end where they are negative, in gather_elements and
+// index_tensor; those of `take` outside of x are nearest ends ("clip"), wrap
+// round, or are NaN or 0.
 #include <algorithm>
 #include <optional>
 
@@ -24,10 +25,6 @@ using graph::StructInfo;
 using graph::TensorInfo;
 using Extents = std::vector<Expr>;
 using Inputs = std::vector<te::Tensor>;
-
-Expr IfThenElse(const Expr& condition, const Expr& a, const Expr& b) {
-  return Call(a.dtype(), Intrinsic::kIfThenElse, {condition, a, b});
-}
 
 Expr AsIndex(const Expr& place) { return Cast(DType::Index(), place); }
 
@@ -143,9 +140,7 @@ absl::StatusOr<Lowered> LowerGatherElements(const OpCall& call,
   return Lowered(te::Compute(
       shape,
       [&](Extents i) -> te::Value {
-        const Expr place = AsIndex(in[1](i));
-        i[axis] = IfThenElse(LT(place, Int(0)), Add(place, in[0].shape()[axis]),
-                             place);
+        i[axis] = FromFront(in[1](i), in[0].shape()[axis]);
         return in[0](std::move(i));
       },
       "gather_elements"));
@@ -282,10 +277,8 @@ absl::StatusOr<Lowered> LowerIndexTensor(const OpCall& call, const Inputs& in) {
         const auto split = i.begin() + static_cast<int64_t>(outer);
         Extents index;
         for (size_t k = 0; k < named; ++k) {
-          const Expr place =
-              AsIndex(ElementAt(in[k + 1], Extents(i.begin(), split)));
-          index.push_back(
-              IfThenElse(LT(place, Int(0)), Add(place, x.shape()[k]), place));
+          const Expr place = ElementAt(in[k + 1], Extents(i.begin(), split));
+          index.push_back(FromFront(place, x.shape()[k]));
         }
         index.insert(index.end(), split, i.end());
         return x(std::move(index));

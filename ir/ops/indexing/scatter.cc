@@ -69,12 +69,6 @@ absl::StatusOr<Combine> Reduction(const OpCall& call) {
   return absl::UnimplementedError(absl::StrCat("no reduction: ", name));
 }
 
-Expr FromFront(const Expr& place, const Expr& extent) {
-  const Expr index = Cast(DType::Index(), place);
-  return Call(DType::Index(), Intrinsic::kIfThenElse,
-              {LT(index, Int(0)), Add(index, extent), index});
-}
-
 using PlaceFn = FunctionRef<Extents(const Extents&)>;
 using ValueFn = FunctionRef<Expr(const Extents&)>;
 

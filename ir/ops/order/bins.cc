@@ -86,15 +86,14 @@ absl::StatusOr<Lowered> LowerMultinomial(const OpCall& call, const Inputs& in) {
   NestBuilder builder(in);
   const Buffer out = builder.Output(uniform.shape(), dtype, "out");
   const Buffer sums = builder.Temporary(prob.shape(), prob.dtype(), "sums");
-  builder.Nest("sums",
-               {{prob.shape()[0]}, {prob.shape()[1], IterType::kOpaque}},
-               [&](const Extents& i) {
-                 const Expr before = Load(sums, {i[0], Sub(i[1], Int(1))});
-                 const Expr sum =
-                     Call(prob.dtype(), Intrinsic::kIfThenElse,
-                          {EQ(i[1], Int(0)), prob(i), Add(before, prob(i))});
-                 return MakeStore(sums, sum, i);
-               });
+  builder.Nest(
+      "sums", {{prob.shape()[0]}, {prob.shape()[1], IterType::kOpaque}},
+      [&](const Extents& i) {
+        const Expr before = Load(sums, {i[0], Sub(i[1], Int(1))});
+        const Expr sum =
+            IfThenElse(EQ(i[1], Int(0)), prob(i), Add(before, prob(i)));
+        return MakeStore(sums, sum, i);
+      });
   // The number of sums that are not larger; the last k where all are.
   builder.Reduce(
       "count", {{uniform.shape()[0]}, {prob.shape()[1], IterType::kReduce}},

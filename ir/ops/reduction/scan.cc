@@ -83,10 +83,7 @@ absl::StatusOr<Lowered> LowerScan(const OpCall& call, const Inputs& in) {
         is_exclusive ? Constant(identity, scan.dtype) : scan.Element(i);
     const Expr next =
         Binary(combine, so_far, scan.Element(is_exclusive ? before : i));
-    return MakeStore(out,
-                     Call(scan.dtype, Intrinsic::kIfThenElse,
-                          {EQ(i[scan.axis], Int(0)), first, next}),
-                     i);
+    return MakeStore(out, IfThenElse(EQ(i[scan.axis], Int(0)), first, next), i);
   });
   return Lowered(builder.Finish());
 }

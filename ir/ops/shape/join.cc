@@ -119,8 +119,7 @@ absl::StatusOr<Lowered> LowerConcat(const OpCall& call, const Inputs& in) {
         for (size_t k = 1; k < in.size(); ++k) {
           Extents index = i;
           index[axis] = Sub(i[axis], begins[k]);
-          value = Call(value.dtype(), Intrinsic::kIfThenElse,
-                       {LE(begins[k], i[axis]), in[k](index), value});
+          value = IfThenElse(LE(begins[k], i[axis]), in[k](index), value);
         }
         return value;
       },
@@ -163,9 +162,8 @@ absl::StatusOr<Lowered> LowerStack(const OpCall& call, const Inputs& in) {
         i.erase(i.begin() + axis);
         Expr value = in.back()(i);
         for (size_t k = in.size() - 1; k-- > 0;) {
-          value =
-              Call(value.dtype(), Intrinsic::kIfThenElse,
-                   {EQ(which, Int(static_cast<int64_t>(k))), in[k](i), value});
+          value = IfThenElse(EQ(which, Int(static_cast<int64_t>(k))), in[k](i),
+                             value);
         }
         return value;
       },

@@ -164,8 +164,7 @@ absl::StatusOr<Lowered> LowerTransform(const OpCall& call, const Inputs& in) {
         }
         const Expr element = in[0](index);
         if (!is_inside) return element;
-        return Call(element.dtype(), Intrinsic::kIfThenElse,
-                    {is_inside, element, pad});
+        return IfThenElse(is_inside, element, pad);
       },
       "layout_transform"));
 }

@@ -158,9 +158,8 @@ absl::StatusOr<Lowered> LowerReverse(const OpCall& call, const Inputs& in) {
         const Expr length =
             Min(Cast(DType::Index(), in[1](i[batch])), shape[sequence]);
         const Expr inside = And(LE(Int(2), length), LT(i[sequence], length));
-        i[sequence] =
-            Call(DType::Index(), Intrinsic::kIfThenElse,
-                 {inside, Sub(Sub(length, Int(1)), i[sequence]), i[sequence]});
+        i[sequence] = IfThenElse(inside, Sub(Sub(length, Int(1)), i[sequence]),
+                                 i[sequence]);
         return in[0](std::move(i));
       },
       "reverse_sequence"));

@@ -21,10 +21,6 @@ using graph::StructInfo;
 using Extents = std::vector<Expr>;
 using Inputs = std::vector<te::Tensor>;
 
-Expr Choice(const Expr& condition, const Expr& a, const Expr& b) {
-  return Call(a.dtype(), Intrinsic::kIfThenElse, {condition, a, b});
-}
-
 enum class Sign : uint8_t { kForward, kBackward, kEither };
 
 // The places of one axis, as they are given.
@@ -68,7 +64,7 @@ Expr Placer::FromFront(const Expr& place) {
     return *known < 0 ? Plus(extent_, *known) : place;
   }
   if (is_inbound_ || analyzer_.CanProveLessEqual(Int(0), place)) return place;
-  return Choice(LT(place, Int(0)), Add(place, extent_), place);
+  return ::kiln::FromFront(place, extent_);
 }
 
 Expr Placer::AtLeast(const Expr& place, int64_t least) {
@@ -139,9 +135,9 @@ Places PlacesOf(Analyzer& analyzer, const Slice& slice, const Expr& extent) {
   const Places backward = placer.Backward(slice);
   const Expr is_back = LT(slice.step, Int(0));
   const bool is_same = analyzer.CanProveEqual(forward.begin, backward.begin);
-  return {
-      is_same ? forward.begin : Choice(is_back, backward.begin, forward.begin),
-      Choice(is_back, backward.count, forward.count)};
+  return {is_same ? forward.begin
+                  : IfThenElse(is_back, backward.begin, forward.begin),
+          IfThenElse(is_back, backward.count, forward.count)};
 }
 
 // --- strided_slice.
@@ -303,8 +299,9 @@ absl::StatusOr<Lowered> LowerSliceScatter(const OpCall& call,
         const Expr is_inside =
             And(LE(Int(0), distance), LT(from[axis], places.count));
         const Expr is_hit = EQ(FloorMod(distance, slice.step), Int(0));
-        return Choice(IsOne(slice.step) ? is_inside : And(is_inside, is_hit),
-                      in[1](from), in[0](i));
+        return IfThenElse(
+            IsOne(slice.step) ? is_inside : And(is_inside, is_hit), in[1](from),
+            in[0](i));
       },
       "slice_scatter"));
 }
