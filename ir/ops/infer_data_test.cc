@@ -86,6 +86,8 @@ TEST(InferDataTest, RanksFollowFromRanks) {
            {kUnranked, "argmin(x, axis=3)", R"(R.Tensor(dtype="int64"))"},
            {kUnranked, "nn.batch_flatten(x)",
             R"(R.Tensor(dtype="float32", ndim=2))"},
+           {"s: R.Shape(ndim=-1), x: R.Tensor(s, dtype=\"float32\")",
+            "permute_dims(x)", R"(R.Tensor(dtype="float32"))"},
            {kUnranked, "tile(x, repeats=[2])", R"(R.Tensor(dtype="float32"))"},
            {kUnranked, "nonzero(x)", R"(R.Tensor(dtype="int64", ndim=2))"},
        }) {

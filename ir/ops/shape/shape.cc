@@ -28,7 +28,9 @@ absl::StatusOr<StructInfo> InferPermute(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   int rank = x->rank;
   if (rank == graph::kUnknownRank) {
-    if (call.IsNone("axes")) return call.info(0);
+    if (call.IsNone("axes")) {
+      return graph::TensorOfRank(rank, x->dtype, x->device);
+    }
     KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, call.Ints("axes"));
     rank = static_cast<int>(axes.size());
   }
