@@ -30,6 +30,12 @@ absl::StatusOr<const graph::TensorInfo*> RankedTensor(const OpCall& call,
                         " dimensions and has ", x->rank));
 }
 
+absl::Status CheckCount(const OpCall& call, size_t count) {
+  if (call.size() >= count) return absl::OkStatus();
+  return call.Error(
+      absl::StrCat("it takes ", count, " arguments and has ", call.size()));
+}
+
 Expr ExtentOf(const OpCall& call, size_t arg, int d) {
   const auto* tensor =
       call.Has(arg) ? call.info(arg).As<graph::TensorInfo>() : nullptr;

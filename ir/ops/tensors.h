@@ -26,6 +26,9 @@ absl::StatusOr<const graph::TensorInfo*> FloatTensor(const OpCall& call,
 absl::StatusOr<const graph::TensorInfo*> RankedTensor(const OpCall& call,
                                                       size_t arg, int rank);
 
+// Refuses a call of fewer than `count` arguments.
+absl::Status CheckCount(const OpCall& call, size_t count);
+
 // Refuses an argument whose dimension `d` certainly has another extent than
 // `wanted`; `what` says what that is ("the batch of `data`"). Null `wanted` and
 // unknown extents pass.

@@ -22,9 +22,7 @@ using Extents = std::vector<Expr>;
 absl::StatusOr<StructInfo> InferBatchNorm(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const int axis, call.Axis("axis", x->rank));
-  if (call.size() != 5) {
-    return call.Error("it takes data, gamma, beta, moving_mean, moving_var");
-  }
+  KILN_RETURN_IF_ERROR(CheckCount(call, 5));
   KILN_ASSIGN_OR_RETURN(const bool is_certain, CheckNorm(call, {axis}));
   std::vector<StructInfo> fields = {call.info(0), call.info(3), call.info(4)};
   if (!is_certain) {

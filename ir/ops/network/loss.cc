@@ -49,6 +49,7 @@ StructInfo Unreduced(const graph::TensorInfo& x, DType dtype) {
 
 absl::StatusOr<StructInfo> InferNllLoss(const OpCall& call) {
   KILN_RETURN_IF_ERROR(CheckLoss(call, 0));
+  KILN_RETURN_IF_ERROR(CheckClasses(call, 0));
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const DType dtype, TypeOfLoss(call, 0));
   KILN_ASSIGN_OR_RETURN(const std::string reduction, ReductionOfLoss(call));
@@ -170,7 +171,11 @@ absl::Status CheckLoss(const OpCall& call, size_t first) {
   KILN_RETURN_IF_ERROR(TypeOfLoss(call, first).status());
   KILN_RETURN_IF_ERROR(CheckTargets(call, first));
   if (!call.Has(first + 2)) return absl::OkStatus();
-  KILN_RETURN_IF_ERROR(RankedTensor(call, first + 2, 1).status());
+  return RankedTensor(call, first + 2, 1).status();
+}
+
+absl::Status CheckClasses(const OpCall& call, size_t first) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(first));
   const Expr classes = ExtentOf(call, first, x->rank == 1 ? 0 : 1);
   return CheckExtent(call, first + 2, 0, classes, "the classes are");
 }

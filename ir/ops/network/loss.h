@@ -18,8 +18,9 @@ absl::StatusOr<std::string> ReductionOfLoss(const OpCall& call);
 
 // Predictions (N, C, d...) or (C,) are argument `first`, targets (N, d...) or
 // () the next one, weights (C,) perhaps the one after. Refuses what does not
-// fit.
+// fit; CheckClasses also weights of another number of classes.
 absl::Status CheckLoss(const OpCall& call, size_t first);
+absl::Status CheckClasses(const OpCall& call, size_t first);
 
 // The same as tensors, at the indices of the targets.
 struct ClassLoss {

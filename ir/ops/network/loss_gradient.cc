@@ -22,8 +22,7 @@ using Extents = std::vector<Expr>;
 
 absl::StatusOr<StructInfo> InferNllGradient(const OpCall& call) {
   KILN_RETURN_IF_ERROR(call.Tensor(0).status());
-  KILN_RETURN_IF_ERROR(call.Tensor(1).status());
-  KILN_RETURN_IF_ERROR(call.Tensor(2).status());
+  KILN_RETURN_IF_ERROR(CheckLoss(call, 1));
   KILN_RETURN_IF_ERROR(ReductionOfLoss(call).status());
   return call.info(1);
 }
@@ -31,6 +30,11 @@ absl::StatusOr<StructInfo> InferNllGradient(const OpCall& call) {
 absl::StatusOr<Lowered> LowerNllGradient(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const ClassLoss loss, ClassLossOf(call, in, 1));
   KILN_ASSIGN_OR_RETURN(const std::string reduction, ReductionOfLoss(call));
+  if (!in[0].shape().empty()) {
+    KILN_RETURN_IF_ERROR(
+        RankedTensor(call, 0, static_cast<int>(loss.targets.shape().size()))
+            .status());
+  }
   const te::Tensor weights = te::Compute(
       loss.targets.shape(),
       [&](const Extents& i) -> te::Value {
@@ -65,11 +69,17 @@ absl::StatusOr<StructInfo> InferTakeGradient(const OpCall& call) {
   if (!indices->dtype.is_void() && !indices->dtype.is_integral()) {
     return call.ErrorAt(2, "indices are of an integer type");
   }
-  if (!call.IsNone("axis")) {
+  if (call.IsNone("axis")) {
+    KILN_RETURN_IF_ERROR(RankedTensor(call, 1, 1).status());
+  } else {
     KILN_RETURN_IF_ERROR(call.Axis("axis", x->rank).status());
-    return call.info(1);
   }
-  KILN_RETURN_IF_ERROR(RankedTensor(call, 1, 1).status());
+  const bool is_ranked =
+      x->rank != graph::kUnknownRank && indices->rank != graph::kUnknownRank;
+  if (is_ranked) {
+    const int rank = x->rank - 1 + indices->rank;
+    KILN_RETURN_IF_ERROR(RankedTensor(call, 0, rank).status());
+  }
   return call.info(1);
 }
 

@@ -229,6 +229,7 @@ absl::Status CheckFactor(const OpCall& call, size_t arg, size_t rank,
 
 absl::StatusOr<bool> CheckNorm(const OpCall& call,
                                const std::vector<int>& axes) {
+  KILN_RETURN_IF_ERROR(CheckCount(call, call.name() == "nn.rms_norm" ? 2 : 3));
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, FloatTensor(call, 0));
   for (size_t arg = 1; arg < call.size(); ++arg) {
     KILN_RETURN_IF_ERROR(CheckFactor(call, arg, axes.size(), x->dtype));

@@ -246,6 +246,10 @@ Expr Product(const Equation& equation, const Inputs& in,
 }
 
 absl::StatusOr<Lowered> LowerEinsum(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const auto operands, call.Tensors(0));
+  if (operands.size() != in.size()) {
+    return absl::UnimplementedError("operands in a variable");
+  }
   KILN_ASSIGN_OR_RETURN(const Equation equation, EquationOf(call, in));
   std::vector<Extents> shapes;
   for (const te::Tensor& tensor : in) shapes.push_back(tensor.shape());
