@@ -119,12 +119,17 @@ absl::StatusOr<std::optional<Extents>> AxisExtentsOf(const OpCall& call,
 }
 
 absl::StatusOr<Extents> SimplifiedExtents(const OpCall& call, Extents extents) {
+  int64_t elements = 8;  // of at most as many bytes
   for (Expr& extent : extents) {
     extent = call.analyzer().Simplify(extent);
     const int64_t* value = AsInt(extent);
     if (value && *value < 0) {
       return call.Error(absl::StrCat("the result has an extent of ", *value,
                                      "; a window has to fit into the data"));
+    }
+    if (value && __builtin_mul_overflow(elements, std::max<int64_t>(*value, 1),
+                                        &elements)) {
+      return call.Error("the result has more bytes than an int64 can count");
     }
   }
   return extents;

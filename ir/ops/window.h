@@ -50,7 +50,8 @@ absl::StatusOr<std::optional<Extents>> AxisExtentsOf(const OpCall& call,
                                                      const Layout& layout,
                                                      std::string_view names);
 
-// Each in its simplest form. InvalidArgument for a negative one.
+// Each in its simplest form. InvalidArgument for a negative one, and for more
+// elements than can be counted.
 absl::StatusOr<Extents> SimplifiedExtents(const OpCall& call, Extents extents);
 
 // Whether the two differ whatever variables are.

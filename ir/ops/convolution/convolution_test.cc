@@ -297,6 +297,7 @@ TEST(ConvolutionTest, WhatMakesNoSenseIsRefused) {
       {"nn.conv2d(x, w, strides=[0, 1])", "`strides` has 0"},
       {"nn.conv2d(x, w, padding=[1, 1, 1])", "`padding` has 3 numbers"},
       {"nn.conv2d(x, w, padding=[-1, 0])", "`padding` has -1"},
+      {"nn.conv2d(x, w, padding=2147483647)", "more bytes than an int64"},
       {"nn.conv2d(x, w, groups=0)", "at least one group"},
       {"nn.conv2d(x, w, groups=2)", "not those of the data"},
       {"nn.conv2d(x, w, dilation=[9, 9])", "extent of -13"},
