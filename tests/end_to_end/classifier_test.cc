@@ -38,8 +38,8 @@ std::vector<int64_t> ShapeOf(const NDArray& array) {
 absl::StatusOr<graph::Expr> ConstantOf(const NDArray& array) {
   const std::string_view bytes(array.data_as<char>(), array.bytes());
   KILN_ASSIGN_OR_RETURN(Blob data, Blob::Copy(bytes));
-  return graph::Expr(new graph::ConstantNode(array.dtype(), ShapeOf(array),
-                                             std::move(data)));
+  return graph::Expr(
+      new graph::ConstantNode(array.dtype(), ShapeOf(array), std::move(data)));
 }
 
 graph::Expr Linear(const graph::Expr& x, const graph::Expr& w,
@@ -53,13 +53,12 @@ absl::StatusOr<Module> Classifier(const Arrays& weights) {
     KILN_ASSIGN_OR_RETURN(constants[name], ConstantOf(array));
   }
   const Var n("n");
-  const graph::Var x(
-      "x", graph::Tensor({n, Int(kPixels)}, DType::Float(32)));
+  const graph::Var x("x", graph::Tensor({n, Int(kPixels)}, DType::Float(32)));
   graph::BlockBuilder bb;
   const auto main = bb.BeginFunction("main", {x});
   auto dataflow = bb.BeginDataflow();
-  const graph::Var hidden = bb.Emit(
-      CallOp("nn.relu", {Linear(x, constants["w0"], constants["b0"])}));
+  const graph::Var hidden =
+      bb.Emit(CallOp("nn.relu", {Linear(x, constants["w0"], constants["b0"])}));
   const graph::Var out =
       bb.EmitOutput(Linear(hidden, constants["w1"], constants["b1"]));
   dataflow.End();
@@ -75,8 +74,8 @@ absl::StatusOr<vm::Value> CompileAndRun(const Module& model,
                         CompileModel(prepared, target, KeepSchedules()));
   ThreadPool pool;
   KernelHost host(&pool);
-  KILN_ASSIGN_OR_RETURN(
-      auto machine, vm::Machine::Create(std::move(executable), {}, &host));
+  KILN_ASSIGN_OR_RETURN(auto machine,
+                        vm::Machine::Create(std::move(executable), {}, &host));
   return machine->Call("main", {input});
 }
 

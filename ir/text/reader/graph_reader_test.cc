@@ -233,5 +233,18 @@ TEST(GraphReaderTest, WhatMeansNothingIsRefusedWithItsPlace) {
                 "needs struct info");
 }
 
+TEST(GraphReaderTest, AttributesAreReadAlone) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Attr pair, ParseAttribute("a", "[1, \"x\"]"));
+  ASSERT_TRUE(pair.list() && pair.list()->size() == 2);
+  EXPECT_EQ(*AsInt(*(*pair.list())[0].expr()), 1);
+  EXPECT_EQ(*(*pair.list())[1].string(), "x");
+  KILN_ASSERT_OK_AND_ASSIGN(const Attr none, ParseAttribute("a", "None"));
+  EXPECT_TRUE(none.is_none());
+  EXPECT_THAT(ParseAttribute("a", "[1,"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a:1")));
+  EXPECT_THAT(ParseAttribute("a", "x"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
+}
+
 }  // namespace
 }  // namespace kiln
