@@ -308,7 +308,8 @@ absl::Status Inferrer::NestedFunction(const graph::Binding& binding) {
   KILN_ASSIGN_OR_RETURN(graph::GraphFunction inferred, Function(f));
   const Var var = Renewed(binding.var, graph::SignatureOf(*inferred));
   Expr value = inferred;
-  if (var != first) value = graph::Substitute(value, {{}, {{first.get(), var}}});
+  if (var != first)
+    value = graph::Substitute(value, {{}, {{first.get(), var}}});
   scopes_.back().blocks.back().bindings.push_back({var, std::move(value)});
   return absl::OkStatus();
 }

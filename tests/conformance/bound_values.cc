@@ -95,8 +95,7 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
     const size_t at = is_used && next < constants.size() ? next++ : 0;
     values.emplace(param->name, constants[at]);
   }
-  KILN_ASSIGN_OR_RETURN(const Module bound,
-                        BindParams(before, f.name, values));
+  KILN_ASSIGN_OR_RETURN(const Module bound, BindParams(before, f.name, values));
   return BindSymbolicVars(bound, f.name, DimsOf(f, g));
 }
 

@@ -36,13 +36,12 @@ GraphFunction Substituted(const GraphFunction& f,
 absl::Status CheckFits(const graph::Var& param, const graph::Expr& value) {
   Analyzer analyzer;
   const graph::StructInfo info = graph::InfoOf(value);
-  const bool fits = !info || graph::Fits(info, param->info, analyzer) !=
-                                 graph::Fit::kNever;
+  const bool fits =
+      !info || graph::Fits(info, param->info, analyzer) != graph::Fit::kNever;
   if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("parameter ", param->name, " is ",
-                   PrintStructInfo(param->info), " and its value is ",
-                   PrintStructInfo(info)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "parameter ", param->name, " is ", PrintStructInfo(param->info),
+      " and its value is ", PrintStructInfo(info)));
 }
 
 }  // namespace

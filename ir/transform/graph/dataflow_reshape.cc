@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-Expr RowMajor(const std::vector<Expr>& indices, const std::vector<Expr>& shape) {
+Expr RowMajor(const std::vector<Expr>& indices,
+              const std::vector<Expr>& shape) {
   Expr flat = Int(0);
   for (size_t i = 0; i < indices.size(); ++i) {
     flat = Add(Mul(flat, Cast(DType::Index(), shape[i])),
@@ -46,8 +47,7 @@ bool IsReshape(const Function& f) {
   const bool has_two = f.params.size() == 2 && f.params[0].buffer &&
                        f.params[1].buffer && f.body.As<BlockRealizeNode>();
   const BlockRealizeNode* realize = has_two ? OnlyBlock(f) : nullptr;
-  const auto* store =
-      realize ? realize->block->body.As<StoreNode>() : nullptr;
+  const auto* store = realize ? realize->block->body.As<StoreNode>() : nullptr;
   const auto* load = store ? store->value.As<LoadNode>() : nullptr;
   if (!load || realize->block->init) return false;
   const Buffer& in = f.params[0].buffer;
@@ -81,9 +81,10 @@ absl::StatusOr<Module> RewriteDataflowReshape(const Module& module) {
           const bool fits = callee && args && args->fields.size() == 1 &&
                             info && info->extents() && IsReshape(*callee);
           if (!fits) return false;
-          emit.Emit(binding.var,
-                    graph::CallOp("reshape", {args->fields[0],
-                                              graph::ShapeOf(*info->extents())}));
+          emit.Emit(
+              binding.var,
+              graph::CallOp("reshape", {args->fields[0],
+                                        graph::ShapeOf(*info->extents())}));
           return true;
         });
     f = graph::GraphFunction(e.As<graph::FunctionNode>());

@@ -40,9 +40,8 @@ void AddFields(const Expr& arg, const StructInfo& param, graph::Emitter& emit,
   if (!info) return out.push_back(arg);
   const auto* tuple = arg.As<graph::TupleNode>();
   for (size_t i = 0; i < info->fields.size(); ++i) {
-    const Expr field =
-        tuple ? tuple->fields[i]
-              : emit.Emit(graph::Item(arg, static_cast<int>(i)));
+    const Expr field = tuple ? tuple->fields[i]
+                             : emit.Emit(graph::Item(arg, static_cast<int>(i)));
     AddFields(field, info->fields[i], emit, out);
   }
 }
@@ -60,7 +59,8 @@ absl::StatusOr<Module> ExpandTupleArguments(const Module& module) {
     fields.params.clear();
     std::vector<graph::Binding> tuples;
     for (const graph::Var& param : params) {
-      const graph::Expr value = Expanded(param->info, param->name, fields.params);
+      const graph::Expr value =
+          Expanded(param->info, param->name, fields.params);
       if (value.As<graph::TupleNode>()) {
         tuples.push_back({param, value});
       } else {

@@ -180,8 +180,7 @@ class Fuser {
 }  // namespace
 
 absl::StatusOr<Module> FuseTensorFunctions(const Module& module) {
-  KILN_ASSIGN_OR_RETURN(const Module fused,
-                        InferModule(Fuser(module).Run()));
+  KILN_ASSIGN_OR_RETURN(const Module fused, InferModule(Fuser(module).Run()));
   return CanonicalizeBindings(fused);
 }
 

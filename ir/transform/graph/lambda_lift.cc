@@ -1,5 +1,8 @@
 // Innermost functions first. What a function needs from around it becomes
-// parameters behind its own; where it calls itself, it hands them on.
+// parameters behind its own; where it calls itself, it hands them on:
+//
+//   def loop(i): return loop(R.add(i, x))
+//   def main_loop(i, x): return cls.main_loop(R.add(i, x), x)
 #include "kiln/ir/transform/graph/lambda_lift.h"
 
 #include <algorithm>
@@ -89,8 +92,7 @@ class Lifter {
     const Var var(binding.var->name, graph::Object(), binding.var->is_dataflow);
     closures_.insert(var.get());
     kept_.push_back(var);
-    is_pure_[var.get()] =
-        binding.var->info.As<graph::FunctionInfo>()->is_pure;
+    is_pure_[var.get()] = binding.var->info.As<graph::FunctionInfo>()->is_pure;
     emit.Emit(var, binding.value);
     emit.Replace(binding.var, var);
     return true;

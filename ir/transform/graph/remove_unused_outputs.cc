@@ -99,29 +99,26 @@ class Remover {
   // Results without info, and fields counted anew.
   graph::Expr Callers(const graph::GraphFunction& f) const {
     std::unordered_map<const graph::VarNode*, const Fields*> results;
-    return graph::RewriteBindings(
-        f, [&](const graph::Binding& binding, graph::Emitter& emit) {
-          const auto* call = binding.value.As<graph::CallNode>();
-          const auto* callee =
-              call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
-          const auto chosen =
-              chosen_.find(callee ? callee->name : std::string());
-          if (chosen != chosen_.end()) {
-            const graph::Var var(binding.var->name, {},
-                                 binding.var->is_dataflow);
-            emit.Emit(var, binding.value);
-            emit.Replace(binding.var, var);
-            results[var.get()] = &chosen->second;
-            return true;
-          }
-          const auto* item = binding.value.As<graph::TupleItemNode>();
-          const auto* tuple =
-              item ? item->tuple.As<graph::VarNode>() : nullptr;
-          const auto found = results.find(tuple);
-          if (found == results.end()) return false;
-          EmitField(binding, *item, *found->second, emit);
-          return true;
-        });
+    return graph::RewriteBindings(f, [&](const graph::Binding& binding,
+                                         graph::Emitter& emit) {
+      const auto* call = binding.value.As<graph::CallNode>();
+      const auto* callee =
+          call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
+      const auto chosen = chosen_.find(callee ? callee->name : std::string());
+      if (chosen != chosen_.end()) {
+        const graph::Var var(binding.var->name, {}, binding.var->is_dataflow);
+        emit.Emit(var, binding.value);
+        emit.Replace(binding.var, var);
+        results[var.get()] = &chosen->second;
+        return true;
+      }
+      const auto* item = binding.value.As<graph::TupleItemNode>();
+      const auto* tuple = item ? item->tuple.As<graph::VarNode>() : nullptr;
+      const auto found = results.find(tuple);
+      if (found == results.end()) return false;
+      EmitField(binding, *item, *found->second, emit);
+      return true;
+    });
   }
 
   static void EmitField(const graph::Binding& binding,

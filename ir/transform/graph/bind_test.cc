@@ -1,0 +1,49 @@
+#include "kiln/ir/transform/graph/bind.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/graph/constant.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/transform/graph/pass_testing.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kText[] = R"(
+@R.function
+def main(x: R.Tensor(("n",), "float32"), w: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    y: R.Tensor((n,), "float32") = R.add(x, w)
+    return y
+)";
+
+TEST(BindTest, AConstantTellsDimensions) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const graph::Expr w,
+      graph::MakeConstant(DType::Float(32), {2}, {Float(1), Float(2)}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module bound,
+                            BindParams(ReadModule(kText), "main", {{"w", w}}));
+  EXPECT_EQ(bound.graph_functions[0]->params.size(), 1u);
+  EXPECT_THAT(PrintModule(bound), HasSubstr("x: R.Tensor((2,)"));
+}
+
+TEST(BindTest, DimensionsAreBoundByName) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module bound,
+      BindSymbolicVars(ReadModule(kText), "main", {{"n", 7}}));
+  EXPECT_THAT(PrintModule(bound), HasSubstr("y: R.Tensor((7,)"));
+}
+
+TEST(BindTest, NamesThatAreNoneAreRefused) {
+  EXPECT_THAT(BindSymbolicVars(ReadModule(kText), "main", {{"k", 7}}),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("no dimension called k")));
+  EXPECT_THAT(BindParams(ReadModule(kText), "other", {}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("other")));
+}
+
+}  // namespace
+}  // namespace kiln

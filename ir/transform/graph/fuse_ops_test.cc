@@ -1,0 +1,55 @@
+#include "kiln/ir/transform/graph/fuse_ops.h"
+
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/transform/graph/pass_testing.h"
+#include "kiln/ir/transform/graph/passes.h"
+
+namespace kiln {
+namespace {
+
+TEST(FuseOpsTest, OnlyWhatIsUsedOnceFollowsAReduction) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module fused,
+      RunGraphPasses(ReadModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), w: R.Tensor((16, 4), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.exp(a)
+            gv = R.nn.relu(b)
+            R.output(b, gv)
+        return (b, gv)
+)"),
+                     {"legalize", "annotate_patterns", "fuse_ops"}));
+  ASSERT_EQ(fused.graph_functions.size(), 2u);
+  EXPECT_EQ(fused.graph_functions[1]->name, "fused_matmul_exp");
+  EXPECT_TRUE(fused.graph_functions[1]->is_private);
+}
+
+TEST(FuseOpsTest, GroupsHaveAtMostSoManyCalls) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module legal,
+      RunGraphPasses(ReadModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.log(a)
+            gv = R.exp(b)
+            R.output(gv)
+        return gv
+)"),
+                     {"legalize", "annotate_patterns", "infer"}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module one, FuseOps(legal, 1));
+  EXPECT_EQ(one.graph_functions.size(), 1u);
+  KILN_ASSERT_OK_AND_ASSIGN(const Module all, FuseOps(legal));
+  EXPECT_EQ(all.graph_functions.size(), 2u);
+}
+
+}  // namespace
+}  // namespace kiln
