@@ -8,6 +8,7 @@
 #include "kiln/ir/ops/call_te.h"
 #include "kiln/ir/ops/op.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 
@@ -17,6 +18,13 @@ int64_t IntAttr(const AttrMap& attrs, const std::string& name,
   const Expr* e = found == attrs.end() ? nullptr : found->second.expr();
   const int64_t* value = e ? AsInt(*e) : nullptr;
   return value ? *value : missing;
+}
+
+bool SameAttrs(const AttrMap& a, const AttrMap& b) {
+  const auto text = [](const AttrMap& attrs) {
+    return PrintGraphExpr(graph::CallOp("op", {}, attrs));
+  };
+  return text(a) == text(b);
 }
 
 bool IsPrimitive(const graph::FunctionNode& f) {

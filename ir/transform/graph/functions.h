@@ -16,6 +16,9 @@ namespace kiln {
 // An attribute that is an integer or a bool; `missing` where there is none.
 int64_t IntAttr(const AttrMap& attrs, const std::string& name, int64_t missing);
 
+// Whether both hold the same constants.
+bool SameAttrs(const AttrMap& a, const AttrMap& b);
+
 // Whether `f` is one kernel to be: what it calls is fused.
 bool IsPrimitive(const graph::FunctionNode& f);
 

@@ -11,6 +11,7 @@
 #include "kiln/ir/ops/legalize.h"
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
+#include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 #include "kiln/ir/transform/graph/common_subexpressions.h"
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
@@ -18,6 +19,7 @@
 #include "kiln/ir/transform/graph/fuse_tir.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/normalize.h"
+#include "kiln/ir/transform/graph/rearrange_matmul.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
 
@@ -66,6 +68,14 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
      Inferred<Sort<SortOrder::kDepthFirst>>},
     {"topological_sort_breadth_first", "topological_sort_breadth_first",
      Inferred<Sort<SortOrder::kBreadthFirst>>},
+    {"combine_parallel_matmul", "combine_parallel_matmul",
+     Inferred<CombineParallelMatmul>},
+    {"expand_matmul_of_sum", "expand_matmul_of_sum",
+     Inferred<ExpandMatmulOfSum>},
+    {"reorder_take_after_matmul", "reorder_take_after_matmul",
+     Inferred<ReorderTakeAfterMatmul>},
+    {"reorder_permute_dims_after_concat", "reorder_permute_dims_after_concat",
+     Inferred<ReorderPermuteDimsAfterConcat>},
     {"legalize", "legalize", Inferred<LegalizeOps>},
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},

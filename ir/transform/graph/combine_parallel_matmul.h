@@ -1,0 +1,23 @@
+// Products of one tensor with several weights become one product.
+//
+//   a = R.matmul(x, w1)      w = R.concat((w1, w2), axis=1)
+//   b = R.matmul(x, w2)      y = R.matmul(x, w)
+//                            t = R.split(y, [n1], axis=1)
+//                            a = t[0]; b = t[1]
+#ifndef KILN_IR_TRANSFORM_GRAPH_COMBINE_PARALLEL_MATMUL_H_
+#define KILN_IR_TRANSFORM_GRAPH_COMBINE_PARALLEL_MATMUL_H_
+
+#include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// Takes a module with struct info; looks at dataflow blocks. Weights have to be
+// known where the first product stands, and agree in all extents but the last,
+// of which one may be unknown. Sums with a bias and activations that all
+// products share are combined, too.
+absl::StatusOr<Module> CombineParallelMatmul(const Module& module);
+
+}  // namespace kiln
+
+#endif  // KILN_IR_TRANSFORM_GRAPH_COMBINE_PARALLEL_MATMUL_H_
