@@ -88,8 +88,8 @@ namespace {
 using Test = std::function<bool(const graph::Expr&, Matcher&)>;
 
 Pattern Make(Test test) {
-  return Pattern(std::make_shared<const Pattern::Node>(
-      Pattern::Node{std::move(test)}));
+  return Pattern(
+      std::make_shared<const Pattern::Node>(Pattern::Node{std::move(test)}));
 }
 
 bool MatchAll(const std::vector<Pattern>& patterns,

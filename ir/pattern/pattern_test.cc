@@ -32,9 +32,11 @@ TEST(PatternTest, AVariableMatchesAsWhatItIsBoundTo) {
                IsOp("add", {IsNot(exp), x}).Match(result, bound).has_value());
   EXPECT_TRUE((IsConstant() | IsVar()).Match(result, bound).has_value());
   EXPECT_FALSE((IsConstant() & IsVar()).Match(result, bound).has_value());
-  EXPECT_TRUE(
-      x.HasShape({4}).HasDType(DType::Float(32)).HasRank(1).Match(
-          f.params[0], bound).has_value());
+  EXPECT_TRUE(x.HasShape({4})
+                  .HasDType(DType::Float(32))
+                  .HasRank(1)
+                  .Match(f.params[0], bound)
+                  .has_value());
   EXPECT_FALSE(IsVar().HasShape({5}).Match(f.params[0], bound).has_value());
 }
 
@@ -44,8 +46,8 @@ TEST(PatternTest, ARuleReplacesWhatMatches) {
   const graph::Expr out = RewriteCall(
       m.graph_functions[0], IsOp("add", {IsOp("exp", {x}), Wildcard()}),
       [&](const graph::Expr&, const Match& match, graph::Emitter& emit) {
-        return graph::CallOp(
-            "exp", {emit.Emit(graph::CallOp("log", {match.at(x)}))});
+        return graph::CallOp("exp",
+                             {emit.Emit(graph::CallOp("log", {match.at(x)}))});
       });
   const std::string text = PrintGraphFunction(*out.As<graph::FunctionNode>());
   EXPECT_NE(text.find("R.log(x)"), std::string::npos) << text;

@@ -10,9 +10,8 @@ namespace kiln {
 
 // What stands for a value that matched; null to keep it. What it needs besides
 // is emitted ahead of it.
-using CallRule = FunctionRef<graph::Expr(const graph::Expr& value,
-                                         const Match& match,
-                                         graph::Emitter& emit)>;
+using CallRule = FunctionRef<graph::Expr(
+    const graph::Expr& value, const Match& match, graph::Emitter& emit)>;
 
 // Every bound value of `e` that matches, in order of evaluation; earlier ones
 // are seen as they have become. What the old value alone needed stays, unused.

@@ -36,9 +36,7 @@ struct Branch {
   graph::Expr weight, bias;
   std::string op;  // of the activation
 
-  size_t end() const {
-    return activation ? *activation : sum ? *sum : product;
-  }
+  size_t end() const { return activation ? *activation : sum ? *sum : product; }
 };
 
 // Of a variable.
@@ -70,10 +68,9 @@ class BlockCombiner {
       const auto plan = plans_.find(i);
       if (plan != plans_.end()) Emit(plan->second, out.bindings);
       const auto value = replaced_.find(i);
-      out.bindings.push_back(
-          value == replaced_.end()
-              ? bindings_[i]
-              : Binding{bindings_[i].var, value->second});
+      out.bindings.push_back(value == replaced_.end()
+                                 ? bindings_[i]
+                                 : Binding{bindings_[i].var, value->second});
     }
     return out;
   }
@@ -156,10 +153,9 @@ class BlockCombiner {
       const std::vector<Branch>& branches) {
     std::vector<std::vector<Branch>> groups;
     for (const Branch& branch : branches) {
-      const auto found =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-            return Agree(group[0], branch);
-          });
+      const auto found = std::find_if(
+          groups.begin(), groups.end(),
+          [&](const auto& group) { return Agree(group[0], branch); });
       if (found == groups.end()) {
         groups.push_back({branch});
       } else {
@@ -178,9 +174,8 @@ class BlockCombiner {
         std::none_of(group.begin(), group.end(),
                      [](const Branch& b) { return b.sum.has_value(); });
     const bool shares_op = std::all_of(
-        group.begin(), group.end(), [&](const Branch& b) {
-          return b.activation && b.op == group[0].op;
-        });
+        group.begin(), group.end(),
+        [&](const Branch& b) { return b.activation && b.op == group[0].op; });
     for (Branch& branch : group) {
       if (!shares_op || (!has_sums && !has_none)) branch.activation.reset();
       if (!has_sums) branch.sum.reset();
@@ -238,10 +233,9 @@ class BlockCombiner {
     const auto rank = static_cast<int64_t>(ExtentsOf(first.weight)->size());
     const auto* info =
         bindings_[first.product].var->info.As<graph::TensorInfo>();
-    const graph::Expr weight =
-        Bind(CallOp("concat", {graph::TupleOf(weights)},
-                    {{"axis", Int(rank - 1)}}),
-             out);
+    const graph::Expr weight = Bind(
+        CallOp("concat", {graph::TupleOf(weights)}, {{"axis", Int(rank - 1)}}),
+        out);
     graph::Expr value = Bind(CallOp("matmul", {combined.left, weight},
                                     {{"out_dtype", info->dtype.ToString()}}),
                              out);
@@ -255,10 +249,10 @@ class BlockCombiner {
           bindings_[*first.activation].value.As<graph::CallNode>();
       value = Bind(CallOp(first.op, {value}, call->attrs), out);
     }
-    out.push_back({combined.result,
-                   CallOp("split", {value},
-                          {{"indices_or_sections", std::move(cuts)},
-                           {"axis", Int(info->rank - 1)}})});
+    out.push_back(
+        {combined.result, CallOp("split", {value},
+                                 {{"indices_or_sections", std::move(cuts)},
+                                  {"axis", Int(info->rank - 1)}})});
   }
 
   const std::vector<Binding>& bindings_;

@@ -1,3 +1,9 @@
+// Each is a pattern and what stands for it; new values get bindings of their
+// own ahead of the one that matched, and what only the old value needed goes:
+//
+//   w = R.add(A, B)          p = R.matmul(x, A)
+//   y = R.matmul(x, w)       q = R.matmul(x, B)
+//                            y = R.add(p, q)
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
 
 #include <utility>
@@ -60,19 +66,17 @@ absl::StatusOr<Module> ExpandMatmulOfSum(const Module& module) {
       graph::Expr right = weight;
       if (match.Has(transposed)) {
         // The axes stand at the call that the variable is bound to.
-        right = emit.Emit(CallOp("permute_dims", {weight},
-                                 {{"axes", Attr()}}));
+        right = emit.Emit(CallOp("permute_dims", {weight}, {{"axes", Attr()}}));
       }
-      return emit.Emit(
-          CallOp("matmul", {match.at(x), right}, AttrsOf(value)));
+      return emit.Emit(CallOp("matmul", {match.at(x), right}, AttrsOf(value)));
     };
     const graph::Expr left = product(match.at(a));
     const graph::Expr right = product(match.at(b));
     return CallOp("add", {left, right});
   };
   return Rewritten(
-      module,
-      IsOp("matmul", {x, sum | transposed.HasAttr("axes", Attr())}), rule);
+      module, IsOp("matmul", {x, sum | transposed.HasAttr("axes", Attr())}),
+      rule);
 }
 
 absl::StatusOr<Module> ReorderTakeAfterMatmul(const Module& module) {
@@ -88,8 +92,8 @@ absl::StatusOr<Module> ReorderTakeAfterMatmul(const Module& module) {
     return CallOp("take", {product, match.at(indices)},
                   {{"axis", Int(left->rank - 1)}, {"mode", Attr("fast")}});
   };
-  const Pattern wanted = taken.HasAttr("axis", Int(1))
-                             .HasAttr("mode", Attr(std::string("fast")));
+  const Pattern wanted =
+      taken.HasAttr("axis", Int(1)).HasAttr("mode", Attr(std::string("fast")));
   return Rewritten(module, IsOp("matmul", {x, wanted}), rule);
 }
 
@@ -99,17 +103,15 @@ namespace {
 const graph::CallNode* CallOf(const graph::Expr& e, const BoundValues& bound,
                               std::string_view op) {
   const auto found = bound.find(e.As<graph::VarNode>());
-  const auto* call = found == bound.end()
-                         ? nullptr
-                         : found->second.As<graph::CallNode>();
+  const auto* call =
+      found == bound.end() ? nullptr : found->second.As<graph::CallNode>();
   return call && call->IsOp(op) ? call : nullptr;
 }
 
 // The axis before all of `rank` are permuted: from back to front by default.
 int64_t AxisBefore(const AttrMap& attrs, int64_t axis, int rank) {
   const auto found = attrs.find("axes");
-  const AttrList* list =
-      found == attrs.end() ? nullptr : found->second.list();
+  const AttrList* list = found == attrs.end() ? nullptr : found->second.list();
   if (!list || static_cast<size_t>(axis) >= list->size()) {
     return rank - 1 - axis;
   }
@@ -135,7 +137,8 @@ absl::StatusOr<Module> ReorderPermuteDimsAfterConcat(const Module& module) {
     std::vector<graph::Expr> inputs;
     for (const graph::Expr& part : parts->fields) {
       const auto* call = CallOf(part, bound, "permute_dims");
-      if (!first || !call || !SameAttrs(call->attrs, first->attrs)) return graph::Expr();
+      if (!first || !call || !SameAttrs(call->attrs, first->attrs))
+        return graph::Expr();
       inputs.push_back(call->args[0]);
     }
     const auto* input = TensorOf(inputs[0]);
