@@ -51,7 +51,9 @@
 #include "kiln/tools/tuning/view.h"
 
 ABSL_FLAG(std::string, module, "", "module to tune: a path, or - for stdin");
-ABSL_FLAG(std::string, func, "", "which function; not needed for a single one");
+ABSL_FLAG(std::string, func, "",
+          "which function; not needed for a single one. Of a graph function, "
+          "the tensor functions that it calls");
 ABSL_FLAG(std::string, workload, "",
           "named workload to tune, such as gmm:1024,1024,1024; may stand "
           "several times");
@@ -263,25 +265,29 @@ absl::Status PrintOutcome(const Module& module, const TuneOutcome& outcome) {
   return absl::OkStatus();
 }
 
-// Of several tasks: where things are. The module with all that was tuned is
-// written where the tasks are its functions.
-absl::Status FinishMany(const Module& module, const TuneAllRequest& request,
-                        const std::vector<TuneOutcome>& outcomes, bool print) {
+bool IsModel(const Module& module) { return !module.graph_functions.empty(); }
+
+// The module with all that was tuned, where the tasks are its functions.
+absl::Status SaveAssembled(const Module& module, const TuneAllRequest& request,
+                           const std::vector<TuneOutcome>& outcomes) {
+  const bool is_one = outcomes.size() == 1 && !IsModel(module);
+  if (is_one || module.functions.empty()) return absl::OkStatus();
+  const Module best = Assemble(module, request.jobs, outcomes);
+  KILN_RETURN_IF_ERROR(
+      WriteFileAtomically(request.work_dir + "/best.py", PrintModule(best)));
+  return WriteFileAtomically(request.work_dir + "/best.pb",
+                             SerializeModule(best));
+}
+
+// Of several tasks: where things are.
+void PrintPlaces(const Module& module, const std::string& work_dir,
+                 const std::string& database) {
   if (!module.functions.empty()) {
-    const Module best = Assemble(module, request.jobs, outcomes);
-    KILN_RETURN_IF_ERROR(
-        WriteFileAtomically(request.work_dir + "/best.py", PrintModule(best)));
-    KILN_RETURN_IF_ERROR(WriteFileAtomically(request.work_dir + "/best.pb",
-                                             SerializeModule(best)));
-  }
-  if (!print) return absl::OkStatus();
-  if (!module.functions.empty()) {
-    std::printf("best module  %s/best.py, best.pb\n", request.work_dir.c_str());
+    std::printf("best module  %s/best.py, best.pb\n", work_dir.c_str());
   }
   std::printf("each task    %s/TASK/best.py, trace.py, kernel.o, tune.log\n",
-              request.work_dir.c_str());
-  std::printf("all trials   %s\n", outcomes[0].database.c_str());
-  return absl::OkStatus();
+              work_dir.c_str());
+  std::printf("all trials   %s\n", database.c_str());
 }
 
 // Replays every run of the log, on one thread and on all.
@@ -331,11 +337,16 @@ std::unique_ptr<TuneView> MakeView() {
 
 absl::StatusOr<int> Report(const Module& module, const TuneAllRequest& request,
                            const std::vector<TuneOutcome>& outcomes) {
+  KILN_RETURN_IF_ERROR(SaveAssembled(module, request, outcomes));
   const bool json = absl::GetFlag(FLAGS_json);
-  if (outcomes.size() > 1) {
-    KILN_RETURN_IF_ERROR(FinishMany(module, request, outcomes, !json));
+  if (!json && outcomes.size() > 1) {
+    PrintPlaces(module, request.work_dir, outcomes[0].database);
   } else if (!json) {
     KILN_RETURN_IF_ERROR(PrintOutcome(request.jobs[0].module, outcomes[0]));
+  }
+  if (!json && IsModel(module)) {
+    std::printf("executable   compile MODULE -o FILE --work-dir %s\n",
+                request.work_dir.c_str());
   }
   for (const TuneOutcome& outcome : outcomes) {
     if (!outcome.best_trace.empty() || outcome.state.interrupted) {

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record_file.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/task/task_work.h"
+#include "kiln/tools/tuning/record_target.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
 
@@ -25,9 +25,7 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   const Function& function = *job.module.Find(job.function);
   BestProgram best;
   KILN_ASSIGN_OR_RETURN(
-      best, FindBest(database, function,
-                     absl::StrCat(request.target.Fingerprint(),
-                                  " threads=", request.target.num_cores)));
+      best, FindBest(database, function, RecordTarget(request.target)));
   TuneOutcome outcome;
   outcome.state.id = id;
   outcome.state.task = job.name;

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/tools/tuning/call_counts.h"
 
 namespace kiln {
 namespace {
@@ -25,21 +25,6 @@ constexpr const char* kGemms[] = {
     "128,4096,1024",  "256,768,768",    "256,3072,768",  "256,768,3072",
     "256,768,2304",   "256,1024,1024",  "256,1024,4096", "256,4096,1024",
     "1024,1024,512",  "1024,2560,1024", "1024,352,512",  "1024,512,256"};
-
-// How often the graph functions call the function, as R.call_tir does.
-int CountCalls(const Module& module, const std::string& name) {
-  int calls = 0;
-  for (const graph::GraphFunction& function : module.graph_functions) {
-    graph::Visit(function->body, [&](const graph::Expr& e) {
-      const auto* global = e.As<graph::GlobalVarNode>();
-      const auto* packed = e.As<graph::ExternNode>();
-      calls +=
-          (global && global->name == name) || (packed && packed->name == name);
-      return true;
-    });
-  }
-  return calls;
-}
 
 const Function& FunctionOf(const TuneJob& job) {
   return *job.module.Find(job.function);
@@ -58,15 +43,22 @@ std::vector<std::string> AnsorSuite() {
 
 }  // namespace
 
-std::vector<TuneJob> JobsOf(const Module& module) {
+TuneJob JobOf(const Function& function) {
+  TuneJob job{function.name, Module(), function.name};
+  job.module.functions.push_back(function);
+  job.use_rules = true;
+  return job;
+}
+
+std::vector<TuneJob> JobsOf(const Module& module, const std::string& entry) {
+  const bool is_model = !module.graph_functions.empty();
+  const std::map<std::string, double> calls = CallCounts(module, entry);
   std::vector<TuneJob> jobs;
   for (const Function& f : module.functions) {
-    const int calls = CountCalls(module, f.name);
-    TuneJob job{f.name, Module(), f.name};
-    job.module.functions.push_back(f);
-    job.use_rules = true;
-    job.weight = calls > 0 ? calls : 1;
-    jobs.push_back(std::move(job));
+    const auto count = calls.find(f.name);
+    if (is_model && count == calls.end()) continue;
+    jobs.push_back(JobOf(f));
+    if (is_model) jobs.back().weight = count->second;
   }
   return jobs;
 }

@@ -25,10 +25,15 @@ struct TuneJob {
   std::vector<std::string> same = {};
 };
 
-// A job for each tensor function of the module, with the function alone in its
-// module. The weight is the number of calls in the module's graph functions,
-// and 1 where there is none.
-std::vector<TuneJob> JobsOf(const Module& module);
+// The job of one tensor function, which stands alone in its module, under the
+// rules' schedules.
+TuneJob JobOf(const Function& function);
+
+// A job for each tensor function of the module. Where there are graph
+// functions, for each that they call, `entry` alone where it is given; the
+// weight is the number of calls (call_counts.h).
+std::vector<TuneJob> JobsOf(const Module& module,
+                            const std::string& entry = "");
 
 // The job of a named workload, "gmm:512,512,512" or "gmm", with the space that
 // is built in for it.

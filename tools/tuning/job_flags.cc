@@ -9,6 +9,7 @@
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/automatic.h"
+#include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
 
 namespace kiln {
@@ -38,27 +39,45 @@ absl::StatusOr<std::vector<TuneJob>> WorkloadJobs(const JobFlags& flags) {
   return jobs;
 }
 
+// The jobs of a model: all, those of one graph function, or one function.
+absl::StatusOr<std::vector<TuneJob>> ModelJobs(const std::string& func,
+                                               Module* module) {
+  KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module));
+  const bool is_graph = func.empty() || module->FindGraph(func);
+  std::vector<TuneJob> jobs = JobsOf(*module, is_graph ? func : "");
+  if (is_graph) {
+    if (!jobs.empty()) return jobs;
+    return absl::InvalidArgumentError(absl::StrCat(
+        func.empty() ? "no graph function" : func,
+        " calls no tensor function, also where its ops are legalized; "
+        "opt --module FILE --passes legalize prints what it calls"));
+  }
+  for (TuneJob& job : jobs) {
+    if (job.function == func) return std::vector<TuneJob>{std::move(job)};
+  }
+  KILN_ASSIGN_OR_RETURN(const Function* chosen, ChooseFunction(*module, func));
+  return std::vector<TuneJob>{JobOf(*chosen)};
+}
+
 // What one module holds, or one function of it.
 absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
                                                 Module* module) {
   const std::string workload =
       flags.workloads.empty() ? "" : flags.workloads[0];
-  KILN_ASSIGN_OR_RETURN(
-      *module, LoadProgram({flags.module, workload, flags.einsum, flags.shape,
-                            flags.func}));
+  KILN_ASSIGN_OR_RETURN(*module, LoadProgram({flags.module, workload,
+                                              flags.einsum, flags.shape}));
   if (!workload.empty()) {
     KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
     return std::vector<TuneJob>{std::move(job)};
   }
-  if (module->functions.empty()) {
-    return ChooseFunction(*module, flags.func).status();
+  if (!module->graph_functions.empty()) return ModelJobs(flags.func, module);
+  std::vector<TuneJob> jobs = JobsOf(*module);
+  if (jobs.empty() || !flags.func.empty()) {
+    KILN_ASSIGN_OR_RETURN(const Function* chosen,
+                          ChooseFunction(*module, flags.func));
+    jobs = {JobOf(*chosen)};
   }
-  std::vector<TuneJob> jobs;
-  for (TuneJob& job : JobsOf(*module)) {
-    if (!flags.func.empty() && job.function != flags.func) continue;
-    if (!flags.einsum.empty()) job.name = "einsum";
-    jobs.push_back(std::move(job));
-  }
+  if (!flags.einsum.empty()) jobs[0].name = "einsum";
   return jobs;
 }
 

@@ -3,14 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/file.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/automatic.h"
 
 namespace kiln {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 void Refused(const JobFlags& flags, const char* why) {
   Module module;
@@ -38,6 +45,68 @@ TEST(JobFlagsTest, AnEinsumIsOneJobOfItsModule) {
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].name, "einsum");
   EXPECT_EQ(module.functions.size(), 1u);
+}
+
+std::vector<std::string> NamesAndWeights(const JobFlags& flags) {
+  Module module;
+  const absl::StatusOr<std::vector<TuneJob>> jobs = LoadJobs(flags, &module);
+  KILN_EXPECT_OK(jobs);
+  std::vector<std::string> texts;
+  if (!jobs.ok()) return texts;
+  for (const TuneJob& job : *jobs) {
+    EXPECT_EQ(job.module.functions.size(), 1u);
+    EXPECT_NE(module.Find(job.function), nullptr);
+    texts.push_back(absl::StrCat(job.name, " ", job.weight));
+  }
+  return texts;
+}
+
+TEST(JobFlagsTest, AModelIsLegalizedAndTheFunctionsThatItCallsAreItsTasks) {
+  const std::string path = ::testing::TempDir() + "/job_flags_model.py";
+  KILN_ASSERT_OK(WriteFileAtomically(path, R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def unused(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((1, 8), "float32"), w: R.Tensor((8, 8), "float32")):
+        a = R.nn.relu(R.matmul(x, w))
+        b = R.nn.relu(R.matmul(a, w))
+        return b
+
+    @R.function
+    def last(x: R.Tensor((1, 8), "float32")):
+        a = R.nn.relu(x)
+        return a
+)"));
+  EXPECT_THAT(NamesAndWeights({.module = path}),
+              UnorderedElementsAre("matmul 2", "relu 3"));
+  EXPECT_THAT(NamesAndWeights({.module = path, .func = "last"}),
+              ElementsAre("relu 1"));
+  EXPECT_THAT(NamesAndWeights({.module = path, .func = "matmul"}),
+              ElementsAre("matmul 2"));
+  EXPECT_THAT(NamesAndWeights({.module = path, .func = "unused"}),
+              ElementsAre("unused 1"));
+  Module module;
+  EXPECT_THAT(LoadJobs({.module = path, .func = "nosuch"}, &module),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("matmul")));
+}
+
+TEST(JobFlagsTest, AModelWithoutTasksSaysSo) {
+  const std::string path = ::testing::TempDir() + "/job_flags_empty.py";
+  KILN_ASSERT_OK(WriteFileAtomically(path, R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 8), "float32")):
+        return x
+)"));
+  Refused({.module = path}, "calls no tensor function");
 }
 
 TEST(JobFlagsTest, NothingIsChosenForAnyJobWhereTheFlagSaysSo) {

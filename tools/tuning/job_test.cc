@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -57,22 +58,24 @@ TEST(JobTest, EveryFunctionIsAJobAndEqualOnesAreMerged) {
 }
 
 TEST(JobTest, CallsOfGraphFunctionsAreTheWeight) {
-  KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("m.py", kModule));
-  std::vector<graph::Binding> calls;
-  for (const char* callee : {"relax", "relu", "twice", "relu", "relu1"}) {
-    calls.push_back(
-        {graph::Var("v"), graph::CallOp("call_tir", {graph::Global(callee),
-                                                     graph::TupleOf({})})});
-  }
-  graph::FunctionFields fields;
-  fields.name = "main";
-  fields.body = graph::Seq({{false, calls}}, graph::TupleOf({}));
-  module.graph_functions.emplace_back(std::move(fields));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                            ParseModule("m.py", absl::StrCat(kModule, R"(
+    @R.function
+    def main(x: R.Tensor((64,), "float32")):
+        cls = Module
+        a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((64,), dtype="float32"))
+        b = R.call_tir(cls.relu1, (a,), out_sinfo=R.Tensor((64,), dtype="float32"))
+        c = R.call_tir(cls.relu, (b,), out_sinfo=R.Tensor((64,), dtype="float32"))
+        return c
+)")));
   const std::vector<TuneJob> jobs = JobsOf(module);
+  ASSERT_EQ(jobs.size(), 2u);  // `twice` is not called
+  EXPECT_EQ(jobs[0].function, "relu");
   EXPECT_EQ(jobs[0].weight, 2);
+  EXPECT_EQ(jobs[1].function, "relu1");
   EXPECT_EQ(jobs[1].weight, 1);
-  EXPECT_EQ(jobs[2].weight, 1);
   EXPECT_EQ(Merge(jobs)[0].weight, 3);
+  EXPECT_THAT(Merge(jobs)[0].same, ElementsAre("relu1"));
 }
 
 TEST(JobTest, TheSameWorkloadTwiceHasTwiceTheWeight) {

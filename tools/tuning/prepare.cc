@@ -14,6 +14,7 @@
 #include "kiln/search/space/script_space.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/support/default_schedule.h"
+#include "kiln/tools/tuning/record_target.h"
 
 namespace kiln {
 namespace {
@@ -72,8 +73,7 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   task.name = job.name;
   task.workload = WorkloadOf(job.module, job.function);
   task.num_threads = target.num_cores;
-  task.target =
-      absl::StrCat(target.Fingerprint(), " threads=", target.num_cores);
+  task.target = RecordTarget(target);
   static_cast<TaskWork&>(task) = TaskWorkOf(job.module.functions[function]);
   task.weight = job.weight;
   task.space = prepared->space.get();

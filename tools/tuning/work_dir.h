@@ -19,7 +19,11 @@ class WorkDir {
   static absl::StatusOr<WorkDir> Open(const std::string& path,
                                       std::string_view task);
 
-  std::string database() const { return path_ + "/database.sqlite"; }
+  // The database of all tasks in the folder `path`.
+  static std::string DatabaseIn(const std::string& path) {
+    return path + "/database.sqlite";
+  }
+  std::string database() const { return DatabaseIn(path_); }
   const std::string& path() const { return path_; }
   std::string flight_log() const { return path_ + "/flight.jsonl"; }
   // Of a process that shares the folder: logs of two runs would mix.
