@@ -1,9 +1,12 @@
 // bazel run //tools:compile -- model.py -o model.kiln
 //
 // From a module with graph functions to an executable: ops become tensor
-// functions, tensor functions kernels with default schedules, graph functions
-// bytecode. `run` runs what comes out, with no compiler.
+// functions, tensor functions kernels with the best schedules that `tune` found
+// (--work-dir) or default ones, graph functions bytecode. `run` runs what comes
+// out, with no compiler.
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,19 +15,25 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/search/database/database.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
+#include "kiln/tools/tuning/put_back.h"
 #include "kiln/vm/executable/file.h"
 
 ABSL_FLAG(std::string, output, "", "The executable to write; also -o.");
 ABSL_FLAG(std::string, schedule, "default",
           "default: the schedules that Kiln takes for the best without "
           "measuring; none: functions as they are written.");
+ABSL_FLAG(std::string, work_dir, "",
+          "What tune left: functions get the schedules of their best records "
+          "there; those without a record are scheduled as --schedule says.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
 ABSL_FLAG(bool, verbose, false, "Prints the bytecode.");
 
@@ -33,7 +42,7 @@ namespace {
 
 constexpr char kUsage[] =
     "Compiles the graph functions of a module:\n"
-    "  compile model.py -o model.kiln\n"
+    "  compile model.py -o model.kiln [--work-dir DIR]\n"
     "The module is TVMScript or a serialized one. run model.kiln runs it.\n"
     "Exit status: 0; 1 for an error.";
 
@@ -45,6 +54,38 @@ absl::StatusOr<Scheduler> ChosenScheduler(const Target& target) {
   if (name == "none") return KeepSchedules();
   return absl::InvalidArgumentError(absl::StrCat(
       "--schedule ", name, " is unknown; there are default and none"));
+}
+
+std::string Names(const std::map<std::string, std::string>& functions) {
+  return absl::StrJoin(functions, ", ", [](std::string* out, const auto& f) {
+    out->append(f.first);
+  });
+}
+
+// What was found of the model's functions, and of which nothing.
+void PrintPutBack(const TunedModule& best, const std::string& work_dir) {
+  std::printf("%zu of %zu functions are tuned, with schedules from %s\n",
+              best.tuned.size(), best.tuned.size() + best.why.size(),
+              work_dir.c_str());
+  if (best.why.empty()) return;
+  std::printf("without a record, scheduled by %s: %s\n",
+              absl::GetFlag(FLAGS_schedule).c_str(), Names(best.why).c_str());
+  if (!best.tuned.empty() && !absl::GetFlag(FLAGS_verbose)) return;
+  for (const auto& [name, why] : best.why) std::printf("%s\n", why.c_str());
+}
+
+// Puts back what was tuned, where there is a work directory.
+absl::StatusOr<vm::Executable> CompileTuned(const Module& prepared,
+                                            const Target& target,
+                                            const Scheduler& schedule) {
+  const std::string work_dir = absl::GetFlag(FLAGS_work_dir);
+  if (work_dir.empty()) return CompileModel(prepared, target, schedule);
+  std::unique_ptr<Database> database;
+  KILN_ASSIGN_OR_RETURN(database, OpenTuned(CallerPath(work_dir)));
+  KILN_ASSIGN_OR_RETURN(const TunedModule best,
+                        PutBackBest(prepared, *database, target));
+  PrintPutBack(best, work_dir);
+  return CompileModel(best.module, target, KeepTuned(best.tuned, schedule));
 }
 
 absl::StatusOr<int> Compile() {
@@ -64,7 +105,7 @@ absl::StatusOr<int> Compile() {
   KILN_ASSIGN_OR_RETURN(const Module module, LoadModuleFile(modules[0]));
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
   KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
-                        CompileModel(prepared, target, schedule));
+                        CompileTuned(prepared, target, schedule));
   if (absl::GetFlag(FLAGS_verbose)) {
     std::printf("%s", vm::ToString(executable).c_str());
   }

@@ -2,7 +2,11 @@
 // schedule to it, or compares it with another. One path through the stages,
 // which ends where --stage says:
 //
-//   load → schedule (--trace, --schedule) → choose (--func) → lower → code
+//   load → graph → tensor → schedule (--trace, --schedule) → choose (--func)
+//     → lower → code
+//   load → graph → bytecode
+//
+// A module without graph functions is at `tensor` from the start.
 //
 //   opt --module m.py --trace t.py --stage lowered
 //   opt --workload gmm:8,8,8 --compare other.py      exit status 2: they differ
@@ -10,6 +14,9 @@
 // A stage of lowering needs no change here: its name is looked up in
 // LowerStages.
 #include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
@@ -31,8 +38,10 @@
 #include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
+#include "kiln/vm/executable/bytecode.h"
 
 ABSL_FLAG(std::string, module, "",
           "A file with the program: TVMScript, or a serialized module; - is "
@@ -59,7 +68,9 @@ ABSL_FLAG(bool, auto, true,
           "but those that the schedule asks for.");
 ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
 ABSL_FLAG(std::string, stage, "",
-          "What to print: parsed, scheduled, a stage of lowering (blocks, "
+          "What to print: parsed; of graph functions graph (after --passes), "
+          "tensor (the tensor functions that their ops become) or bytecode; "
+          "scheduled, a stage of lowering (blocks, "
           "distribution, guards, auto, vectors, prefetches or verify), "
           "lowered, llvm or asm. "
           "Default: scheduled with --trace or --schedule, else parsed.");
@@ -78,7 +89,7 @@ std::string Usage() {
   return absl::StrCat(
       "Prints a program at a stage of compilation:\n"
       "  opt --module m.py [--func f] [--trace t.py | --schedule default] "
-      "--stage parsed|scheduled|",
+      "--stage parsed|graph|tensor|bytecode|scheduled|",
       absl::StrJoin(LowerStages(), "|"),
       "|lowered|llvm|asm [--format text|proto]\n"
       "      [--passes ",
@@ -88,33 +99,50 @@ std::string Usage() {
       "step of the trace is refused.");
 }
 
-enum class Stage { kParsed, kScheduled, kLowered, kLlvm, kAsm };
+enum class Stage {
+  kParsed,
+  kGraph,
+  kTensor,
+  kBytecode,
+  kScheduled,
+  kLowered,
+  kLlvm,
+  kAsm
+};
+
+const std::map<std::string, Stage>& StageNames() {
+  static const auto* const kNames = new std::map<std::string, Stage>{
+      {"parsed", Stage::kParsed},       {"graph", Stage::kGraph},
+      {"tensor", Stage::kTensor},       {"bytecode", Stage::kBytecode},
+      {"scheduled", Stage::kScheduled}, {"lowered", Stage::kLowered},
+      {"llvm", Stage::kLlvm},           {"asm", Stage::kAsm}};
+  return *kNames;
+}
 
 absl::StatusOr<Stage> ParseStage() {
   const std::string name = absl::GetFlag(FLAGS_stage);
   const bool is_scheduled = !absl::GetFlag(FLAGS_trace).empty() ||
                             !absl::GetFlag(FLAGS_schedule).empty();
   if (name.empty()) return is_scheduled ? Stage::kScheduled : Stage::kParsed;
-  if (name == "parsed") return Stage::kParsed;
-  if (name == "scheduled") return Stage::kScheduled;
-  if (name == "lowered") return Stage::kLowered;
-  if (name == "llvm") return Stage::kLlvm;
-  if (name == "asm") return Stage::kAsm;
+  const auto known = StageNames().find(name);
+  if (known != StageNames().end()) return known->second;
   const std::vector<std::string> parts = LowerStages();
   if (absl::c_linear_search(parts, name)) return Stage::kLowered;
   return absl::InvalidArgumentError(absl::StrCat(
-      "--stage ", name, " is unknown; stages are parsed, scheduled, ",
+      "--stage ", name,
+      " is unknown; stages are parsed, graph, tensor, bytecode, scheduled, ",
       absl::StrJoin(parts, ", "), ", lowered, llvm and asm"));
 }
 
 absl::StatusOr<bool> WantsProto(Stage stage) {
   const std::string format = absl::GetFlag(FLAGS_format);
-  const bool is_code = stage == Stage::kLlvm || stage == Stage::kAsm;
-  if (format == "proto" && !is_code) return true;
+  const bool is_module = stage != Stage::kBytecode && stage <= Stage::kLowered;
+  if (format == "proto" && is_module) return true;
   if (format == "text") return false;
   return absl::InvalidArgumentError(
       format == "proto"
-          ? std::string("--format proto holds modules; llvm and asm are text")
+          ? std::string("--format proto holds modules; bytecode, llvm and "
+                        "asm are text")
           : absl::StrCat("--format ", format,
                          " is unknown; use text or proto"));
 }
@@ -125,20 +153,56 @@ ProgramFlags Program() {
   flags.workload = absl::GetFlag(FLAGS_workload);
   flags.einsum = absl::GetFlag(FLAGS_einsum);
   flags.shape = absl::GetFlag(FLAGS_shape);
-  flags.func = absl::GetFlag(FLAGS_func);
   flags.is_auto = absl::GetFlag(FLAGS_auto);
   return flags;
 }
 
-// The module with no function but the one of --func.
+// The module with no function but the one of --func, which passes may have
+// made.
 absl::StatusOr<Module> KeepChosen(Module module) {
   const std::string name = absl::GetFlag(FLAGS_func);
   if (name.empty()) return module;
+  if (const graph::FunctionNode* chosen = module.FindGraph(name)) {
+    module.graph_functions = {graph::GraphFunction(chosen)};
+    module.functions.clear();
+    return module;
+  }
   KILN_ASSIGN_OR_RETURN(const Function* chosen, ChooseFunction(module, name));
   Function function = *chosen;
   module.functions = {std::move(function)};
   module.graph_functions.clear();
   return module;
+}
+
+void Print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+absl::Status CheckHasGraph(const Module& module) {
+  if (!module.graph_functions.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--stage ", absl::GetFlag(FLAGS_stage),
+      " is of graph functions, and the module has none; --stage parsed prints "
+      "what it has"));
+}
+
+// What graph functions call, once their ops are tensor functions.
+absl::StatusOr<Module> TensorFunctions(const Module& module) {
+  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module));
+  prepared.graph_functions.clear();
+  return prepared;
+}
+
+absl::StatusOr<int> PrintBytecode(const Module& module, bool by_default) {
+  KILN_ASSIGN_OR_RETURN(Target target,
+                        ParseTarget(absl::GetFlag(FLAGS_target)));
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(
+      const vm::Executable executable,
+      CompileModel(prepared, target,
+                   by_default ? DefaultSchedules(target) : KeepSchedules()));
+  Print(vm::ToString(executable));
+  return kExitOk;
 }
 
 absl::StatusOr<Module> ScheduleAll(Module module) {
@@ -190,8 +254,30 @@ absl::StatusOr<int> Compare(const Module& module) {
   return kExitMismatch;
 }
 
-void Print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+// With the schedules that the flags ask for.
+absl::StatusOr<Module> Scheduled(Module module, bool by_default) {
+  if (by_default) return ScheduleAll(std::move(module));
+  const std::string trace = absl::GetFlag(FLAGS_trace);
+  if (trace.empty()) return module;
+  KILN_ASSIGN_OR_RETURN(
+      module, ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed)));
+  if (const absl::Status valid = VerifyModule(module); !valid.ok()) {
+    std::fprintf(stderr, "warning: no tool runs this program: %s\n",
+                 std::string(valid.message()).c_str());
+  }
+  return module;
+}
+
+// The module as it is at the stage, which is not one of code.
+absl::StatusOr<Module> ModuleAt(Stage stage, Module module, bool by_default) {
+  if (stage == Stage::kTensor) {
+    KILN_ASSIGN_OR_RETURN(module, TensorFunctions(module));
+  }
+  if (stage >= Stage::kScheduled) {
+    KILN_ASSIGN_OR_RETURN(module, Scheduled(std::move(module), by_default));
+  }
+  KILN_ASSIGN_OR_RETURN(module, KeepChosen(std::move(module)));
+  return stage >= Stage::kLowered ? LowerAll(std::move(module)) : module;
 }
 
 absl::StatusOr<int> Run() {
@@ -200,37 +286,26 @@ absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   KILN_ASSIGN_OR_RETURN(
       module, RunGraphPasses(std::move(module), absl::GetFlag(FLAGS_passes)));
-  const std::string trace = absl::GetFlag(FLAGS_trace);
-  KILN_ASSIGN_OR_RETURN(
-      const bool by_default,
-      WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule), trace));
-  if (by_default && stage != Stage::kParsed) {
-    KILN_ASSIGN_OR_RETURN(module, ScheduleAll(std::move(module)));
+  KILN_ASSIGN_OR_RETURN(const bool by_default,
+                        WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule),
+                                             absl::GetFlag(FLAGS_trace)));
+  if (stage > Stage::kParsed && stage < Stage::kScheduled) {
+    KILN_RETURN_IF_ERROR(CheckHasGraph(module));
   }
-  if (!trace.empty() && stage != Stage::kParsed) {
-    absl::StatusOr<Module> scheduled =
-        ApplyTraceFile(module, trace, absl::GetFlag(FLAGS_seed));
-    if (IsRefusedStep(scheduled.status())) {
-      std::fprintf(stderr, "refused: %s\n",
-                   std::string(scheduled.status().message()).c_str());
-      return kExitRefused;
-    }
-    KILN_ASSIGN_OR_RETURN(module, std::move(scheduled));
-    if (const absl::Status valid = VerifyModule(module); !valid.ok()) {
-      std::fprintf(stderr, "warning: no tool runs this program: %s\n",
-                   std::string(valid.message()).c_str());
-    }
+  if (stage == Stage::kBytecode) return PrintBytecode(module, by_default);
+  absl::StatusOr<Module> at = ModuleAt(stage, std::move(module), by_default);
+  if (IsRefusedStep(at.status())) {
+    std::fprintf(stderr, "refused: %s\n",
+                 std::string(at.status().message()).c_str());
+    return kExitRefused;
   }
-  KILN_ASSIGN_OR_RETURN(module, KeepChosen(std::move(module)));
-  if (stage >= Stage::kLowered) {
-    KILN_ASSIGN_OR_RETURN(module, LowerAll(std::move(module)));
-  }
-  if (!absl::GetFlag(FLAGS_compare).empty()) return Compare(module);
+  KILN_RETURN_IF_ERROR(at.status());
+  if (!absl::GetFlag(FLAGS_compare).empty()) return Compare(*at);
   if (stage == Stage::kLlvm || stage == Stage::kAsm) {
-    KILN_ASSIGN_OR_RETURN(std::string code, Code(module, stage));
+    KILN_ASSIGN_OR_RETURN(std::string code, Code(*at, stage));
     Print(code);
   } else {
-    Print(proto ? SerializeModule(module) : PrintModule(module));
+    Print(proto ? SerializeModule(*at) : PrintModule(*at));
   }
   return kExitOk;
 }

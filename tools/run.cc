@@ -50,6 +50,7 @@
 #include "kiln/tools/support/replay.h"
 #include "kiln/tools/support/sample_check.h"
 #include "kiln/tools/support/tolerances.h"
+#include "kiln/tools/tuning/put_back.h"
 #include "kiln/vm/executable/file.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/npy.h"
@@ -92,6 +93,9 @@ ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
 ABSL_FLAG(std::string, params, "",
           "An .npz file with arguments of a graph function, by the names of "
           "its parameters.");
+ABSL_FLAG(std::string, work_dir, "",
+          "Of a module's graph functions: what they call gets the best "
+          "schedules that tune left there.");
 ABSL_FLAG(std::string, profile, "",
           "Of a graph function: how long each call in it took, as a table, as "
           "json, or for chrome (chrome://tracing).");
@@ -502,12 +506,19 @@ absl::StatusOr<int> RunExecutable() {
 // Compiles the graph functions of the module first.
 absl::StatusOr<int> RunModule(const Module& module) {
   KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
-  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module));
   const bool by_default = absl::GetFlag(FLAGS_schedule) == "default";
-  KILN_ASSIGN_OR_RETURN(
-      vm::Executable executable,
-      CompileModel(prepared, target,
-                   by_default ? DefaultSchedules(target) : KeepSchedules()));
+  Scheduler schedule = by_default ? DefaultSchedules(target) : KeepSchedules();
+  const std::string work_dir = absl::GetFlag(FLAGS_work_dir);
+  if (!work_dir.empty()) {
+    KILN_ASSIGN_OR_RETURN(const auto database, OpenTuned(CallerPath(work_dir)));
+    KILN_ASSIGN_OR_RETURN(TunedModule best,
+                          PutBackBest(prepared, *database, target));
+    prepared = std::move(best.module);
+    schedule = KeepTuned(std::move(best.tuned), std::move(schedule));
+  }
+  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
+                        CompileModel(prepared, target, schedule));
   GraphRunRequest request = GraphRequest();
   if (absl::GetFlag(FLAGS_check)) request.check = &module;
   return RunGraph(std::move(executable), request);
@@ -526,6 +537,11 @@ absl::StatusOr<int> Run() {
   if (!executables.empty()) return RunExecutable();
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   if (IsGraphRun(module)) return RunModule(module);
+  if (!absl::GetFlag(FLAGS_work_dir).empty()) {
+    return absl::InvalidArgumentError(
+        "--work-dir is for graph functions; the best of a tensor function is "
+        "run --module WORK_DIR/TASK/best.py");
+  }
   KILN_ASSIGN_OR_RETURN(const Function* original,
                         ChooseFunction(module, absl::GetFlag(FLAGS_func)));
   KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());

@@ -37,9 +37,9 @@ constexpr char kTensorFunctions[] = R"(
 // `functions` are graph functions, which begin with "cls = Module".
 std::map<std::string, double> Counts(const std::string& functions,
                                      const std::string& entry = "") {
-  const absl::StatusOr<Module> module =
-      ParseModule("m.py", absl::StrCat("@I.ir_module\nclass Module:",
-                                       kTensorFunctions, functions));
+  const absl::StatusOr<Module> module = ParseModule(
+      "m.py",
+      absl::StrCat("@I.ir_module\nclass Module:", kTensorFunctions, functions));
   KILN_EXPECT_OK(module);
   if (!module.ok()) return {};
   return CallCounts(*module, entry);
@@ -200,11 +200,12 @@ class Module:
 TEST(CallCountsTest, LongChainsThatDoubleStopAtTheMost) {
   std::string functions;
   for (int i = 0; i < 2000; ++i) {
-    absl::StrAppend(&functions, i == 0 ? "    @R.function\n"
-                                       : "    @R.function(private=True)\n",
-                    "    def f", i,
-                    "(x: R.Tensor((4,), \"float32\")) -> R.Tensor((4,), "
-                    "\"float32\"):\n        cls = Module\n");
+    absl::StrAppend(
+        &functions,
+        i == 0 ? "    @R.function\n" : "    @R.function(private=True)\n",
+        "    def f", i,
+        "(x: R.Tensor((4,), \"float32\")) -> R.Tensor((4,), "
+        "\"float32\"):\n        cls = Module\n");
     const std::string call =
         i < 1999 ? absl::StrCat("cls.f", i + 1, "(x)")
                  : "R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((4,), "

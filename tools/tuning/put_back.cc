@@ -18,10 +18,10 @@ namespace kiln {
 namespace {
 
 absl::Status NothingTuned(const std::string& work_dir, const char* what) {
-  return absl::NotFoundError(absl::StrCat(
-      "--work-dir ", work_dir, " ", what,
-      "; tune --module model.py --minutes 5 --work-dir ", work_dir,
-      " measures schedules of the model's functions"));
+  return absl::NotFoundError(
+      absl::StrCat("--work-dir ", work_dir, " ", what,
+                   "; tune --module model.py --minutes 5 --work-dir ", work_dir,
+                   " measures schedules of the model's functions"));
 }
 
 bool Exists(const std::string& path) {
@@ -68,12 +68,12 @@ absl::StatusOr<TunedModule> PutBackBest(const Module& module,
 }
 
 Scheduler KeepTuned(std::set<std::string> tuned, Scheduler rest) {
-  return [tuned = std::move(tuned), rest = std::move(rest)](
-             const Module& module,
-             const Function& f) -> absl::StatusOr<Function> {
-    if (tuned.count(f.name)) return f;
-    return rest(module, f);
-  };
+  return
+      [tuned = std::move(tuned), rest = std::move(rest)](
+          const Module& module, const Function& f) -> absl::StatusOr<Function> {
+        if (tuned.count(f.name)) return f;
+        return rest(module, f);
+      };
 }
 
 }  // namespace kiln

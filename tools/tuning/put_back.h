@@ -22,8 +22,9 @@ absl::StatusOr<std::unique_ptr<Database>> OpenTuned(
 
 struct TunedModule {
   Module module;
-  std::set<std::string> tuned;             // functions that were put back
-  std::map<std::string, std::string> why;  // by function, of those that were not
+  std::set<std::string> tuned;  // functions that were put back
+  std::map<std::string, std::string>
+      why;  // by function, of those that were not
 };
 
 // The tensor functions that graph functions call (call_counts.h), each with the

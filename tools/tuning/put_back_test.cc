@@ -124,11 +124,10 @@ TEST(PutBackTest, RecordsOfOtherTargetsDoNotCount) {
 
 TEST(PutBackTest, TheRestIsScheduledAsTheCallerLikes) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", kModel));
-  const Scheduler schedule =
-      KeepTuned({"again"}, [](const Module&, const Function& f) {
-        return absl::StatusOr<Function>(
-            absl::InternalError("asked for " + f.name));
-      });
+  const Scheduler schedule = KeepTuned({"again"}, [](const Module&,
+                                                     const Function& f) {
+    return absl::StatusOr<Function>(absl::InternalError("asked for " + f.name));
+  });
   KILN_ASSERT_OK_AND_ASSIGN(const Function kept,
                             schedule(module, *module.Find("again")));
   EXPECT_EQ(kept.name, "again");
