@@ -123,8 +123,9 @@ TEST_F(PutBackTest, WithoutRecordsTheWayOutIsNamed) {
   for (const std::string& path : {folder_.path() + "/none", folder_.path()}) {
     const ProcessResult compiled = Compile(model, path);
     EXPECT_EQ(compiled.status, 1);
-    EXPECT_THAT(compiled.err,
-                HasSubstr("tune --module model.py --minutes 5 --work-dir " + path));
+    EXPECT_THAT(
+        compiled.err,
+        HasSubstr("tune --module model.py --minutes 5 --work-dir " + path));
   }
 }
 
