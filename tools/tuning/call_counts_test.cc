@@ -1,3 +1,6 @@
+// How often functions are called, of modules as text: each test is a module and
+// the counts that it has, such as relu 3 for a private function with one call
+// of it that is called three times.
 #include "kiln/tools/tuning/call_counts.h"
 
 #include <gmock/gmock.h>
@@ -8,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
-#include "kiln/ir/ops/passes.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/transform/graph/passes.h"
 
 namespace kiln {
 namespace {
