@@ -136,6 +136,20 @@ absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
 
 namespace {
 
+// Binds `var` to the value, the bindings of a sequence ahead of it.
+void EmitValue(const graph::Var& var, const graph::Expr& value,
+               graph::Emitter& emit) {
+  const auto* seq = value.As<graph::SeqNode>();
+  graph::Substitution own;
+  for (size_t i = 0; seq && i < seq->blocks.size(); ++i) {
+    for (const graph::Binding& binding : seq->blocks[i].bindings) {
+      own.vars[binding.var.get()] =
+          emit.Emit(graph::Substitute(binding.value, own), binding.var->name);
+    }
+  }
+  emit.Emit(var, seq ? graph::Substitute(seq->result, own) : value);
+}
+
 // One round over a function. Null where nothing is left to do; ops may have
 // become calls of other ops.
 absl::StatusOr<graph::Expr> LegalizeOnce(const graph::GraphFunction& f,
@@ -150,7 +164,7 @@ absl::StatusOr<graph::Expr> LegalizeOnce(const graph::GraphFunction& f,
             LegalizeCall(*call, binding.var->info, emit, module);
         if (!value.ok()) status = value.status();
         if (!value.ok() || !*value) return false;
-        emit.Emit(binding.var, *std::move(value));
+        EmitValue(binding.var, *value, emit);
         has_changed = true;
         return true;
       });

@@ -1,35 +1,56 @@
 #include "kiln/ir/ops/run_lowered.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/ops/infer.h"
-#include "kiln/ir/ops/legalize.h"
-#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 
 namespace kiln {
 
+namespace {
+
+// The names of the tensors in "x: R.Tensor(...), n: R.Prim(...)", as read.
+absl::StatusOr<std::vector<std::string>> TensorNames(
+    const std::string& params) {
+  KILN_ASSIGN_OR_RETURN(
+      const Module module,
+      ParseModule("test.py", absl::StrCat("@R.function\ndef main(", params,
+                                          "):\n    return R.tuple()\n")));
+  std::vector<std::string> names;
+  for (const graph::Var& param : module.graph_functions[0]->params) {
+    if (param->info.As<graph::TensorInfo>()) names.push_back(param->name);
+  }
+  return names;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Tensor>> RunLowered(
     const std::string& params, const std::string& call,
     std::vector<Tensor> args, const std::vector<OutputSpec>& outputs) {
-  const std::string text =
-      absl::StrCat("@R.function\ndef main(", params, "):\n    result = R.",
-                   call, "\n    return result\n");
-  KILN_ASSIGN_OR_RETURN(const Module read, ParseModule("test.py", text));
-  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(read));
-  KILN_ASSIGN_OR_RETURN(const Module legal, LegalizeOps(inferred));
-  if (legal.functions.size() != 1) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        TensorNames(params));
+  std::map<std::string, Tensor> tensors;
+  for (size_t i = 0; i < names.size() && i < args.size(); ++i) {
+    tensors[names[i]] = std::move(args[i]);
+  }
+  KILN_ASSIGN_OR_RETURN(std::vector<Tensor> results,
+                        RunOp(params, call, tensors));
+  if (results.size() != outputs.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        results.size(), " results where ", outputs.size(), " are expected"));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].dtype == outputs[i].dtype &&
+        results[i].shape == outputs[i].shape) {
+      continue;
+    }
     return absl::InvalidArgumentError(
-        absl::StrCat("not lowered to one function:\n", PrintModule(legal)));
+        absl::StrCat("result ", i, " is of another type or shape"));
   }
-  const size_t inputs = args.size();
-  for (const OutputSpec& output : outputs) {
-    args.emplace_back(output.dtype, output.shape);
-  }
-  KILN_RETURN_IF_ERROR(Interpret(legal.functions[0], args));
-  return std::vector<Tensor>(args.begin() + inputs, args.end());
+  return results;
 }
 
 Tensor TensorOf(DType dtype, std::vector<int64_t> shape,
@@ -47,16 +68,6 @@ Tensor Wavy(DType dtype, std::vector<int64_t> shape, int step) {
                                    : static_cast<double>(value));
   }
   return tensor;
-}
-
-std::vector<double> ValuesOf(const Tensor& tensor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    values.push_back(tensor.dtype.is_float()
-                         ? tensor.GetReal(i)
-                         : static_cast<double>(tensor.GetInt(i)));
-  }
-  return values;
 }
 
 }  // namespace kiln

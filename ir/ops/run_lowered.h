@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/ops/testing/run_op.h"
 #include "kiln/ir/type/dtype.h"
 
 namespace kiln {
@@ -20,8 +21,8 @@ struct OutputSpec {
   std::vector<int64_t> shape;
 };
 
-// The outputs of the one function that `R.` + call becomes, in the interpreter.
-// InvalidArgument where it stays, or becomes several.
+// As RunOp (testing/run_op.h), with tensors in the order of the parameters.
+// InvalidArgument where results are not of these types and shapes.
 absl::StatusOr<std::vector<Tensor>> RunLowered(
     const std::string& params, const std::string& call,
     std::vector<Tensor> args, const std::vector<OutputSpec>& outputs);
@@ -33,8 +34,6 @@ Tensor TensorOf(DType dtype, std::vector<int64_t> shape,
 // One whose elements are small, of both signs and no two neighbours alike;
 // another `step` gives another one.
 Tensor Wavy(DType dtype, std::vector<int64_t> shape, int step = 7);
-
-std::vector<double> ValuesOf(const Tensor& tensor);
 
 }  // namespace kiln
 

@@ -24,6 +24,7 @@
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/support/tolerances.h"
 #include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
 #include "kiln/vm/ndarray/compare.h"
 
@@ -91,6 +92,8 @@ absl::StatusOr<vm::Value> RunInterpreter(const Module& module,
   }
   graph::GraphInterpOptions options;
   options.tensor.max_steps = kMostSteps;
+  const graph::PackedTable packed = ToPackedTable(vm::Builtins());
+  options.packed = &packed;
   KILN_ASSIGN_OR_RETURN(
       const graph::Value result,
       graph::InterpretGraph(module, function, values, options));

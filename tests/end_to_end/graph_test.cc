@@ -23,6 +23,7 @@
 #include "kiln/tools/support/model.h"
 #include "kiln/vm/executable/file.h"
 #include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/random_fill.h"
@@ -65,7 +66,9 @@ absl::StatusOr<vm::Value> Interpreted(const Module& module,
     KILN_ASSIGN_OR_RETURN(graph::Value value, ToGraphValue(arg));
     values.push_back(std::move(value));
   }
-  const graph::PackedTable packed = ToPackedTable(functions);
+  vm::FunctionTable known = functions;
+  known.AddAll(vm::Builtins());
+  const graph::PackedTable packed = ToPackedTable(known);
   graph::GraphInterpOptions options;
   options.packed = &packed;
   KILN_ASSIGN_OR_RETURN(
@@ -250,6 +253,44 @@ class Module:
   const Outcome missing = RunBoth(kText, {Random({4})});
   EXPECT_THAT(missing.compiled.status().message(),
               HasSubstr("calls the packed function env.double"));
+}
+
+TEST(GraphTest, ExtentsThatTheDataTell) {
+  RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "int32")):
+        n = T.int64()
+        y = R.nonzero(x)
+        z = R.match_cast(y, R.Tensor((2, n), "int64"))
+        w = R.add(z, z)
+        u = R.unique(x, R.prim_value(True), R.prim_value(False), R.prim_value(True), R.prim_value(True))
+        return (w, u, R.shape([n]))
+)",
+          {[] {
+            NDArray x = *NDArray::Zeros({2, 3}, DType::Int(32));
+            x.data_as<int32_t>()[1] = 7;
+            x.data_as<int32_t>()[5] = -1;
+            return vm::Value(x);
+          }()});
+}
+
+TEST(GraphTest, LocalFunctionsSeeWhatIsAround) {
+  RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+        @R.function
+        def inner(z: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            s: R.Tensor((2,), "float32") = R.add(z, y)
+            return s
+        w = inner(x)
+        v = inner(w)
+        return (v, w)
+)",
+          {Random({2}), Random({2})});
 }
 
 TEST(GraphTest, WrongArgumentsAreNamed) {

@@ -28,6 +28,7 @@
 #include "kiln/tools/support/tolerances.h"
 #include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/npy.h"
@@ -215,7 +216,7 @@ absl::StatusOr<int> RunGraph(vm::Executable executable,
                         GraphArguments(executable, *f, inputs));
   KILN_ASSIGN_OR_RETURN(std::optional<Profile> profile,
                         Profile::Parse(request.profile));
-  const vm::FunctionTable functions;
+  const vm::FunctionTable& functions = vm::Builtins();
   vm::Value expected;
   if (request.check) {
     KILN_ASSIGN_OR_RETURN(

@@ -26,7 +26,7 @@ Scheduler DefaultSchedules(const Target& target) {
 }
 
 absl::StatusOr<Module> PrepareModel(const Module& module) {
-  return RunGraphPasses(module, {"legalize"});
+  return RunGraphPasses(module, {"lambda_lift", "legalize"});
 }
 
 absl::StatusOr<vm::Executable> CompileModel(const Module& module,

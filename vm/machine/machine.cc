@@ -15,6 +15,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/vm/executable/verify.h"
 #include "kiln/vm/library/object_loader.h"
+#include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/match.h"
 #include "kiln/vm/machine/tensor_pool.h"
 #include "kiln/vm/packed/loaded_kernel.h"
@@ -77,7 +78,9 @@ class Machine::Impl {
       : executable_(std::move(executable)),
         functions_(std::move(functions)),
         host_(host),
-        options_(std::move(options)) {}
+        options_(std::move(options)) {
+    functions_.AddAll(Builtins());
+  }
 
   const Executable& executable() const { return executable_; }
 
@@ -404,7 +407,7 @@ class Machine::Impl {
   }
 
   const Executable executable_;
-  const FunctionTable functions_;
+  FunctionTable functions_;
   const KernelHost* host_;
   const MachineOptions options_;
   std::map<Sha256Digest, std::shared_ptr<const LoadedObject>> objects_;

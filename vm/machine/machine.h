@@ -41,7 +41,8 @@ struct MachineOptions {
 class Machine {
  public:
   // Verifies the executable and loads its kernels. Refuses one that calls a
-  // packed function which `functions` lacks. `host` outlives the machine.
+  // packed function which neither `functions` nor builtins.h has. `host`
+  // outlives the machine.
   static absl::StatusOr<std::unique_ptr<Machine>> Create(
       Executable executable, FunctionTable functions, const KernelHost* host,
       MachineOptions options = {});

@@ -47,8 +47,21 @@ absl::StatusOr<graph::Expr> ExpandSame(const OpCall& call) {
   return call.Error("`input` is missing");
 }
 
+// A call of a builtin function with the text that says what it is about.
+template <const char* const& name>
+absl::StatusOr<graph::Expr> ExpandToBuiltin(const OpCall& call) {
+  std::vector<graph::Expr> args = call.node().args;
+  KILN_ASSIGN_OR_RETURN(std::string format, call.String("format"));
+  args.push_back(graph::Text(std::move(format)));
+  return graph::Expr(new graph::CallNode(graph::Extern(name), std::move(args),
+                                         {}, {graph::Tuple({})}));
+}
+
+constexpr const char* kAssert = "kiln.builtin.assert_op";
+constexpr const char* kPrint = "kiln.builtin.print";
+
 constexpr OpRow kRows[] = {
-    {"assert_op", InferAssert, nullptr, nullptr, false},
+    {"assert_op", InferAssert, nullptr, ExpandToBuiltin<kAssert>, false},
     {"call_dps_packed", InferStated},
     {"call_inplace_packed", InferStated, nullptr, nullptr, false},
     {"call_pure_packed", InferStated},
@@ -62,7 +75,7 @@ constexpr OpRow kRows[] = {
     {"invoke_pure_closure", InferStated},
     {"make_closure", InferObject},
     {"null_value", InferObject},
-    {"print", InferNothing, nullptr, nullptr, false},
+    {"print", InferNothing, nullptr, ExpandToBuiltin<kPrint>, false},
     {"vm.call_tir_dyn", InferNothing},
 };
 

@@ -66,11 +66,19 @@ absl::StatusOr<StructInfo> InferTensorToShape(const OpCall& call) {
   return graph::ShapeOfRank(static_cast<int>(*rank));
 }
 
+absl::StatusOr<graph::Expr> ExpandTensorToShape(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(StructInfo result, InferTensorToShape(call));
+  return graph::CallOp(
+      "call_pure_packed",
+      {graph::Extern("kiln.builtin.tensor_to_shape"), call.arg(0)}, {},
+      {std::move(result)});
+}
+
 constexpr OpRow kRows[] = {
     {"shape_of", InferShapeOf},
     {"shape_to_tensor", InferShapeToTensor, LowerShapeToTensor},
     {"size", InferSize, LowerSize},
-    {"tensor_to_shape", InferTensorToShape},
+    {"tensor_to_shape", InferTensorToShape, nullptr, ExpandTensorToShape},
 };
 
 }  // namespace

@@ -115,7 +115,12 @@ absl::StatusOr<Values> Runner::ValuesOf(const graph::Expr& e) {
 }
 
 absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
-  if (call.IsOp("tensor_to_shape")) return ValuesOf(call.args[0]);
+  if (call.IsOp("call_pure_packed")) {
+    const auto* packed = call.args[0].As<graph::ExternNode>();
+    if (packed && packed->name == "kiln.builtin.tensor_to_shape") {
+      return ValuesOf(call.args[1]);
+    }
+  }
   if (!call.IsOp("call_tir")) {
     return absl::FailedPreconditionError(
         absl::StrCat("not lowered: ", PrintGraphExpr(graph::Expr(&call))));
