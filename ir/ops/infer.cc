@@ -365,13 +365,9 @@ StructInfo Inferrer::AsResult(const std::vector<Var>& params,
   for (size_t i = 0; i + 1 < scopes_.size(); ++i) {
     known.insert(scopes_[i].scalars.begin(), scopes_[i].scalars.end());
   }
-  const auto is_param = [&](const graph::VarNode* var) {
-    return std::any_of(params.begin(), params.end(),
-                       [&](const Var& param) { return param.get() == var; });
-  };
   return graph::Forget(
       info, {[&](const kiln::VarNode* var) { return known.count(var) > 0; },
-             is_param});
+             [](const graph::VarNode*) { return false; }});
 }
 
 absl::StatusOr<graph::GraphFunction> Inferrer::Function(

@@ -83,9 +83,8 @@ TEST(VerifyTest, WhatNamesNothingIsRefused) {
   EXPECT_THAT(
       refused([](Function& f, Executable&) { f.code[4].args[1].index = 4; }),
       Refused("%4 holds nothing"));
-  EXPECT_THAT(
-      refused([](Function& f, Executable&) { f.code[2].args.clear(); }),
-      Refused("a wrong number of arguments"));
+  EXPECT_THAT(refused([](Function& f, Executable&) { f.code[2].args.clear(); }),
+              Refused("a wrong number of arguments"));
   EXPECT_THAT(refused([](Function& f, Executable&) { f.num_registers = 1; }),
               Refused("impossible number of registers"));
   EXPECT_THAT(refused([](Function& f, Executable&) { f.name = "pair"; }),

@@ -11,9 +11,7 @@ Operand Register(int32_t index, bool is_last = false) {
 Operand Constant(int32_t index) {
   return {Operand::Kind::kConstant, false, index};
 }
-Operand Number(int32_t index) {
-  return {Operand::Kind::kNumber, false, index};
-}
+Operand Number(int32_t index) { return {Operand::Kind::kNumber, false, index}; }
 
 Instruction Make(Opcode op, int32_t dst, int32_t index,
                  std::vector<Operand> args, int32_t target = -1) {

@@ -152,8 +152,8 @@ Distinct ByAppearance(const Distinct& ascending) {
 
 absl::StatusOr<NDArray> Integers(const std::vector<int64_t>& values) {
   KILN_ASSIGN_OR_RETURN(
-      NDArray array, NDArray::Empty({static_cast<int64_t>(values.size())},
-                                    DType::Int(64)));
+      NDArray array,
+      NDArray::Empty({static_cast<int64_t>(values.size())}, DType::Int(64)));
   std::copy(values.begin(), values.end(), array.data_as<int64_t>());
   return array;
 }
@@ -229,8 +229,8 @@ absl::StatusOr<Value> Nonzero(absl::Span<const Value> args) {
 absl::StatusOr<Value> TensorToShape(absl::Span<const Value> args) {
   KILN_ASSIGN_OR_RETURN(const NDArray x, TensorArg(args, 0));
   if (x.rank() != 1 || x.dtype() != DType::Int(64)) {
-    return Invalid(absl::StrCat("a vector of int64 is needed, not ",
-                                x.TypeString()));
+    return Invalid(
+        absl::StrCat("a vector of int64 is needed, not ", x.TypeString()));
   }
   const auto elements = x.elements<int64_t>();
   return Value(MakeShape({elements.begin(), elements.end()}));

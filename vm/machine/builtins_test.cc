@@ -61,14 +61,14 @@ TEST(BuiltinsTest, UniqueGivesWhatIsAskedFor) {
 
 TEST(BuiltinsTest, UniqueLooksAtSlicesOfAnAxis) {
   const NDArray x = Numbers({2, 3}, {1, 0, 1, 2, 5, 2}, DType::Int(64));
-  KILN_ASSERT_OK_AND_ASSIGN(const Value columns,
-                            Call("unique", {x, int64_t{1}, int64_t{0},
-                                            int64_t{0}, int64_t{0},
-                                            int64_t{-1}}));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Value columns,
+      Call("unique",
+           {x, int64_t{1}, int64_t{0}, int64_t{0}, int64_t{0}, int64_t{-1}}));
   EXPECT_EQ(Describe(columns), "int64[2, 2]");
   EXPECT_THAT(ValuesOf(columns), ElementsAre(0, 1, 5, 2));
-  EXPECT_THAT(Call("unique", {x, int64_t{1}, int64_t{0}, int64_t{0},
-                              int64_t{0}, int64_t{2}}),
+  EXPECT_THAT(Call("unique", {x, int64_t{1}, int64_t{0}, int64_t{0}, int64_t{0},
+                              int64_t{2}}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("axis 2 is outside of 2 dimensions")));
 }
@@ -79,8 +79,8 @@ TEST(BuiltinsTest, UniqueKnowsLargeIntegersAndNoNumbers) {
   large.data_as<int64_t>()[1] = int64_t{1} << 60;
   KILN_ASSERT_OK_AND_ASSIGN(const Value two, Call("unique", {large}));
   EXPECT_EQ(Describe(two), "int64[2]");
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const Value nans, Call("unique", {Numbers({3}, {NAN, 1, NAN})}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Value nans,
+                            Call("unique", {Numbers({3}, {NAN, 1, NAN})}));
   EXPECT_EQ(Describe(nans), "float32[2]");
   KILN_ASSERT_OK_AND_ASSIGN(const Value none,
                             Call("unique", {Numbers({0}, {})}));
@@ -109,11 +109,10 @@ TEST(BuiltinsTest, AVectorIsAShape) {
 
 TEST(BuiltinsTest, AnAssertionSaysWhatItIsAbout) {
   KILN_EXPECT_OK(Call("assert_op", {int64_t{1}, std::string("n is odd")}));
-  EXPECT_THAT(
-      Call("assert_op",
-           {Numbers({}, {0}, DType::Bool()), std::string("n is odd")}),
-      StatusIs(absl::StatusCode::kFailedPrecondition,
-               HasSubstr("the assertion does not hold: n is odd")));
+  EXPECT_THAT(Call("assert_op",
+                   {Numbers({}, {0}, DType::Bool()), std::string("n is odd")}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("the assertion does not hold: n is odd")));
 }
 
 }  // namespace

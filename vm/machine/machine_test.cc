@@ -98,8 +98,7 @@ TEST_F(MachineTest, AFunctionOfAnotherMachineIsRefused) {
 
 // One field of an instruction becomes another number.
 void Change(Executable& executable, Random& random) {
-  Function& f =
-      executable.functions[random.Below(executable.functions.size())];
+  Function& f = executable.functions[random.Below(executable.functions.size())];
   Instruction& in = f.code[random.Below(f.code.size())];
   const auto number = static_cast<int32_t>(random.Between(-2, 10));
   switch (random.Below(7)) {
@@ -119,8 +118,10 @@ void Change(Executable& executable, Random& random) {
       f.num_registers = number;
       return;
     case 5:
-      if (random.Below(2) == 0 && !in.args.empty()) in.args.pop_back();
-      else in.args.push_back({});
+      if (random.Below(2) == 0 && !in.args.empty())
+        in.args.pop_back();
+      else
+        in.args.push_back({});
       return;
     default:
       if (in.args.empty()) return;
