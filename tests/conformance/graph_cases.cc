@@ -13,6 +13,7 @@
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tests/conformance/graph_case.h"
 #include "kiln/tests/conformance/graph_execute.h"
 #include "kiln/tools/support/main.h"
@@ -23,6 +24,9 @@ ABSL_FLAG(std::vector<std::string>, id, {}, "Runs the cases of these ids.");
 ABSL_FLAG(bool, execute, false,
           "Runs the modules of each pass, before and after, by the interpreter "
           "and by the virtual machine, and compares what they give.");
+ABSL_FLAG(std::vector<std::string>, passes, {},
+          "With --execute: what Kiln's passes of these names make of each "
+          "module stands in the place of the recorded one after it.");
 ABSL_FLAG(bool, verbose, false,
           "Prints all of each disagreement, not only its first line.");
 
@@ -32,7 +36,7 @@ namespace {
 constexpr char kUsage[] =
     "Reads, infers and transforms recorded graph functions:\n"
     "  graph_cases --cases FILE.jsonl [--only R.add,LegalizeOps,...] "
-    "[--id ID,...] [--execute] [--verbose]\n"
+    "[--id ID,...] [--execute [--passes dce,cse]] [--verbose]\n"
     "Prints each disagreement with its reason, then what became of the cases "
     "of each op or pass. Fails where a case disagrees; passes that are not "
     "there, or whose parameters are unknown, count as unknown.";
@@ -59,12 +63,25 @@ void PrintRow(const std::string& name, const Counts& counts) {
   std::printf("%9.1f%%\n", 100.0 * (counts[0] + counts[1]) / cases);
 }
 
+// The module that is compared with `before`.
+absl::StatusOr<Module> After(const GraphCase& c, const Module& before) {
+  const std::vector<std::string> passes = absl::GetFlag(FLAGS_passes);
+  if (passes.empty()) return ParseModule(c.id, c.after);
+  return RunGraphPasses(before, passes);
+}
+
 // The modules of a pass on the same arguments.
 Execution Execute(const GraphCase& c) {
   const absl::StatusOr<Module> before = ParseModule(c.id, c.before);
-  const absl::StatusOr<Module> after = ParseModule(c.id, c.after);
-  if (!before.ok() || !after.ok()) return {};
-  return ExecuteModules(*before, *after, /*seed=*/1);
+  if (!before.ok()) return {};
+  const absl::StatusOr<Module> after = After(c, *before);
+  if (!after.ok()) {
+    return {Execution::Outcome::kIncomplete,
+            std::string(after.status().message())};
+  }
+  // Half precision keeps eleven bits of each number.
+  const double relative = c.name == "ToMixedPrecision" ? 3e-2 : 2e-4;
+  return ExecuteModules(*before, *after, /*seed=*/1, relative);
 }
 
 // What became of executions, by pass.

@@ -33,10 +33,6 @@ namespace {
 
 constexpr int64_t kMostSteps = 2000000;
 
-// Sums in another order, and kernels that contract products and sums, differ by
-// more than a result of one rounding.
-constexpr double kRelative = 2e-4;
-
 struct Machines {
   absl::StatusOr<vm::Executable> executable;
   absl::StatusOr<Module> inferred;
@@ -101,13 +97,14 @@ absl::StatusOr<vm::Value> RunInterpreter(const Module& module,
 }
 
 // Where two results differ; "" where they do not.
-std::string Difference(const vm::Value& a, const vm::Value& b) {
+std::string Difference(const vm::Value& a, const vm::Value& b,
+                       double relative) {
   const auto* tuple = std::get_if<vm::Tuple>(&a);
   const auto* other = std::get_if<vm::Tuple>(&b);
   if (tuple && other && (*tuple)->fields.size() == (*other)->fields.size()) {
     for (size_t i = 0; i < (*tuple)->fields.size(); ++i) {
       const std::string field =
-          Difference((*tuple)->fields[i], (*other)->fields[i]);
+          Difference((*tuple)->fields[i], (*other)->fields[i], relative);
       if (!field.empty()) return absl::StrCat("field ", i, ": ", field);
     }
     return "";
@@ -121,8 +118,8 @@ std::string Difference(const vm::Value& a, const vm::Value& b) {
   }
   Tolerance tolerance = ToleranceFor(*expected, false, -1, -1);
   if (expected->dtype().is_float()) {
-    tolerance.rtol = std::max(tolerance.rtol, kRelative);
-    tolerance.atol = std::max(tolerance.atol, kRelative);
+    tolerance.rtol = std::max(tolerance.rtol, relative);
+    tolerance.atol = std::max(tolerance.atol, relative);
   }
   const absl::StatusOr<CompareReport> report =
       Compare(*array, *expected, tolerance);
@@ -136,8 +133,8 @@ struct NamedRun {
 };
 
 // Compares runs with the first that gave something.
-Execution Judge(const std::string& function,
-                const std::vector<NamedRun>& runs) {
+Execution Judge(const std::string& function, const std::vector<NamedRun>& runs,
+                double relative) {
   Execution execution;
   const NamedRun* first = nullptr;
   int agreeing = 0;
@@ -148,7 +145,8 @@ Execution Judge(const std::string& function,
       continue;
     }
     if (!first) first = &run;
-    const std::string difference = Difference(*run.value, *first->value);
+    const std::string difference =
+        Difference(*run.value, *first->value, relative);
     if (!difference.empty()) {
       return {Execution::Outcome::kDifferent,
               absl::StrCat(function, ": ", run.name, " and ", first->name,
@@ -186,7 +184,8 @@ absl::StatusOr<vm::Value> OnInterpreter(const Machines& machines,
 }
 
 Execution ExecuteFunction(const Machines& before, const Machines& after,
-                          const std::string& function, uint64_t seed) {
+                          const std::string& function, uint64_t seed,
+                          double relative) {
   const Machines& known = before.executable.ok() ? before : after;
   if (!known.executable.ok()) {
     return {Execution::Outcome::kIncomplete,
@@ -209,11 +208,11 @@ Execution ExecuteFunction(const Machines& before, const Machines& after,
     return run.value.ok() || !absl::IsOutOfRange(run.value.status());
   };
   if (!std::all_of(runs.begin(), runs.end(), told)) {
-    return Judge(function, runs);
+    return Judge(function, runs, relative);
   }
   runs.push_back({"machine before", OnMachine(before, function, *args)});
   runs.push_back({"machine after", OnMachine(after, function, *args)});
-  return Judge(function, runs);
+  return Judge(function, runs, relative);
 }
 
 // Whether a function of `after` prepares the parameters of `f`, which then mean
@@ -230,14 +229,14 @@ bool PreparesParams(const Module& before, const Module& after,
 }  // namespace
 
 Execution ExecuteModules(const Module& before, const Module& after,
-                         uint64_t seed) {
+                         uint64_t seed, double relative) {
   const Machines first = Prepare(before), second = Prepare(after);
   std::optional<Execution> all;
   for (const graph::GraphFunction& f : before.graph_functions) {
     const graph::FunctionNode* other = after.FindGraph(f->name);
     if (f->is_private || !other || !SameParams(*f, *other)) continue;
     if (PreparesParams(before, after, *f)) continue;
-    Execution one = ExecuteFunction(first, second, f->name, seed);
+    Execution one = ExecuteFunction(first, second, f->name, seed, relative);
     if (one.outcome == Execution::Outcome::kDifferent) return one;
     if (!all || one.outcome == Execution::Outcome::kIncomplete) {
       all = std::move(one);

@@ -21,9 +21,11 @@ struct Execution {
 };
 
 // Runs every function that both modules have, that is not private, and that
-// takes the same arguments in both.
+// takes the same arguments in both. Floats may differ by `relative` of the
+// element, or of 1 if that is more: sums are taken in another order, and
+// products contracted with them.
 Execution ExecuteModules(const Module& before, const Module& after,
-                         uint64_t seed);
+                         uint64_t seed, double relative = 2e-4);
 
 }  // namespace kiln
 

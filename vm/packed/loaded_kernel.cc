@@ -11,7 +11,8 @@
 // checked on the addresses at which results end up, not on those of the copies:
 // two outputs in one place would be copied back over each other.
 //
-// A call without copies allocates no tensor. Bind makes none either, so loops
+// A call in which nothing is unusual allocates nothing (quick_bind.h), one
+// without copies no tensor. Bind makes none either, so loops
 // that time a kernel bind once.
 #include "kiln/vm/packed/loaded_kernel.h"
 
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/vm/packed/quick_bind.h"
 
 namespace kiln {
 namespace {
@@ -195,6 +197,7 @@ absl::StatusOr<LoadedKernel> LoadedKernel::Create(
   LoadedKernel kernel;
   kernel.signature_ = std::move(signature);
   kernel.entry_ = entry;
+  kernel.can_bind_quickly_ = CanBindQuickly(kernel.signature_);
   kernel.keep_alive_ = std::move(keep_alive);
   return kernel;
 }
@@ -215,6 +218,11 @@ absl::Status LoadedKernel::RunBound(const KilnHost* host,
 
 absl::Status LoadedKernel::Call(const KilnHost* host,
                                 absl::Span<const PackedValue> args) const {
+  QuickArguments quick;
+  if (can_bind_quickly_ && BindQuickly(signature_, args, &quick)) {
+    return KernelStatus(entry_(host, quick.data.data(), quick.scalars.data()),
+                        signature_.name);
+  }
   KILN_ASSIGN_OR_RETURN(const std::vector<KernelArgument> given,
                         LowerAll(signature_, args));
   const std::vector<size_t> copied = NeedCopies(signature_, given);

@@ -53,6 +53,7 @@ class LoadedKernel {
  private:
   KernelSignature signature_;
   KilnKernel entry_ = nullptr;
+  bool can_bind_quickly_ = false;
   std::shared_ptr<const void> keep_alive_;
 };
 
