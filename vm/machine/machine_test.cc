@@ -1,4 +1,6 @@
-// The machine on bytecode made by hand, and on what random changes make of it.
+// The machine on bytecode made by hand (vm/executable/testing.h), and on what
+// random changes make of it: one field of an instruction becomes another
+// number, and what the verifier lets pass has to end, with a value or an error.
 #include "kiln/vm/machine/machine.h"
 
 #include <gmock/gmock.h>

@@ -40,8 +40,7 @@ class Binder {
     const KernelBuffer& buffer = signature_.buffers[param.index];
     const auto address = reinterpret_cast<uintptr_t>(array->data());
     const auto shape = array->shape();
-    if (array->dtype() != buffer.dtype ||
-        shape.size() != buffer.shape.size() ||
+    if (array->dtype() != buffer.dtype || shape.size() != buffer.shape.size() ||
         (address & (buffer.alignment - 1)) != 0 || address == 0) {
       return false;
     }
