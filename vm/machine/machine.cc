@@ -369,8 +369,8 @@ class Machine::Impl {
 
   absl::StatusOr<Value> CallKernel(const Function& f, const Instruction& in,
                                    Frame& frame) {
-    std::vector<PackedValue> args;
-    args.reserve(in.args.size());
+    std::vector<PackedValue>& args = kernel_args_;
+    args.clear();
     for (const Operand& arg : in.args) {
       KILN_ASSIGN_OR_RETURN(Value value, Take(arg, frame, f));
       if (auto* array = std::get_if<NDArray>(&value)) {
@@ -386,7 +386,9 @@ class Machine::Impl {
     }
     const LoadedKernel& kernel = kernels_[in.index];
     const double start = options_.observe ? Now() : 0;
-    KILN_RETURN_IF_ERROR(kernel.Call(host_->abi(), args));
+    const absl::Status status = kernel.Call(host_->abi(), args);
+    args.clear();
+    KILN_RETURN_IF_ERROR(status);
     Observe(kernel.signature().name, in, start);
     return Value();
   }
@@ -415,6 +417,7 @@ class Machine::Impl {
   std::vector<Value> constants_;
   std::vector<const Packed*> packed_;  // by the string that is their name
   TensorPool pool_;
+  std::vector<PackedValue> kernel_args_;  // of the call at hand
   std::vector<std::unique_ptr<Frame>> frames_;
   int64_t left_ = 0;  // instructions
 };
