@@ -21,6 +21,7 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/database/database.h"
+#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
@@ -103,7 +104,8 @@ absl::StatusOr<int> Compile() {
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_ASSIGN_OR_RETURN(const Scheduler schedule, ChosenScheduler(target));
   KILN_ASSIGN_OR_RETURN(const Module module, LoadModuleFile(modules[0]));
-  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(const Module prepared,
+                        PrepareModel(module, FusionOfFlag()));
   KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
                         CompileTuned(prepared, target, schedule));
   if (absl::GetFlag(FLAGS_verbose)) {

@@ -37,6 +37,7 @@
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/default_schedule.h"
+#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
@@ -188,7 +189,7 @@ absl::Status CheckHasGraph(const Module& module) {
 
 // What graph functions call, once their ops are tensor functions.
 absl::StatusOr<Module> TensorFunctions(const Module& module) {
-  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module, FusionOfFlag()));
   prepared.graph_functions.clear();
   return prepared;
 }
@@ -196,7 +197,8 @@ absl::StatusOr<Module> TensorFunctions(const Module& module) {
 absl::StatusOr<int> PrintBytecode(const Module& module, bool by_default) {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
-  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+  KILN_ASSIGN_OR_RETURN(const Module prepared,
+                        PrepareModel(module, FusionOfFlag()));
   KILN_ASSIGN_OR_RETURN(
       const vm::Executable executable,
       CompileModel(prepared, target,

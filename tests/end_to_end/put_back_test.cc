@@ -61,15 +61,17 @@ class PutBackTest : public ::testing::Test {
     return path;
   }
 
-  ProcessResult Compile(const std::string& model, const std::string& work_dir) {
+  ProcessResult Compile(const std::string& model, const std::string& work_dir,
+                        const std::string& fuse = "--fuse") {
     return RunProcess({"tools/compile", model, "-o", folder_.path() + "/m.kiln",
-                       "--work-dir", work_dir});
+                       "--work-dir", work_dir, fuse});
   }
 
-  Events Tune(const std::string& model, int trials) {
+  Events Tune(const std::string& model, int trials,
+              const std::string& fuse = "--fuse") {
     return testing::RunTuning({"tools/tune", "--json", "--module", model,
                                "--work-dir", folder_.path(), "--trials",
-                               std::to_string(trials)});
+                               std::to_string(trials), fuse});
   }
 
   WorkFolder folder_;
@@ -84,11 +86,11 @@ TEST_F(PutBackTest, ATunedModelComputesTheSame) {
     weights[task.name()] = task.weight();
     EXPECT_GT(task.latency_us(), 0) << task.name();
   }
-  EXPECT_THAT(weights, UnorderedElementsAre(Pair("matmul", 2), Pair("add", 2),
+  EXPECT_THAT(weights, UnorderedElementsAre(Pair("fused_matmul_add", 2),
                                             Pair("relu", 1)));
   const ProcessResult compiled = Compile(model, folder_.path());
   EXPECT_EQ(compiled.status, 0) << compiled.err;
-  EXPECT_THAT(compiled.out, HasSubstr("3 of 3 functions are tuned"));
+  EXPECT_THAT(compiled.out, HasSubstr("2 of 2 functions are tuned"));
   // As the interpreter, with schedules put back and as it is written.
   const std::string expected = folder_.path() + "/y.npy";
   const ProcessResult checked =
@@ -101,7 +103,7 @@ TEST_F(PutBackTest, ATunedModelComputesTheSame) {
 }
 
 TEST_F(PutBackTest, TwoModelsShareRecordsOfEqualFunctions) {
-  Tune(Write("model.py", kTwoLayers), 6);
+  Tune(Write("model.py", kTwoLayers), 6, "--nofuse");
   const std::string other = Write("other.py", kOtherModel);
   const ProcessResult compiled = Compile(other, folder_.path());
   EXPECT_EQ(compiled.status, 0) << compiled.err;

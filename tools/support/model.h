@@ -21,8 +21,12 @@ Scheduler KeepSchedules();
 // (kNotFound) stays as it is.
 Scheduler DefaultSchedules(const Target& target);
 
-// Inferred, legalized, and without functions inside of functions.
-absl::StatusOr<Module> PrepareModel(const Module& module);
+// Whether ops that follow each other become one kernel.
+enum class Fusion { kNone, kByPattern };
+
+// Inferred, legalized, fused, and without functions inside of functions.
+absl::StatusOr<Module> PrepareModel(const Module& module,
+                                    Fusion fusion = Fusion::kByPattern);
 
 // Bytecode for the graph functions of a prepared module, kernels for the tensor
 // functions that they call.

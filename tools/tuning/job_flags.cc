@@ -9,7 +9,6 @@
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/automatic.h"
-#include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
 
 namespace kiln {
@@ -40,9 +39,10 @@ absl::StatusOr<std::vector<TuneJob>> WorkloadJobs(const JobFlags& flags) {
 }
 
 // The jobs of a model: all, those of one graph function, or one function.
-absl::StatusOr<std::vector<TuneJob>> ModelJobs(const std::string& func,
+absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,
                                                Module* module) {
-  KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module));
+  KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module, flags.fusion));
+  const std::string& func = flags.func;
   const bool is_graph = func.empty() || module->FindGraph(func);
   std::vector<TuneJob> jobs = JobsOf(*module, is_graph ? func : "");
   if (is_graph) {
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
     KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
     return std::vector<TuneJob>{std::move(job)};
   }
-  if (!module->graph_functions.empty()) return ModelJobs(flags.func, module);
+  if (!module->graph_functions.empty()) return ModelJobs(flags, module);
   std::vector<TuneJob> jobs = JobsOf(*module);
   if (jobs.empty() || !flags.func.empty()) {
     KILN_ASSIGN_OR_RETURN(const Function* chosen,

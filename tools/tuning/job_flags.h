@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/tools/support/model.h"
 #include "kiln/tools/tuning/job.h"
 
 namespace kiln {
@@ -18,6 +19,7 @@ struct JobFlags {
   bool rules = false;   // beside the space
   std::string weights;  // "3,1,2"
   bool is_auto = true;  // as in ProgramFlags
+  Fusion fusion = Fusion::kByPattern;
 };
 
 // Equal functions are merged. `module` takes the one that the jobs are

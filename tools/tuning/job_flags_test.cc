@@ -85,11 +85,13 @@ class Module:
         return a
 )"));
   EXPECT_THAT(NamesAndWeights({.module = path}),
+              UnorderedElementsAre("fused_matmul_relu 2", "relu 1"));
+  EXPECT_THAT(NamesAndWeights({.module = path, .fusion = Fusion::kNone}),
               UnorderedElementsAre("matmul 2", "relu 3"));
   EXPECT_THAT(NamesAndWeights({.module = path, .func = "last"}),
               ElementsAre("relu 1"));
-  EXPECT_THAT(NamesAndWeights({.module = path, .func = "matmul"}),
-              ElementsAre("matmul 2"));
+  EXPECT_THAT(NamesAndWeights({.module = path, .func = "fused_matmul_relu"}),
+              ElementsAre("fused_matmul_relu 2"));
   EXPECT_THAT(NamesAndWeights({.module = path, .func = "unused"}),
               ElementsAre("unused 1"));
   Module module;

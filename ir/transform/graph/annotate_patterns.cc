@@ -208,4 +208,9 @@ absl::StatusOr<Module> AnnotatePatterns(const Module& module) {
   return out;
 }
 
+Module WithoutPatterns(Module module) {
+  for (Function& f : module.functions) f.attrs.erase(kOpPatternAttr);
+  return module;
+}
+
 }  // namespace kiln

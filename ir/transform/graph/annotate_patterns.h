@@ -30,6 +30,10 @@ OpPattern PatternOf(const Function& f);
 // Every tensor function without the attribute op_pattern gets it.
 absl::StatusOr<Module> AnnotatePatterns(const Module& module);
 
+// No function has the attribute any more: functions are the same again as ones
+// that nobody looked at.
+Module WithoutPatterns(Module module);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_TRANSFORM_GRAPH_ANNOTATE_PATTERNS_H_

@@ -13,6 +13,7 @@
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
 #include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 #include "kiln/ir/transform/graph/common_subexpressions.h"
+#include "kiln/ir/transform/graph/convert_to_dataflow.h"
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
@@ -53,6 +54,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"normalize", "normalize", Inferred<NormalizeGraph>},
     {"canonicalize_bindings", "canonicalize_bindings",
      Inferred<CanonicalizeBindings>},
+    {"convert_to_dataflow", "convert_to_dataflow", Inferred<ConvertToDataflow>},
     {"dce", "dce", Inferred<EliminateDeadCode>},
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
