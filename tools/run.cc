@@ -113,7 +113,7 @@ constexpr char kUsage[] =
     "random:1024x1024xf32 [--expect @c.npy] [--output @o.npy]\n"
     "  run --workload gmm:512,512,512 --schedule default --time\n"
     "  run model.kiln --func main --input @x.npy --params weights.npz "
-    "--expect @y.npy\n"
+    "--expect @y.npy [--library FUNCTIONS.so]\n"
     "--input (repeated) goes by the order of the parameters: one for each, or "
     "one for each that is only read; it is @FILE.npy,\n"
     "random:2x3xf32, zeros:2x3xf32 or value:3. With none, random numbers are "
@@ -129,7 +129,7 @@ constexpr char kUsage[] =
     "after Ctrl-C, 143 after SIGTERM.";
 
 // Flags that may stand several times.
-std::vector<std::string> inputs, expectations, outputs;
+std::vector<std::string> inputs, expectations, outputs, libraries;
 
 // What compile wrote.
 std::vector<std::string> executables;
@@ -478,6 +478,7 @@ GraphRunRequest GraphRequest() {
   request.inputs = inputs;
   request.expectations = expectations;
   request.outputs = outputs;
+  request.libraries = libraries;
   request.params = absl::GetFlag(FLAGS_params);
   request.seed = absl::GetFlag(FLAGS_seed);
   request.threads = absl::GetFlag(FLAGS_threads);
@@ -571,6 +572,7 @@ int main(int argc, char** argv) {
   kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
   kiln::expectations = kiln::TakeRepeatedFlag(&argc, argv, "expect");
   kiln::outputs = kiln::TakeRepeatedFlag(&argc, argv, "output");
+  kiln::libraries = kiln::TakeRepeatedFlag(&argc, argv, "library");
   return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
                        kiln::Run, &kiln::executables);
 }

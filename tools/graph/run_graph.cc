@@ -30,6 +30,7 @@
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
+#include "kiln/vm/machine/packed_library.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/npy.h"
 #include "kiln/vm/ndarray/npz.h"
@@ -199,6 +200,29 @@ void PrintResults(const std::vector<Result>& results,
   }
 }
 
+// What is built in, and what libraries bring; the first one that has a name.
+absl::StatusOr<vm::FunctionTable> Functions(
+    const std::vector<std::string>& libraries) {
+  vm::FunctionTable functions = vm::Builtins();
+  for (const std::string& path : libraries) {
+    KILN_ASSIGN_OR_RETURN(const vm::FunctionTable opened,
+                          vm::OpenPackedLibrary(CallerPath(path)));
+    functions.AddAll(opened);
+  }
+  return functions;
+}
+
+absl::StatusOr<std::unique_ptr<vm::Machine>> MakeMachine(
+    vm::Executable executable, const vm::FunctionTable& functions,
+    const KernelHost* host, const vm::MachineOptions& options) {
+  auto machine =
+      vm::Machine::Create(std::move(executable), functions, host, options);
+  if (!absl::IsNotFound(machine.status())) return machine;
+  return absl::NotFoundError(
+      absl::StrCat(machine.status().message(),
+                   "; --library FUNCTIONS.so brings those of a library"));
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunGraph(vm::Executable executable,
@@ -216,19 +240,20 @@ absl::StatusOr<int> RunGraph(vm::Executable executable,
                         GraphArguments(executable, *f, inputs));
   KILN_ASSIGN_OR_RETURN(std::optional<Profile> profile,
                         Profile::Parse(request.profile));
-  const vm::FunctionTable& functions = vm::Builtins();
-  vm::Value expected;
-  if (request.check) {
-    KILN_ASSIGN_OR_RETURN(
-        expected, Interpreted(*request.check, function, args, functions));
-  }
+  KILN_ASSIGN_OR_RETURN(const vm::FunctionTable functions,
+                        Functions(request.libraries));
   ThreadPool pool;
   const KernelHost host(&pool, request.threads);
   vm::MachineOptions options;
   if (profile) options.observe = profile->Observer();
   KILN_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Machine> machine,
-      vm::Machine::Create(std::move(executable), functions, &host, options));
+      MakeMachine(std::move(executable), functions, &host, options));
+  vm::Value expected;
+  if (request.check) {
+    KILN_ASSIGN_OR_RETURN(
+        expected, Interpreted(*request.check, function, args, functions));
+  }
   const KernelFaultMessage on_fault(function.c_str());
   KILN_ASSIGN_OR_RETURN(const vm::Value value, machine->Call(function, args));
   const std::vector<Result> results = ResultsOf(value);

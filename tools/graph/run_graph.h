@@ -15,7 +15,8 @@ namespace kiln {
 struct GraphRunRequest {
   std::string func;  // empty: "main", or the only one
   std::vector<std::string> inputs, expectations, outputs;
-  std::string params;  // a path of an .npz file, or empty
+  std::vector<std::string> libraries;  // of packed functions, by path
+  std::string params;                  // a path of an .npz file, or empty
   uint64_t seed = 0;
   int threads = 0;  // 0: the cores of the machine
   double rtol = -1, atol = -1;

@@ -211,17 +211,22 @@ absl::StatusOr<NDArray> NDArray::FromDlpack(KilnDlManagedTensor* managed) {
   return NDArray(std::move(rep));
 }
 
+KilnDlTensor NDArray::BorrowDlpack() const {
+  return {rep_->data,
+          {KILN_DL_CPU, 0},
+          rank(),
+          ToDlType(dtype()),
+          const_cast<int64_t*>(rep_->shape.data()),
+          nullptr,
+          0};
+}
+
 KilnDlManagedTensor* NDArray::ToDlpack() const {
   auto* exported = new Exported;
   exported->shape = rep_->shape;
   exported->keep_alive = rep_;
-  exported->managed.tensor = {rep_->data,
-                              {KILN_DL_CPU, 0},
-                              rank(),
-                              ToDlType(dtype()),
-                              exported->shape.data(),
-                              nullptr,
-                              0};
+  exported->managed.tensor = BorrowDlpack();
+  exported->managed.tensor.shape = exported->shape.data();
   exported->managed.owner = exported;
   exported->managed.deleter = [](KilnDlManagedTensor* self) {
     delete static_cast<Exported*>(self->owner);

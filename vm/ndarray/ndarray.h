@@ -38,6 +38,9 @@ class NDArray {
   static absl::StatusOr<NDArray> FromDlpack(KilnDlManagedTensor* managed);
   // A DLPack tensor that shares this array's memory. Not for null arrays.
   KilnDlManagedTensor* ToDlpack() const;
+  // The same without an owner: for as long as the array is held. Who reads it
+  // leaves its shape as it is.
+  KilnDlTensor BorrowDlpack() const;
 
   bool is_null() const { return rep_ == nullptr; }
   // The accessors below are for arrays that are not null.
