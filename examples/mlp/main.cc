@@ -9,6 +9,8 @@
 //   written.py   as written                       298/300   230        20.1
 //   library.py   OpenBLAS                         298/300  11.4        1.00
 //   ...
+#include "kiln/tools/support/main.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +35,6 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/transform/graph/bind.h"
-#include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/tuning/put_back.h"
 #include "kiln/tools/tuning/tune.h"
@@ -129,8 +130,9 @@ absl::StatusOr<vm::Executable> Compiled(const Way& way, const Arrays& weights,
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(model, way.fusion));
   if (way.schedules != Schedules::kTuned) {
     const bool is_written = way.schedules == Schedules::kWritten;
-    return CompileModel(prepared, target,
-                        is_written ? KeepSchedules() : DefaultSchedules(target));
+    return CompileModel(
+        prepared, target,
+        is_written ? KeepSchedules() : DefaultSchedules(target));
   }
   KILN_ASSIGN_OR_RETURN(TunedModule tuned, Tuned(prepared, target));
   return CompileModel(tuned.module, target,

@@ -52,9 +52,9 @@ absl::StatusOr<Module> Prepared() {
 NDArray Input() { return *NDArray::Zeros({kElements}, DType::Float(32)); }
 
 void ReportCalls(benchmark::State& state) {
-  state.counters["per_call"] = benchmark::Counter(
-      kCalls, benchmark::Counter::kIsIterationInvariantRate |
-                         benchmark::Counter::kInvert);
+  state.counters["per_call"] =
+      benchmark::Counter(kCalls, benchmark::Counter::kIsIterationInvariantRate |
+                                     benchmark::Counter::kInvert);
 }
 
 absl::Status RunMachine(benchmark::State& state) {
@@ -64,9 +64,8 @@ absl::Status RunMachine(benchmark::State& state) {
                         CompileModel(module, target, KeepSchedules()));
   ThreadPool pool;
   KernelHost host(&pool);
-  KILN_ASSIGN_OR_RETURN(
-      const auto machine,
-      vm::Machine::Create(std::move(executable), {}, &host));
+  KILN_ASSIGN_OR_RETURN(const auto machine,
+                        vm::Machine::Create(std::move(executable), {}, &host));
   const vm::Value x = Input();
   for (auto _ : state) {
     KILN_RETURN_IF_ERROR(machine->Call("main", {x}).status());
@@ -80,8 +79,7 @@ absl::Status RunKernel(benchmark::State& state) {
   KILN_ASSIGN_OR_RETURN(const Module module, Prepared());
   KILN_ASSIGN_OR_RETURN(const CompiledKernel compiled,
                         CompileKernel(module.functions[0], target));
-  KILN_ASSIGN_OR_RETURN(const auto object,
-                        LoadedObject::Load(compiled.object));
+  KILN_ASSIGN_OR_RETURN(const auto object, LoadedObject::Load(compiled.object));
   KILN_ASSIGN_OR_RETURN(const KilnKernel entry,
                         object->Kernel(compiled.symbol));
   ThreadPool pool;

@@ -293,6 +293,45 @@ class Module:
           {Random({2}), Random({2})});
 }
 
+// Memory is used again, but not while anybody holds it.
+TEST(GraphTest, ResultsOfEarlierCallsStay) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.add(x, x)
+        return (y, R.add(y, y))
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget("llvm"));
+  const absl::StatusOr<Module> prepared = PrepareModel(module, Fusion::kNone);
+  KILN_ASSERT_OK(prepared);
+  absl::StatusOr<vm::Executable> executable =
+      CompileModel(*prepared, target, KeepSchedules());
+  KILN_ASSERT_OK(executable);
+  ThreadPool pool;
+  KernelHost host(&pool);
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const auto machine,
+      vm::Machine::Create(*std::move(executable), {}, &host));
+  std::vector<vm::Value> inputs, results;
+  for (int i = 0; i < 20; ++i) {
+    inputs.push_back(Random({4}, DType::Float(32), i));
+    const absl::StatusOr<vm::Value> result =
+        machine->Call("main", {inputs.back()});
+    KILN_ASSERT_OK(result);
+    results.push_back(*result);
+  }
+  for (int i = 0; i < 20; ++i) {
+    const auto x = std::get<NDArray>(inputs[i]).elements<float>();
+    const auto& fields = std::get<vm::Tuple>(results[i])->fields;
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_EQ(std::get<NDArray>(fields[0]).elements<float>()[k], 2 * x[k]);
+      EXPECT_EQ(std::get<NDArray>(fields[1]).elements<float>()[k], 4 * x[k]);
+    }
+  }
+}
+
 TEST(GraphTest, WrongArgumentsAreNamed) {
   constexpr char kText[] = R"(
 @I.ir_module

@@ -64,6 +64,12 @@ absl::StatusOr<bool> IsTrue(const Value& value) {
       absl::StrCat("a condition has to be one bool, not ", Describe(value)));
 }
 
+// Tensors of fixed extents up to this size are kept, so many of each type, and
+// used again when nobody holds them: a call of a small kernel takes less than
+// memory from the pool.
+constexpr int64_t kSmallBytes = 16 << 10;
+constexpr size_t kSmallTensors = 8;
+
 struct Frame {
   std::vector<Value> registers;
   Dims dims;
@@ -85,6 +91,7 @@ class Machine::Impl {
   const Executable& executable() const { return executable_; }
 
   absl::Status Load() {
+    small_.resize(executable_.types.size());
     for (const Kernel& kernel : executable_.kernels) {
       KILN_RETURN_IF_ERROR(LoadKernel(kernel));
     }
@@ -232,6 +239,10 @@ class Machine::Impl {
       KILN_ASSIGN_OR_RETURN(const bool holds, IsTrue(condition));
       return holds ? at + 1 : static_cast<size_t>(in.target);
     }
+    if (in.op == Opcode::kKernel) {
+      KILN_RETURN_IF_ERROR(CallKernel(f, in, frame));
+      return at + 1;
+    }
     KILN_ASSIGN_OR_RETURN(Value value, Compute(f, in, frame, depth));
     if (in.dst >= 0) frame.registers[in.dst] = std::move(value);
     return at + 1;
@@ -240,8 +251,6 @@ class Machine::Impl {
   absl::StatusOr<Value> Compute(const Function& f, const Instruction& in,
                                 Frame& frame, int depth) {
     switch (in.op) {
-      case Opcode::kKernel:
-        return CallKernel(f, in, frame);
       case Opcode::kFunction: {
         KILN_ASSIGN_OR_RETURN(const auto args, TakeAll(in, frame, f));
         return Run(in.index, args, depth + 1);
@@ -261,7 +270,7 @@ class Machine::Impl {
                           depth + 1);
       }
       case Opcode::kAllocTensor:
-        return Allocate(executable_.types[in.index], frame);
+        return Allocate(in.index, frame);
       case Opcode::kMatch: {
         KILN_ASSIGN_OR_RETURN(const Value value, Take(in.args[0], frame, f));
         KILN_RETURN_IF_ERROR(Match(executable_, f, executable_.types[in.index],
@@ -322,16 +331,27 @@ class Machine::Impl {
     return Value(MakeShape(std::move(extents)));
   }
 
-  absl::StatusOr<Value> Allocate(const Type& type, const Frame& frame) {
+  absl::StatusOr<Value> Allocate(int32_t type_index, const Frame& frame) {
+    std::vector<NDArray>& small = small_[type_index];
+    for (const NDArray& array : small) {
+      if (array.is_unique()) return Value(array);
+    }
+    const Type& type = executable_.types[type_index];
     std::vector<int64_t> shape;
     shape.reserve(type.dims.size());
+    bool is_static = true;
     for (const KernelDim& dim : type.dims) {
       const std::optional<int64_t> extent = Evaluate(dim, frame.dims);
       if (!extent) return Invalid("nothing tells the extents of the result");
       shape.push_back(*extent);
+      is_static = is_static && dim.is_constant();
     }
     KILN_ASSIGN_OR_RETURN(NDArray array,
                           pool_.Empty(std::move(shape), type.dtype));
+    if (is_static && array.bytes() <= kSmallBytes &&
+        small.size() < kSmallTensors) {
+      small.push_back(array);
+    }
     return Value(std::move(array));
   }
 
@@ -367,10 +387,58 @@ class Machine::Impl {
     return values;
   }
 
-  absl::StatusOr<Value> CallKernel(const Function& f, const Instruction& in,
-                                   Frame& frame) {
-    std::vector<PackedValue>& args = kernel_args_;
-    args.clear();
+  absl::Status CallKernel(const Function& f, const Instruction& in,
+                          Frame& frame) {
+    const LoadedKernel& kernel = kernels_[in.index];
+    const double start = options_.observe ? Now() : 0;
+    absl::Status status;
+    const bool called =
+        GatherQuickly(f, in, frame) &&
+        kernel.CallQuickly(host_->abi(), quick_args_, &quick_bound_, &status);
+    if (called) {
+      DropLast(in, frame);
+    } else {
+      status = CallSlowly(kernel, f, in, frame);
+    }
+    if (status.ok()) Observe(kernel.signature().name, in, start);
+    return status;
+  }
+
+  // Into quick_args_, without copies; false where an operand is neither tensor
+  // nor integer.
+  bool GatherQuickly(const Function& f, const Instruction& in,
+                     const Frame& frame) {
+    quick_args_.clear();
+    for (const Operand& arg : in.args) {
+      if (arg.kind == Operand::Kind::kNumber) {
+        const std::optional<int64_t> number =
+            Evaluate(f.numbers[arg.index], frame.dims);
+        if (!number) return false;
+        quick_args_.push_back({nullptr, *number});
+        continue;
+      }
+      const Value& value = arg.kind == Operand::Kind::kRegister
+                               ? frame.registers[arg.index]
+                               : constants_[arg.index];
+      const auto* array = std::get_if<NDArray>(&value);
+      const auto* integer = std::get_if<int64_t>(&value);
+      if (!array && !integer) return false;
+      quick_args_.push_back({array, integer ? *integer : 0});
+    }
+    return true;
+  }
+
+  static void DropLast(const Instruction& in, Frame& frame) {
+    for (const Operand& arg : in.args) {
+      if (arg.kind == Operand::Kind::kRegister && arg.is_last) {
+        frame.registers[arg.index] = Value();
+      }
+    }
+  }
+
+  absl::Status CallSlowly(const LoadedKernel& kernel, const Function& f,
+                          const Instruction& in, Frame& frame) {
+    std::vector<PackedValue> args;
     for (const Operand& arg : in.args) {
       KILN_ASSIGN_OR_RETURN(Value value, Take(arg, frame, f));
       if (auto* array = std::get_if<NDArray>(&value)) {
@@ -384,13 +452,7 @@ class Machine::Impl {
                                     Describe(value)));
       }
     }
-    const LoadedKernel& kernel = kernels_[in.index];
-    const double start = options_.observe ? Now() : 0;
-    const absl::Status status = kernel.Call(host_->abi(), args);
-    args.clear();
-    KILN_RETURN_IF_ERROR(status);
-    Observe(kernel.signature().name, in, start);
-    return Value();
+    return kernel.Call(host_->abi(), args);
   }
 
   absl::StatusOr<Value> CallPacked(const Instruction& in,
@@ -417,7 +479,9 @@ class Machine::Impl {
   std::vector<Value> constants_;
   std::vector<const Packed*> packed_;  // by the string that is their name
   TensorPool pool_;
-  std::vector<PackedValue> kernel_args_;  // of the call at hand
+  std::vector<std::vector<NDArray>> small_;  // by type
+  std::vector<QuickArgument> quick_args_;    // of the call at hand
+  QuickArguments quick_bound_;
   std::vector<std::unique_ptr<Frame>> frames_;
   int64_t left_ = 0;  // instructions
 };

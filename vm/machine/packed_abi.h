@@ -36,8 +36,8 @@ enum KilnPackedKind {
 };
 
 typedef struct KilnPackedArgument {
-  int32_t kind;  /* A KilnPackedKind. */
-  int32_t ndim;  /* Of a shape. */
+  int32_t kind; /* A KilnPackedKind. */
+  int32_t ndim; /* Of a shape. */
   union {
     /* Compact, row-major, on the CPU. */
     const KilnDlTensor* tensor;

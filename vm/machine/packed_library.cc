@@ -87,9 +87,9 @@ absl::StatusOr<const KilnPackedEntry*> Entries(const LoadedObject& library,
   }
   const int32_t found = *static_cast<const int32_t*>(*version);
   if (found != KILN_PACKED_ABI_VERSION) {
-    return NoLibrary(path, absl::StrCat("is made for version ", found,
-                                        " of the interface, not ",
-                                        KILN_PACKED_ABI_VERSION));
+    return NoLibrary(
+        path, absl::StrCat("is made for version ", found,
+                           " of the interface, not ", KILN_PACKED_ABI_VERSION));
   }
   const auto* entries = *static_cast<const KilnPackedEntry* const*>(*table);
   if (entries == nullptr) return NoLibrary(path, "has an empty table");
@@ -106,10 +106,10 @@ absl::StatusOr<FunctionTable> OpenPackedLibrary(const std::string& path) {
     if (entry->function == nullptr) {
       return NoLibrary(path, absl::StrCat("has no function for ", entry->name));
     }
-    functions.Add(entry->name, [library, f = entry->function](
-                                   absl::Span<const Value> args) {
-      return CallPacked(f, args);
-    });
+    functions.Add(entry->name,
+                  [library, f = entry->function](absl::Span<const Value> args) {
+                    return CallPacked(f, args);
+                  });
   }
   return functions;
 }

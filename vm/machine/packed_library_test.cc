@@ -17,8 +17,8 @@ using testing::HasSubstr;
 constexpr char kLibrary[] = "vm/machine/libtest_functions.so";
 
 NDArray Floats(const std::vector<float>& values) {
-  NDArray array = *NDArray::Empty({static_cast<int64_t>(values.size())},
-                                  DType::Float(32));
+  NDArray array =
+      *NDArray::Empty({static_cast<int64_t>(values.size())}, DType::Float(32));
   std::copy(values.begin(), values.end(), array.data_as<float>());
   return array;
 }
@@ -53,9 +53,9 @@ TEST(PackedLibraryTest, FailuresAreMessages) {
   EXPECT_THAT((*functions.Find("env.sum"))(std::vector<Value>{MakeTuple({})}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("argument 1 is tuple of 0")));
-  EXPECT_THAT((*functions.Find("env.fail"))({}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       std::string(255, 'x')));
+  EXPECT_THAT(
+      (*functions.Find("env.fail"))({}),
+      StatusIs(absl::StatusCode::kInvalidArgument, std::string(255, 'x')));
 }
 
 TEST(PackedLibraryTest, OtherFilesAreRefusedByName) {

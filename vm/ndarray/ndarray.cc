@@ -11,6 +11,7 @@
 // called. If it is refused, nothing was taken, and the caller still owns it.
 #include "kiln/vm/ndarray/ndarray.h"
 
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -209,6 +210,12 @@ absl::StatusOr<NDArray> NDArray::FromDlpack(KilnDlManagedTensor* managed) {
     if (tensor->deleter != nullptr) tensor->deleter(tensor);
   });
   return NDArray(std::move(rep));
+}
+
+bool NDArray::is_unique() const {
+  if (rep_.use_count() != 1) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
 }
 
 KilnDlTensor NDArray::BorrowDlpack() const {

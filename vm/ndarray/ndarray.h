@@ -43,6 +43,9 @@ class NDArray {
   KilnDlTensor BorrowDlpack() const;
 
   bool is_null() const { return rep_ == nullptr; }
+  // Whether no other handle shares the memory; everything that those did to it
+  // is seen. Where they may still be copied, the answer is no more true.
+  bool is_unique() const;
   // The accessors below are for arrays that are not null.
   DType dtype() const { return rep_->dtype; }
   absl::Span<const int64_t> shape() const { return rep_->shape; }

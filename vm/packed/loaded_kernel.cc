@@ -11,9 +11,8 @@
 // checked on the addresses at which results end up, not on those of the copies:
 // two outputs in one place would be copied back over each other.
 //
-// A call in which nothing is unusual allocates nothing (quick_bind.h), one
-// without copies no tensor. Bind makes none either, so loops
-// that time a kernel bind once.
+// A call without copies allocates no tensor, CallQuickly nothing. Bind makes
+// none either, so loops that time a kernel bind once.
 #include "kiln/vm/packed/loaded_kernel.h"
 
 #include <bit>
@@ -25,7 +24,6 @@
 #include <vector>
 
 #include "kiln/base/status_macros.h"
-#include "kiln/vm/packed/quick_bind.h"
 
 namespace kiln {
 namespace {
@@ -216,13 +214,22 @@ absl::Status LoadedKernel::RunBound(const KilnHost* host,
                       signature_.name);
 }
 
+bool LoadedKernel::CallQuickly(const KilnHost* host,
+                               absl::Span<const QuickArgument> args,
+                               QuickArguments* scratch,
+                               absl::Status* status) const {
+  if (!can_bind_quickly_ || !BindQuickly(signature_, args, scratch)) {
+    return false;
+  }
+  const int32_t code =
+      entry_(host, scratch->data.data(), scratch->scalars.data());
+  *status = code == KILN_KERNEL_OK ? absl::OkStatus()
+                                   : KernelStatus(code, signature_.name);
+  return true;
+}
+
 absl::Status LoadedKernel::Call(const KilnHost* host,
                                 absl::Span<const PackedValue> args) const {
-  QuickArguments quick;
-  if (can_bind_quickly_ && BindQuickly(signature_, args, &quick)) {
-    return KernelStatus(entry_(host, quick.data.data(), quick.scalars.data()),
-                        signature_.name);
-  }
   KILN_ASSIGN_OR_RETURN(const std::vector<KernelArgument> given,
                         LowerAll(signature_, args));
   const std::vector<size_t> copied = NeedCopies(signature_, given);

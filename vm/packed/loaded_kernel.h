@@ -10,6 +10,7 @@
 #include "kiln/vm/library/kernel_abi.h"
 #include "kiln/vm/library/signature.h"
 #include "kiln/vm/packed/packed_function.h"
+#include "kiln/vm/packed/quick_bind.h"
 
 namespace kiln {
 
@@ -46,6 +47,11 @@ class LoadedKernel {
   // is written twice, and any overlap if the function declares tir.noalias.
   absl::Status Call(const KilnHost* host,
                     absl::Span<const PackedValue> args) const;
+
+  // As Call, without an allocation. False, and nothing was called, where
+  // anything about the call is unusual; Call says what is wrong, or copies.
+  bool CallQuickly(const KilnHost* host, absl::Span<const QuickArgument> args,
+                   QuickArguments* scratch, absl::Status* status) const;
 
   // The kernel as a packed function; `host` must outlive it.
   PackedFunction Pack(const KilnHost* host) const;

@@ -15,7 +15,7 @@ class Binder {
     bound_.scalars.assign(signature.scalars.size(), kUnknown);
   }
 
-  bool Run(absl::Span<const PackedValue> args) {
+  bool Run(absl::Span<const QuickArgument> args) {
     if (args.size() != signature_.params.size()) return false;
     for (size_t i = 0; i < args.size(); ++i) {
       if (!BindOne(signature_.params[i], args[i])) return false;
@@ -30,12 +30,12 @@ class Binder {
   // No extent, and unlikely as a number.
   static constexpr int64_t kUnknown = INT64_MIN;
 
-  bool BindOne(const KernelParam& param, const PackedValue& value) {
+  bool BindOne(const KernelParam& param, const QuickArgument& arg) {
     if (param.kind == KernelParam::Kind::kScalar) {
-      const auto* number = std::get_if<int64_t>(&value);
-      return number && *number != kUnknown && Set(param.index, *number);
+      return !arg.array && arg.integer != kUnknown &&
+             Set(param.index, arg.integer);
     }
-    const auto* array = std::get_if<NDArray>(&value);
+    const NDArray* array = arg.array;
     if (!array || array->is_null()) return false;
     const KernelBuffer& buffer = signature_.buffers[param.index];
     const auto address = reinterpret_cast<uintptr_t>(array->data());
@@ -61,16 +61,16 @@ class Binder {
     return known == value;
   }
 
-  bool AreApart(absl::Span<const PackedValue> args) const {
+  bool AreApart(absl::Span<const QuickArgument> args) const {
     for (size_t i = 0; i < args.size(); ++i) {
       const KernelParam& param = signature_.params[i];
       if (param.kind != KernelParam::Kind::kBuffer ||
           !signature_.buffers[param.index].written) {
         continue;
       }
-      const NDArray& written = std::get<NDArray>(args[i]);
+      const NDArray& written = *args[i].array;
       for (size_t j = 0; j < args.size(); ++j) {
-        const auto* other = std::get_if<NDArray>(&args[j]);
+        const NDArray* other = args[j].array;
         if (i != j && other &&
             KilnShareMemory(written.data(), written.bytes(), other->data(),
                             other->bytes())) {
@@ -105,7 +105,7 @@ bool CanBindQuickly(const KernelSignature& signature) {
 }
 
 bool BindQuickly(const KernelSignature& signature,
-                 absl::Span<const PackedValue> args, QuickArguments* bound) {
+                 absl::Span<const QuickArgument> args, QuickArguments* bound) {
   return Binder(signature, bound).Run(args);
 }
 

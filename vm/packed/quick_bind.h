@@ -8,9 +8,15 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "kiln/vm/library/signature.h"
-#include "kiln/vm/packed/packed_function.h"
+#include "kiln/vm/ndarray/ndarray.h"
 
 namespace kiln {
+
+// A tensor, or an integer where `array` is null.
+struct QuickArgument {
+  const NDArray* array = nullptr;
+  int64_t integer = 0;
+};
 
 struct QuickArguments {
   absl::InlinedVector<void*, 8> data;
@@ -25,7 +31,7 @@ bool CanBindQuickly(const KernelSignature& signature);
 // wants them, aligned, and none that is written shares memory with another.
 // False is no error: somebody else has to say what is wrong, or make copies.
 bool BindQuickly(const KernelSignature& signature,
-                 absl::Span<const PackedValue> args, QuickArguments* bound);
+                 absl::Span<const QuickArgument> args, QuickArguments* bound);
 
 }  // namespace kiln
 
