@@ -16,6 +16,7 @@
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tests/conformance/graph_case.h"
 #include "kiln/tests/conformance/graph_execute.h"
+#include "kiln/tests/conformance/known_constants.h"
 #include "kiln/tools/support/main.h"
 
 ABSL_FLAG(std::string, cases, "", "The file of cases, one JSON object a line.");
@@ -63,16 +64,21 @@ void PrintRow(const std::string& name, const Counts& counts) {
   std::printf("%9.1f%%\n", 100.0 * (counts[0] + counts[1]) / cases);
 }
 
+absl::StatusOr<Module> Read(const GraphCase& c, const std::string& text) {
+  KILN_ASSIGN_OR_RETURN(const Module module, ParseModule(c.id, text));
+  return WithKnownConstants(module, text);
+}
+
 // The module that is compared with `before`.
 absl::StatusOr<Module> After(const GraphCase& c, const Module& before) {
   const std::vector<std::string> passes = absl::GetFlag(FLAGS_passes);
-  if (passes.empty()) return ParseModule(c.id, c.after);
+  if (passes.empty()) return Read(c, c.after);
   return RunGraphPasses(before, passes);
 }
 
 // The modules of a pass on the same arguments.
 Execution Execute(const GraphCase& c) {
-  const absl::StatusOr<Module> before = ParseModule(c.id, c.before);
+  const absl::StatusOr<Module> before = Read(c, c.before);
   if (!before.ok()) return {};
   const absl::StatusOr<Module> after = After(c, *before);
   if (!after.ok()) {

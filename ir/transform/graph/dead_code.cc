@@ -50,13 +50,20 @@ std::set<std::string> Reached(const Module& module) {
 
 }  // namespace
 
+graph::GraphFunction WithoutUnusedBindings(const graph::GraphFunction& f,
+                                           const Module& module) {
+  graph::GraphFunction out = f;
+  for (bool changed = true; changed;) {
+    changed = false;
+    out = WithoutUnused(out, module, changed);
+  }
+  return out;
+}
+
 absl::StatusOr<Module> EliminateDeadCode(const Module& module) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      f = WithoutUnused(f, module, changed);
-    }
+    f = WithoutUnusedBindings(f, module);
   }
   const std::set<std::string> reached = Reached(out);
   std::erase_if(out.functions,

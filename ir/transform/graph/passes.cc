@@ -16,8 +16,10 @@
 #include "kiln/ir/transform/graph/convert_to_dataflow.h"
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
+#include "kiln/ir/transform/graph/fold_constants.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
 #include "kiln/ir/transform/graph/fuse_tir.h"
+#include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
@@ -44,6 +46,10 @@ absl::StatusOr<Module> FuseOpsByDefault(const Module& module) {
   return FuseOps(module);
 }
 
+absl::StatusOr<Module> FoldByDefault(const Module& module) {
+  return FoldConstants(module);
+}
+
 template <SortOrder order>
 absl::StatusOr<Module> Sort(const Module& module) {
   return TopologicalSort(module, order);
@@ -58,6 +64,8 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"dce", "dce", Inferred<EliminateDeadCode>},
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
+    {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
+    {"inline_functions", "inline_functions", Inferred<InlineFunctions>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
     {"remove_unused_outputs", "remove_unused_outputs",
