@@ -20,6 +20,7 @@
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tests/conformance/bound_values.h"
+#include "kiln/tests/conformance/gradient_options.h"
 #include "kiln/tests/conformance/known_constants.h"
 
 namespace kiln {
@@ -148,6 +149,9 @@ GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
   }
   if (c.name == "relax.BindSymbolicVars") {
     return Judge(BindAsIn(before, after, false), after);
+  }
+  if (c.name == "Gradient") {
+    return Judge(DifferentiateAsIn(before, after), after);
   }
   GraphResult result = {GraphVerdict::kNotApplicable, "no pass of this kind"};
   for (const std::string& name : KilnNames(c.name)) {

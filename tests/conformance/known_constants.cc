@@ -142,8 +142,7 @@ class Metadata {
   }
   graph::Expr Constant(const Value* node) const {
     if (!node) return {};
-    const Value* tensor =
-        Node(Field(Data(*node).struct_value(), "value"));
+    const Value* tensor = Node(Field(Data(*node).struct_value(), "value"));
     return tensor ? TensorOf(Data(*tensor).string_value()) : graph::Expr();
   }
 

@@ -90,12 +90,12 @@ int64_t CountOf(const graph::StructInfo& info, int64_t most) {
 Expr LeafOf(const graph::Value& value) {
   if (const auto* held = std::get_if<graph::TensorValue>(&value)) {
     const Tensor& tensor = **held;
-    absl::StatusOr<Blob> data = Blob::Copy(
-        {reinterpret_cast<const char*>(tensor.bytes.data()),
-         tensor.bytes.size()});
+    absl::StatusOr<Blob> data =
+        Blob::Copy({reinterpret_cast<const char*>(tensor.bytes.data()),
+                    tensor.bytes.size()});
     if (!data.ok()) return {};
-    return Expr(new graph::ConstantNode(tensor.dtype, tensor.shape,
-                                        *std::move(data)));
+    return Expr(
+        new graph::ConstantNode(tensor.dtype, tensor.shape, *std::move(data)));
   }
   if (const auto* extents = std::get_if<graph::Extents>(&value)) {
     std::vector<graph::Scalar> values;
@@ -170,9 +170,9 @@ class Folder {
 
   bool MayFold(const graph::CallNode& call,
                const graph::StructInfo& info) const {
-    const bool is_known = std::all_of(
-        call.args.begin(), call.args.end(),
-        [](const Expr& arg) { return IsKnown(arg); });
+    const bool is_known =
+        std::all_of(call.args.begin(), call.args.end(),
+                    [](const Expr& arg) { return IsKnown(arg); });
     if (!call.callee.As<graph::OpNode>() || !is_known) return false;
     const bool is_made =
         std::none_of(call.args.begin(), call.args.end(), HoldsTensor);

@@ -96,7 +96,8 @@ Body BodyFor(const FunctionNode& f, const std::vector<Expr>& args,
     const graph::StructInfo info = graph::InfoOf(args[i]);
     if (graph::Fits(info, wanted, analyzer) == graph::Fit::kAlways) continue;
     const graph::Var cast(param->name, wanted, is_dataflow);
-    body.casts.push_back({cast, Expr(new graph::MatchCastNode(args[i], wanted))});
+    body.casts.push_back(
+        {cast, Expr(new graph::MatchCastNode(args[i], wanted))});
     known.vars[param.get()] = cast;
   }
   body.seq = graph::Substitute(callee.body, known);
@@ -121,8 +122,8 @@ class Inliner {
  public:
   explicit Inliner(const Module& module) : module_(module) {
     for (const graph::GraphFunction& f : module.graph_functions) {
-      const bool may = f->is_private && f->body && !IsMarked(*f) &&
-                       !IsRecursive(*f, module);
+      const bool may =
+          f->is_private && f->body && !IsMarked(*f) && !IsRecursive(*f, module);
       if (may) names_.insert(f->name);
     }
   }

@@ -1,3 +1,6 @@
+// What a call becomes, as text: of functions whose parameters tell dimensions,
+// in dataflow blocks and outside of them, with arguments that have to be
+// checked; and what stays a call.
 #include "kiln/ir/transform/graph/inline_functions.h"
 
 #include "gtest/gtest.h"

@@ -19,6 +19,7 @@
 #include "kiln/ir/transform/graph/fold_constants.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
 #include "kiln/ir/transform/graph/fuse_tir.h"
+#include "kiln/ir/transform/graph/gradient/gradient.h"
 #include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/normalize.h"
@@ -50,6 +51,10 @@ absl::StatusOr<Module> FoldByDefault(const Module& module) {
   return FoldConstants(module);
 }
 
+absl::StatusOr<Module> GradientOfMain(const Module& module) {
+  return Gradient(module);
+}
+
 template <SortOrder order>
 absl::StatusOr<Module> Sort(const Module& module) {
   return TopologicalSort(module, order);
@@ -65,6 +70,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
     {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
+    {"gradient", "gradient", Inferred<GradientOfMain>},
     {"inline_functions", "inline_functions", Inferred<InlineFunctions>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
