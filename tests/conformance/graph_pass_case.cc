@@ -56,6 +56,7 @@ constexpr PassNames kPasses[] = {
     {"FoldBatchnormToConv2D", "fold_batchnorm_into_conv2d"},
     {"DecomposeOps", "decompose_for_inference"},
     {"LiftTransformParams", "lift_transform_params"},
+    {"LiftTransformParams", "lift_shared_transform_params"},
     {"StaticPlanBlockMemory", "plan_memory"},
     {"ToMixedPrecision", "mixed_precision"},
 };

@@ -22,6 +22,7 @@
 #include "kiln/ir/transform/graph/gradient/gradient.h"
 #include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
+#include "kiln/ir/transform/graph/lift_transform_params.h"
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
 #include "kiln/ir/transform/graph/signatures.h"
@@ -55,6 +56,11 @@ absl::StatusOr<Module> GradientOfMain(const Module& module) {
   return Gradient(module);
 }
 
+template <LiftInto into>
+absl::StatusOr<Module> Lift(const Module& module) {
+  return LiftTransformParams(module, into);
+}
+
 template <SortOrder order>
 absl::StatusOr<Module> Sort(const Module& module) {
   return TopologicalSort(module, order);
@@ -72,6 +78,10 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
     {"gradient", "gradient", Inferred<GradientOfMain>},
     {"inline_functions", "inline_functions", Inferred<InlineFunctions>},
+    {"lift_transform_params", "lift_transform_params",
+     Inferred<Lift<LiftInto::kOneEach>>},
+    {"lift_shared_transform_params", "lift_shared_transform_params",
+     Inferred<Lift<LiftInto::kOneForAll>>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
     {"remove_unused_outputs", "remove_unused_outputs",

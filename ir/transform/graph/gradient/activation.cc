@@ -9,8 +9,8 @@
 namespace kiln {
 namespace {
 
-using graph::Expr;
 using graph::CallOp;
+using graph::Expr;
 
 Expr Where(Expr condition, Expr yes, Expr no) {
   return CallOp("where", {std::move(condition), std::move(yes), std::move(no)});
@@ -49,12 +49,13 @@ absl::StatusOr<Partials> Silu(const GradientCall& call) {
 // pi).
 absl::StatusOr<Partials> Gelu(const GradientCall& call) {
   const Expr& x = call.arg(0);
-  const Expr share = Times(
-      NumberLike(0.5, x),
-      Plus(NumberLike(1, x),
-           Unary("erf", Times(x, NumberLike(std::sqrt(0.5), x)))));
-  const Expr bell = Times(NumberLike(0.3989422804014327, x),
-                          Unary("exp", Times(Times(x, x), NumberLike(-0.5, x))));
+  const Expr share =
+      Times(NumberLike(0.5, x),
+            Plus(NumberLike(1, x),
+                 Unary("erf", Times(x, NumberLike(std::sqrt(0.5), x)))));
+  const Expr bell =
+      Times(NumberLike(0.3989422804014327, x),
+            Unary("exp", Times(Times(x, x), NumberLike(-0.5, x))));
   return Partials{Times(call.grad(), Plus(share, Times(x, bell)))};
 }
 
@@ -67,8 +68,8 @@ absl::StatusOr<Partials> GeluTanh(const GradientCall& call) {
   const Expr inside = Times(
       NumberLike(kC, x), Times(x, Plus(one, Times(NumberLike(kA, x), square))));
   const Expr t = call.Emit(Unary("tanh", inside));
-  const Expr inner = Times(NumberLike(kC, x),
-                           Plus(one, Times(NumberLike(3 * kA, x), square)));
+  const Expr inner =
+      Times(NumberLike(kC, x), Plus(one, Times(NumberLike(3 * kA, x), square)));
   const Expr bend = Times(Times(x, Minus(one, Times(t, t))), inner);
   const Expr slope = Times(NumberLike(0.5, x), Plus(Plus(one, t), bend));
   return Partials{Times(call.grad(), slope)};
@@ -90,9 +91,8 @@ absl::StatusOr<Partials> Softplus(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const double threshold, call.Real("threshold"));
   const Expr& x = call.arg(0);
   const Expr scaled = call.Emit(Times(x, NumberLike(beta, x)));
-  const Expr slope =
-      Where(Binary("greater", scaled, NumberLike(threshold, x)),
-            NumberLike(1, x), Unary("sigmoid", scaled));
+  const Expr slope = Where(Binary("greater", scaled, NumberLike(threshold, x)),
+                           NumberLike(1, x), Unary("sigmoid", scaled));
   return Partials{Times(call.grad(), slope)};
 }
 
@@ -121,10 +121,10 @@ absl::StatusOr<Partials> Prelu(const GradientCall& call) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"nn.gelu", Gelu},         {"nn.gelu_tanh", GeluTanh},
+    {"nn.gelu", Gelu},           {"nn.gelu_tanh", GeluTanh},
     {"nn.leakyrelu", LeakyRelu}, {"nn.prelu", Prelu},
-    {"nn.relu", Relu},         {"nn.relu6", Relu6},
-    {"nn.selu", Selu},         {"nn.silu", Silu},
+    {"nn.relu", Relu},           {"nn.relu6", Relu6},
+    {"nn.selu", Selu},           {"nn.silu", Silu},
     {"nn.softplus", Softplus},
 };
 

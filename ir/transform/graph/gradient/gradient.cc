@@ -154,10 +154,10 @@ class Differentiator {
     const auto* var = target.As<graph::VarNode>();
     const auto* info = var ? var->info.As<graph::TensorInfo>() : nullptr;
     if (info && info->rank == 0 && info->dtype.is_float()) return Var(var);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a float tensor of no dimensions is differentiated, and ",
-        PrintGraphExpr(target), " is ",
-        PrintStructInfo(var ? var->info : graph::InfoOf(target))));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a float tensor of no dimensions is differentiated, and ",
+                     PrintGraphExpr(target), " is ",
+                     PrintStructInfo(var ? var->info : graph::InfoOf(target))));
   }
 
   absl::Status Backward(const Binding& binding) {
@@ -184,17 +184,16 @@ class Differentiator {
     for (const GraphExpr& arg : call.args) {
       args.push_back(forward_.Again(arg, block_.bindings()));
     }
-    const GraphExpr result =
-        forward_.Again(binding.var, block_.bindings());
+    const GraphExpr result = forward_.Again(binding.var, block_.bindings());
     const GraphExpr again(
         new graph::CallNode(call.callee, args, call.attrs, call.infos));
     absl::StatusOr<Partials> partials =
         PartialsOf(*again.As<graph::CallNode>(),
                    Var(result.As<graph::VarNode>()), grad, Wanted(call));
     if (!partials.ok()) {
-      return absl::Status(partials.status().code(),
-                          absl::StrCat(binding.var->name, ": ",
-                                       partials.status().message()));
+      return absl::Status(
+          partials.status().code(),
+          absl::StrCat(binding.var->name, ": ", partials.status().message()));
     }
     for (size_t i = 0; i < partials->size() && i < call.args.size(); ++i) {
       if (!(*partials)[i] || !IsActive(call.args[i])) continue;
@@ -216,7 +215,9 @@ class Differentiator {
     const auto* op = call.callee.As<graph::OpNode>();
     const GradientRow* row = op ? FindGradient(op->name) : nullptr;
     if (row) {
-      return row->rule(GradientCall(call, result, grad, std::move(wanted), [&](const GraphExpr& e) { return block_.Leaf(e); }));
+      return row->rule(
+          GradientCall(call, result, grad, std::move(wanted),
+                       [&](const GraphExpr& e) { return block_.Leaf(e); }));
     }
     return absl::UnimplementedError(absl::StrCat(
         PrintGraphExpr(GraphExpr(&call)),
@@ -249,8 +250,8 @@ class Differentiator {
     std::vector<GraphExpr> all = {graph::Global(*name),
                                   graph::TupleOf(std::move(args))};
     all.insert(all.end(), call.args.begin() + 2, call.args.end());
-    const GraphExpr partials = block_.Leaf(
-        graph::CallOp("call_tir", std::move(all), {}, outputs));
+    const GraphExpr partials =
+        block_.Leaf(graph::CallOp("call_tir", std::move(all), {}, outputs));
     return Partials{GraphExpr(), outputs.size() == 1
                                      ? graph::TupleOf({partials})
                                      : partials};
@@ -277,12 +278,13 @@ class Differentiator {
       outputs.push_back(out);
     }
     graph::FunctionFields fields = f_.fields();
-    fields.name = UniqueFunctionName(module_, absl::StrCat(f_.name, "_adjoint"));
+    fields.name =
+        UniqueFunctionName(module_, absl::StrCat(f_.name, "_adjoint"));
     fields.attrs.erase("global_symbol");
     fields.result = {};
-    fields.body = graph::Seq({{true, WithPlainCalls()}},
-                             graph::TupleOf({forward_.result(),
-                                             graph::TupleOf(outputs)}));
+    fields.body = graph::Seq(
+        {{true, WithPlainCalls()}},
+        graph::TupleOf({forward_.result(), graph::TupleOf(outputs)}));
     return graph::GraphFunction(std::move(fields));
   }
 

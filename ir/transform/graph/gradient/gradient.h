@@ -6,7 +6,8 @@
 //           loss = R.sum(y)                   loss = R.sum(y)
 //           R.output(loss)                    loss_adjoint = R.ones(())
 //       return loss                           y_adjoint = R.broadcast_to(...)
-//                                             x_adjoint = R.multiply(y_adjoint, w)
+//                                             x_adjoint = R.multiply(y_adjoint,
+//                                             w)
 //                                             ...
 //                                         return (loss, (x_adjoint, w_adjoint))
 //

@@ -1,3 +1,6 @@
+// What the adjoint function is, as text; of which target and by which
+// variables; and what is refused. Whether rules are right is told by
+// differences (rules_test.cc).
 #include "kiln/ir/transform/graph/gradient/gradient.h"
 
 #include "gmock/gmock.h"
@@ -100,13 +103,12 @@ TEST(GradientTest, OnlyNumbersAreDifferentiated) {
                        HasSubstr("a float tensor of no dimensions")));
   GradientOptions options;
   options.target = 2;
-  EXPECT_THAT(GradientOf(kTuples, options),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("no field 2")));
-  options = {.function = "other"};
   EXPECT_THAT(
       GradientOf(kTuples, options),
-      StatusIs(absl::StatusCode::kNotFound, HasSubstr("called other")));
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no field 2")));
+  options = {.function = "other"};
+  EXPECT_THAT(GradientOf(kTuples, options),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("called other")));
   options = {.variables = {{"w"}}, .target = 1};
   EXPECT_THAT(GradientOf(kTuples, options),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("called w")));
@@ -188,15 +190,15 @@ TEST(GradientTest, TensorFunctionsNameTheirGradients) {
 }
 
 TEST(GradientTest, EffectsAreRefused) {
-  EXPECT_THAT(GradientOf(R"(
+  EXPECT_THAT(
+      GradientOf(R"(
 @R.function(pure=False)
 def main(x: R.Tensor((2,), "float32")):
     a = R.call_packed("log", x, sinfo_args=R.Tensor((2,), "float32"))
     loss = R.sum(a)
     return loss
 )"),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("has effects")));
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("has effects")));
 }
 
 }  // namespace

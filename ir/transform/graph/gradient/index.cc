@@ -17,19 +17,18 @@ absl::StatusOr<Partials> Take(const GradientCall& call) {
   if (call.arg(1).As<graph::PrimNode>()) {
     return call.Refuse("its index has to be a tensor");
   }
-  return Partials{CallOp("grad.take_backward",
-                         {call.grad(), call.arg(0), call.arg(1)},
-                         {{"axis", call.attr("axis")}}),
-                  Expr()};
+  return Partials{
+      CallOp("grad.take_backward", {call.grad(), call.arg(0), call.arg(1)},
+             {{"axis", call.attr("axis")}}),
+      Expr()};
 }
 
 absl::StatusOr<Partials> GatherElements(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  return Partials{CallOp("scatter_elements",
-                         {ZerosLike(*x), call.arg(1), call.grad()},
-                         {{"axis", call.attr("axis")},
-                          {"reduction", std::string("add")}}),
-                  Expr()};
+  return Partials{
+      CallOp("scatter_elements", {ZerosLike(*x), call.arg(1), call.grad()},
+             {{"axis", call.attr("axis")}, {"reduction", std::string("add")}}),
+      Expr()};
 }
 
 // Constants in a tuple of numbers, or a shape.

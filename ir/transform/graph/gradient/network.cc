@@ -1,4 +1,7 @@
-// Softmax, norms and losses.
+// Softmax, norms and losses. Of a normalized element n = (x - mean) /
+// deviation, with the adjoint g of n and means over the normalized axes:
+//
+//   of x: (g - mean(g) - n * mean(g * n)) / deviation
 #include <utility>
 
 #include "kiln/base/status_macros.h"
@@ -74,8 +77,7 @@ struct Normal {
 Expr OfNormal(const Expr& scaled, const Normal& n, const Attr& axes,
               bool takes_mean) {
   const Expr along = Times(n.normal, MeanAlong(Times(scaled, n.normal), axes));
-  const Expr own =
-      takes_mean ? Minus(scaled, MeanAlong(scaled, axes)) : scaled;
+  const Expr own = takes_mean ? Minus(scaled, MeanAlong(scaled, axes)) : scaled;
   return Times(Minus(own, along), n.inverse);
 }
 
@@ -102,8 +104,7 @@ absl::StatusOr<Partials> LayerNorm(const GradientCall& call) {
   const Expr centered = call.Emit(Minus(x, MeanAlong(x, along)));
   const Expr variance = MeanAlong(Times(centered, centered), along);
   Normal n;
-  n.inverse = call.Emit(
-      Unary("rsqrt", Plus(variance, NumberLike(epsilon, x))));
+  n.inverse = call.Emit(Unary("rsqrt", Plus(variance, NumberLike(epsilon, x))));
   n.normal = call.Emit(Times(centered, n.inverse));
   const bool scales = call.IsTrue("scale");
   const Expr scaled =
@@ -111,8 +112,8 @@ absl::StatusOr<Partials> LayerNorm(const GradientCall& call) {
   Partials partials(3);
   partials[0] = OfNormal(scaled, n, along, true);
   if (scales) {
-    KILN_ASSIGN_OR_RETURN(
-        partials[1], OfScale(call, Times(call.grad(), n.normal), axes, 1));
+    KILN_ASSIGN_OR_RETURN(partials[1],
+                          OfScale(call, Times(call.grad(), n.normal), axes, 1));
   }
   if (call.IsTrue("center")) {
     KILN_ASSIGN_OR_RETURN(partials[2], OfScale(call, call.grad(), axes, 2));
@@ -128,14 +129,13 @@ absl::StatusOr<Partials> RmsNorm(const GradientCall& call) {
   const Attr along = AxesAttr(axes);
   const Expr square = MeanAlong(Times(x, x), along);
   Normal n;
-  n.inverse =
-      call.Emit(Unary("rsqrt", Plus(square, NumberLike(epsilon, x))));
+  n.inverse = call.Emit(Unary("rsqrt", Plus(square, NumberLike(epsilon, x))));
   n.normal = call.Emit(Times(x, n.inverse));
   const Expr scaled = call.Emit(Times(call.grad(), call.arg(1)));
   Partials partials(2);
   partials[0] = OfNormal(scaled, n, along, false);
-  KILN_ASSIGN_OR_RETURN(
-      partials[1], OfScale(call, Times(call.grad(), n.normal), axes, 1));
+  KILN_ASSIGN_OR_RETURN(partials[1],
+                        OfScale(call, Times(call.grad(), n.normal), axes, 1));
   return partials;
 }
 

@@ -38,8 +38,8 @@ absl::StatusOr<Partials> Subtract(const GradientCall& call) {
 }
 
 absl::StatusOr<Partials> Multiply(const GradientCall& call) {
-  return Fit(call, {Times(call.grad(), call.arg(1)),
-                    Times(call.grad(), call.arg(0))});
+  return Fit(
+      call, {Times(call.grad(), call.arg(1)), Times(call.grad(), call.arg(0))});
 }
 
 absl::StatusOr<Partials> Divide(const GradientCall& call) {
@@ -50,11 +50,9 @@ absl::StatusOr<Partials> Divide(const GradientCall& call) {
 
 absl::StatusOr<Partials> Power(const GradientCall& call) {
   const Expr &x = call.arg(0), &y = call.arg(1);
-  const Expr lower =
-      Binary("power", x, Minus(y, NumberLike(1, call.result())));
+  const Expr lower = Binary("power", x, Minus(y, NumberLike(1, call.result())));
   return Fit(call, {Times(Times(call.grad(), y), lower),
-                    Times(Times(call.grad(), call.result()),
-                          Unary("log", x))});
+                    Times(Times(call.grad(), call.result()), Unary("log", x))});
 }
 
 // `grad` where the comparison of both arguments does not hold.
@@ -77,15 +75,14 @@ absl::StatusOr<Partials> Minimum(const GradientCall& call) {
 // The angle of (x, y): x / (x^2 + y^2) by y, -y / (x^2 + y^2) by x.
 absl::StatusOr<Partials> Atan2(const GradientCall& call) {
   const Expr &y = call.arg(0), &x = call.arg(1);
-  const Expr scaled = call.Emit(
-      Over(call.grad(), Plus(Times(x, x), Times(y, y))));
+  const Expr scaled =
+      call.Emit(Over(call.grad(), Plus(Times(x, x), Times(y, y))));
   return Fit(call, {Times(scaled, x), Minus(Times(scaled, y))});
 }
 
 absl::StatusOr<Partials> LogAddExp(const GradientCall& call) {
   const auto share = [&](size_t i) {
-    return Times(call.grad(),
-                 Unary("exp", Minus(call.arg(i), call.result())));
+    return Times(call.grad(), Unary("exp", Minus(call.arg(i), call.result())));
   };
   return Fit(call, {share(0), share(1)});
 }
@@ -109,12 +106,10 @@ absl::StatusOr<Partials> Where(const GradientCall& call) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"add", Add},           {"atan2", Atan2},
-    {"divide", Divide},     {"ewise_fma", Fma},
-    {"floor_mod", FloorMod}, {"log_add_exp", LogAddExp},
-    {"maximum", Maximum},   {"minimum", Minimum},
-    {"multiply", Multiply}, {"power", Power},
-    {"subtract", Subtract}, {"where", Where},
+    {"add", Add},         {"atan2", Atan2},        {"divide", Divide},
+    {"ewise_fma", Fma},   {"floor_mod", FloorMod}, {"log_add_exp", LogAddExp},
+    {"maximum", Maximum}, {"minimum", Minimum},    {"multiply", Multiply},
+    {"power", Power},     {"subtract", Subtract},  {"where", Where},
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 //   of a: grad b^T        of b: a^T grad
 //
-// Where leading axes are stretched, the partial is summed over them. A vector is
-// a matrix of one row (a) or of one column (b).
+// Where leading axes are stretched, the partial is summed over them. A vector
+// is a matrix of one row (a) or of one column (b).
 #include <numeric>
 #include <utility>
 
@@ -87,8 +87,7 @@ absl::StatusOr<Partials> Matmul(const GradientCall& call) {
   const Matrix grad = is_row && is_column
                           ? Matrix{e, extents}
                           : AsMatrix(e, extents, is_row, is_column);
-  const Expr right_back =
-      call.Emit(Transposed(right.e, right.extents.size()));
+  const Expr right_back = call.Emit(Transposed(right.e, right.extents.size()));
   const Expr left_back = call.Emit(Transposed(left.e, left.extents.size()));
   return Partials{Fitted(Product(grad.e, right_back), grad, left, *a),
                   Fitted(Product(left_back, grad.e), grad, right, *b)};

@@ -59,13 +59,12 @@ absl::StatusOr<Partials> Mean(const GradientCall& call) {
 absl::StatusOr<Partials> Extreme(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const Expr best, Stretched(call, call.result()));
-  const Expr mask = call.Emit(
-      CallOp("astype", {Binary("equal", call.arg(0), best)},
-             {{"dtype", x->dtype.ToString()}}));
-  const Expr sharing =
-      CallOp("sum", {mask},
-             {{"axis", call.attr("axis")},
-              {"keepdims", Bool(call.IsTrue("keepdims"))}});
+  const Expr mask =
+      call.Emit(CallOp("astype", {Binary("equal", call.arg(0), best)},
+                       {{"dtype", x->dtype.ToString()}}));
+  const Expr sharing = CallOp("sum", {mask},
+                              {{"axis", call.attr("axis")},
+                               {"keepdims", Bool(call.IsTrue("keepdims"))}});
   KILN_ASSIGN_OR_RETURN(const Expr own,
                         Stretched(call, Over(call.grad(), sharing)));
   return Partials{Times(own, mask)};
@@ -83,12 +82,12 @@ absl::StatusOr<Partials> Cumsum(const GradientCall& call) {
   if (!is_flat) {
     KILN_ASSIGN_OR_RETURN(axis, call.Axis("axis", x->rank));
   }
-  Expr partial = Flipped(
-      CallOp("cumsum", {Flipped(call.grad(), axis)},
-             {{"axis", Int(axis)},
-              {"dtype", Attr()},
-              {"exclusive", Bool(call.IsTrue("exclusive"))}}),
-      axis);
+  Expr partial =
+      Flipped(CallOp("cumsum", {Flipped(call.grad(), axis)},
+                     {{"axis", Int(axis)},
+                      {"dtype", Attr()},
+                      {"exclusive", Bool(call.IsTrue("exclusive"))}}),
+              axis);
   if (is_flat) partial = CallOp("reshape", {partial, ShapeOfInfo(*x)});
   return Partials{partial};
 }

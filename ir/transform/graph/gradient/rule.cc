@@ -1,3 +1,7 @@
+// What rules ask of a call, and what they are made of. A call that lacks what a
+// rule needs is refused by its text:
+//
+//   the gradient of R.take(x, 1): its index has to be a tensor
 #include "kiln/ir/transform/graph/gradient/rule.h"
 
 #include <algorithm>
@@ -158,7 +162,8 @@ Attr AxesAttr(const std::vector<int64_t>& axes) {
   return list;
 }
 
-GraphExpr SummedTo(const GraphExpr& grad, const TensorInfo& from, const TensorInfo& to) {
+GraphExpr SummedTo(const GraphExpr& grad, const TensorInfo& from,
+                   const TensorInfo& to) {
   Analyzer analyzer;
   const auto& have = *from.extents();
   const auto& want = *to.extents();

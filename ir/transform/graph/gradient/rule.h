@@ -24,7 +24,8 @@
 
 namespace kiln {
 
-// One for each argument, null where nothing is contributed; of a tuple, a tuple.
+// One for each argument, null where nothing is contributed; of a tuple, a
+// tuple.
 using Partials = std::vector<graph::Expr>;
 
 // Binds an expression ahead of others, and gives its variable.

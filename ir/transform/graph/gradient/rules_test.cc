@@ -31,8 +31,8 @@ namespace {
 constexpr double kStep = 1e-5;
 
 struct RuleCase {
-  const char* params;      // "x: 2, 3; w: 3", or "i: 4 int64" for indices
-  const char* body;        // lines that bind y
+  const char* params;         // "x: 2, 3; w: 3", or "i: 4 int64" for indices
+  const char* body;           // lines that bind y
   double low = -1, high = 1;  // of inputs
   bool is_stopped = false;    // the adjoint is zero, whatever differences say
 };
@@ -47,8 +47,7 @@ const std::vector<RuleCase>& Cases() {
       {"x: 2, 3", "y = R.acosh(x)", 1.2, 3},
       {"x: 2, 3", "y = R.asin(x)", -0.9, 0.9},
       {"x: 2, 3", "y = R.asinh(x)"},
-      {"x: 2, 3",
-       "a = R.astype(x, dtype=\"float64\")\ny = R.multiply(a, a)"},
+      {"x: 2, 3", "a = R.astype(x, dtype=\"float64\")\ny = R.multiply(a, a)"},
       {"x: 2, 3", "y = R.atan(x)"},
       {"x: 2, 3", "y = R.atanh(x)", -0.9, 0.9},
       {"x: 2, 3", "y = R.ceil(x)", 0.1, 0.9},
@@ -217,7 +216,8 @@ std::string TextOf(const RuleCase& c) {
   std::string text = "@R.function\ndef main(";
   for (const Param& param : ParamsOf(c)) {
     absl::StrAppend(&text, param.name, ": R.Tensor((");
-    for (const int64_t extent : param.shape) absl::StrAppend(&text, extent, ",");
+    for (const int64_t extent : param.shape)
+      absl::StrAppend(&text, extent, ",");
     absl::StrAppend(&text, "), \"", param.is_index ? "int64" : "float64",
                     "\"), ");
   }

@@ -95,13 +95,14 @@ absl::StatusOr<Partials> Concat(const GradientCall& call) {
     ends.push_back(Int(end));
   }
   if (parts.size() == 1) return Partials{graph::TupleOf({call.grad()})};
-  return Partials{CallOp("split", {call.grad()},
-                         {{"indices_or_sections", std::move(ends)},
-                          {"axis", call.attr("axis")}})};
+  return Partials{CallOp(
+      "split", {call.grad()},
+      {{"indices_or_sections", std::move(ends)}, {"axis", call.attr("axis")}})};
 }
 
 absl::StatusOr<Partials> Split(const GradientCall& call) {
-  return Partials{CallOp("concat", {call.grad()}, {{"axis", call.attr("axis")}})};
+  return Partials{
+      CallOp("concat", {call.grad()}, {{"axis", call.attr("axis")}})};
 }
 
 // Each part is what one index along the new axis gives.
@@ -113,10 +114,9 @@ absl::StatusOr<Partials> Stack(const GradientCall& call) {
                         call.Axis("axis", parts[0]->rank + 1));
   std::vector<Expr> fields;
   for (size_t i = 0; i < parts.size(); ++i) {
-    fields.push_back(
-        CallOp("take",
-               {call.grad(), graph::Number(Int(static_cast<int64_t>(i)))},
-               {{"axis", Int(axis)}, {"mode", std::string("fast")}}));
+    fields.push_back(CallOp(
+        "take", {call.grad(), graph::Number(Int(static_cast<int64_t>(i)))},
+        {{"axis", Int(axis)}, {"mode", std::string("fast")}}));
   }
   return Partials{graph::TupleOf(std::move(fields))};
 }
@@ -139,9 +139,8 @@ absl::StatusOr<Partials> Repeat(const GradientCall& call) {
     KILN_ASSIGN_OR_RETURN(axis, call.Axis("axis", x->rank));
   }
   extents.insert(extents.begin() + axis + 1, Int(count));
-  Expr partial =
-      SumOver(CallOp("reshape", {call.grad(), graph::ShapeOf(extents)}),
-              {axis + 1});
+  Expr partial = SumOver(
+      CallOp("reshape", {call.grad(), graph::ShapeOf(extents)}), {axis + 1});
   if (is_flat) partial = CallOp("reshape", {partial, ShapeOfInfo(*x)});
   return Partials{partial};
 }
@@ -167,8 +166,7 @@ absl::StatusOr<Partials> Tile(const GradientCall& call) {
     extents.push_back(own[i]);
   }
   const Expr apart = CallOp("reshape", {call.grad(), graph::ShapeOf(extents)});
-  return Partials{
-      CallOp("reshape", {SumOver(apart, copies), ShapeOfInfo(*x)})};
+  return Partials{CallOp("reshape", {SumOver(apart, copies), ShapeOfInfo(*x)})};
 }
 
 Expr NumbersOf(const std::vector<Scalar>& values) {

@@ -5,7 +5,8 @@
 //         and dilation too. What the stride left over of x is cut off again.
 //
 // Of groups, channels of x stand as (group, channel in it); exchanged with the
-// batch they are (channel in it, group, batch), a convolution of as many groups.
+// batch they are (channel in it, group, batch), a convolution of as many
+// groups.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -112,10 +113,10 @@ absl::StatusOr<Conv> ConvOf(const GradientCall& call, size_t spatial) {
   conv.data = LayoutOf(call, "data_layout", PlainData(spatial));
   conv.kernel = LayoutOf(call, "kernel_layout", PlainKernel(spatial));
   conv.out = LayoutOf(call, "out_layout", conv.data);
-  KILN_ASSIGN_OR_RETURN(
-      conv.x, ExtentsIn(call, *x, conv.data, PlainData(spatial)));
-  KILN_ASSIGN_OR_RETURN(
-      conv.w, ExtentsIn(call, *w, conv.kernel, PlainKernel(spatial)));
+  KILN_ASSIGN_OR_RETURN(conv.x,
+                        ExtentsIn(call, *x, conv.data, PlainData(spatial)));
+  KILN_ASSIGN_OR_RETURN(conv.w,
+                        ExtentsIn(call, *w, conv.kernel, PlainKernel(spatial)));
   KILN_ASSIGN_OR_RETURN(conv.y,
                         ExtentsIn(call, *y, conv.out, PlainData(spatial)));
   KILN_ASSIGN_OR_RETURN(conv.strides, Numbers(call, "strides", spatial));
@@ -137,17 +138,17 @@ Expr OfData(const Conv& conv, const Expr& grad, const Expr& weight) {
   std::vector<int64_t> missed;
   for (size_t i = 0; i < conv.spatial; ++i) missed.push_back(Missed(conv, i));
   const std::string plain = PlainData(conv.spatial);
-  return CallOp(
-      "nn.conv" + std::to_string(conv.spatial) + "d_transpose", {grad, weight},
-      {{"strides", AxesAttr(conv.strides)},
-       {"padding", AxesAttr(conv.padding)},
-       {"output_padding", AxesAttr(missed)},
-       {"dilation", AxesAttr(conv.dilation)},
-       {"groups", Int(conv.groups)},
-       {"data_layout", plain},
-       {"kernel_layout", PlainTransposedKernel(conv.spatial)},
-       {"out_layout", plain},
-       {"out_dtype", Attr()}});
+  return CallOp("nn.conv" + std::to_string(conv.spatial) + "d_transpose",
+                {grad, weight},
+                {{"strides", AxesAttr(conv.strides)},
+                 {"padding", AxesAttr(conv.padding)},
+                 {"output_padding", AxesAttr(missed)},
+                 {"dilation", AxesAttr(conv.dilation)},
+                 {"groups", Int(conv.groups)},
+                 {"data_layout", plain},
+                 {"kernel_layout", PlainTransposedKernel(conv.spatial)},
+                 {"out_layout", plain},
+                 {"out_dtype", Attr()}});
 }
 
 // 1, 0, 2, 3: the first two axes exchanged.
@@ -196,17 +197,17 @@ Expr CutTo(const Conv& conv, const Expr& e) {
 
 Expr OfWeight(const Conv& conv, const Expr& grad, const Expr& data) {
   const std::string plain = PlainData(conv.spatial);
-  Expr e = CallOp("nn.conv" + std::to_string(conv.spatial) + "d",
-                  {ChannelsFirst(conv, data),
-                   Permuted(grad, Exchanged(conv.y.size()))},
-                  {{"strides", AxesAttr(conv.dilation)},
-                   {"padding", AxesAttr(conv.padding)},
-                   {"dilation", AxesAttr(conv.strides)},
-                   {"groups", Int(conv.groups)},
-                   {"data_layout", plain},
-                   {"kernel_layout", PlainKernel(conv.spatial)},
-                   {"out_layout", plain},
-                   {"out_dtype", Attr()}});
+  Expr e = CallOp(
+      "nn.conv" + std::to_string(conv.spatial) + "d",
+      {ChannelsFirst(conv, data), Permuted(grad, Exchanged(conv.y.size()))},
+      {{"strides", AxesAttr(conv.dilation)},
+       {"padding", AxesAttr(conv.padding)},
+       {"dilation", AxesAttr(conv.strides)},
+       {"groups", Int(conv.groups)},
+       {"data_layout", plain},
+       {"kernel_layout", PlainKernel(conv.spatial)},
+       {"out_layout", plain},
+       {"out_dtype", Attr()}});
   bool is_longer = false;
   for (size_t i = 0; i < conv.spatial; ++i) {
     is_longer = is_longer || Missed(conv, i) >= conv.dilation[i];
@@ -227,13 +228,13 @@ absl::StatusOr<Partials> Convolution(const GradientCall& call) {
 }
 
 absl::StatusOr<Partials> MaxPool(const GradientCall& call) {
-  return Partials{CallOp("grad.max_pool2d_backward",
-                         {call.grad(), call.arg(0)}, call.node().attrs)};
+  return Partials{CallOp("grad.max_pool2d_backward", {call.grad(), call.arg(0)},
+                         call.node().attrs)};
 }
 
 absl::StatusOr<Partials> AveragePool(const GradientCall& call) {
-  return Partials{CallOp("grad.avg_pool2d_backward",
-                         {call.grad(), call.arg(0)}, call.node().attrs)};
+  return Partials{CallOp("grad.avg_pool2d_backward", {call.grad(), call.arg(0)},
+                         call.node().attrs)};
 }
 
 constexpr GradientRow kRows[] = {
