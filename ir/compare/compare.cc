@@ -1,3 +1,8 @@
+// Both programs in the form that all programs like them have, compared to the
+// byte; where they differ, both as text, up to the first line that does:
+//
+//   function f differs, with names by position: line 7 of the first:
+//   >             B1[v2] = B0[v2] + T.float32(1)
 #include "kiln/ir/compare/compare.h"
 
 #include <map>
@@ -9,9 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/graph/expr.h"
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
@@ -48,9 +55,25 @@ std::string FirstLine(const std::string& a, const std::string& b) {
                       "and of the second:\n", Excerpt(right, at));
 }
 
-std::string Describe(const Function& a, const Function& b) {
+// Names of blocks are no difference: they are left out of what is shown.
+Stmt WithoutBlockNames(const Stmt& s) {
+  const auto* realize = s.As<BlockRealizeNode>();
+  if (!realize) {
+    return MapChildren(s, [](const Stmt& e) { return WithoutBlockNames(e); });
+  }
+  BlockFields block = realize->block->fields();
+  if (block.name != "root") block.name = "";
+  if (block.init) block.init = WithoutBlockNames(block.init);
+  block.body = WithoutBlockNames(block.body);
+  return MakeRealize(realize->values, realize->predicate,
+                     MakeBlock(std::move(block)));
+}
+
+std::string Describe(Function a, Function b) {
   PrintOptions options;
   options.header = false;
+  a.body = WithoutBlockNames(a.body);
+  b.body = WithoutBlockNames(b.body);
   return FirstLine(PrintFunction(a, options), PrintFunction(b, options));
 }
 
@@ -85,6 +108,16 @@ graph::GraphFunction Renamed(const graph::FunctionNode& f,
   return graph::GraphFunction(renamed.As<graph::FunctionNode>());
 }
 
+// `f` with dimensions in their simplest form.
+graph::GraphFunction Simplified(const graph::GraphFunction& f) {
+  Analyzer analyzer;
+  const graph::Expr simple =
+      graph::RewriteScalars(graph::Expr(f.get()), [&](const Expr& e) {
+        return e.dtype() == DType::Index() ? analyzer.Simplify(e) : e;
+      });
+  return graph::GraphFunction(simple.As<graph::FunctionNode>());
+}
+
 std::string GraphForm(const graph::GraphFunction& f) {
   Module module;
   module.graph_functions.push_back(f);
@@ -99,11 +132,11 @@ std::optional<std::string> FirstGraphDifference(const Module& a,
     names[right[i]] = left[i];
   }
   for (size_t i = 0; i < a.graph_functions.size(); ++i) {
-    const graph::GraphFunction& f = a.graph_functions[i];
+    const graph::GraphFunction f = Simplified(a.graph_functions[i]);
     const graph::FunctionNode* other =
         by_name ? b.FindGraph(f->name) : b.graph_functions[i].get();
     if (!other) return absl::StrCat("function ", f->name, " is of two kinds\n");
-    const graph::GraphFunction g = Renamed(*other, names);
+    const graph::GraphFunction g = Simplified(Renamed(*other, names));
     if (GraphForm(f) == GraphForm(g)) continue;
     return absl::StrCat(
         "function ", f->name, " differs: ",

@@ -2,9 +2,10 @@
 //
 // Two programs are the same here when they are equal up to the names of
 // functions, blocks, loops, iterators and buffers, the simplification of index
-// expressions and predicates, the order of T.reads and T.writes and of
-// allocations, and attributes that only name things (global_symbol). Graph
-// functions are compared as they are, up to names.
+// expressions, shapes and predicates, the spelling of constants and of
+// comparisons, the order of T.reads and T.writes and of allocations, and
+// attributes that only name things (global_symbol). Graph functions are
+// compared as they are, up to names and the simplification of dimensions.
 #ifndef KILN_IR_COMPARE_COMPARE_H_
 #define KILN_IR_COMPARE_COMPARE_H_
 

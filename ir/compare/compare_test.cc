@@ -89,6 +89,41 @@ TEST(CompareTest, SimplificationOfIndicesAndPredicatesDoesNotCount) {
             std::nullopt);
 }
 
+TEST(CompareTest, SpellingOfShapesNumbersAndConditionsDoesNotCount) {
+  const auto chosen = [](const std::string& shape, const std::string& value) {
+    return "@T.prim_func\ndef f(a: T.handle, b: T.handle, c: T.handle):\n"
+           "    n = T.int64()\n"
+           "    A = T.match_buffer(a, (n, 4))\n"
+           "    B = T.match_buffer(b, (" +
+           shape +
+           ", 4))\n"
+           "    C = T.match_buffer(c, (n, 4), \"bool\")\n"
+           "    for i, j in T.grid(n, 4):\n"
+           "        with T.block(\"B\"):\n"
+           "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+           "            B[vi, vj] = " +
+           value + "\n";
+  };
+  const std::string plain = chosen("n * 2 + 1",
+                                   "T.Select(A[vi, vj] < "
+                                   "T.float32(9), A[vi, vj], T.float32(3))");
+  for (const std::string& value : std::vector<std::string>{
+           "T.Select(T.Cast(\"float32\", 9) > A[vi, vj], A[vi, vj], "
+           "T.float32(3))",
+           "T.Select(A[vi, vj] < T.float32(9), A[vi, vj], "
+           "T.Cast(\"float32\", 3))"}) {
+    EXPECT_EQ(Difference(plain, chosen("1 + n + n", value)), std::nullopt);
+  }
+  const std::string of_bool =
+      chosen("n", "T.Select(C[vi, vj], A[vi, vj], T.float32(0))");
+  EXPECT_EQ(
+      Difference(of_bool, chosen("n",
+                                 "T.Select(T.Cast(\"int64\", C[vi, vj]) > "
+                                 "T.int64(0), A[vi, vj], T.float32(0))")),
+      std::nullopt);
+  EXPECT_NE(Difference(plain, chosen("n * 2", "A[vi, vj]")), std::nullopt);
+}
+
 TEST(CompareTest, TruePredicatesAndOrderOfConjunctsDoNotCount) {
   const std::string two =
       Replace(kAddOne, "T.where(i * 8 + j < 60)", "T.where(i < 6 and j < 7)");
@@ -146,6 +181,20 @@ TEST(CompareTest, GraphFunctionsAreComparedUpToNames) {
       HasSubstr("R.log(x)"));
   EXPECT_THAT(FirstDifference(graph("f", "exp"), Module()).value_or(""),
               HasSubstr("has the functions f, the other none"));
+}
+
+TEST(CompareTest, SimplificationOfDimensionsDoesNotCount) {
+  const auto graph = [](const std::string& extent) {
+    return Parse(
+        "@R.function\ndef f(x: R.Tensor((\"n\",), \"float32\")) -> "
+        "R.Tensor((\"" +
+        extent +
+        "\",), \"float32\"):\n"
+        "    n = T.int64()\n"
+        "    y = R.repeat(x, repeats=2, axis=0)\n    return y\n");
+  };
+  EXPECT_EQ(FirstDifference(graph("n * 2"), graph("n + n")), std::nullopt);
+  EXPECT_NE(FirstDifference(graph("n * 2"), graph("n * 3")), std::nullopt);
 }
 
 TEST(CompareTest, OneVariableInTwoLoopsIsTheSameAsTwoVariables) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/compare/compare.h"
+#include "kiln/ir/compare/spelling.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
@@ -81,13 +82,22 @@ std::vector<Expr> Renamer::Map(const std::vector<Expr>& list) {
   return mapped;
 }
 
+std::vector<Expr> Simplified(const std::vector<Expr>& extents) {
+  Analyzer analyzer;
+  std::vector<Expr> simple;
+  for (const Expr& extent : extents) {
+    simple.push_back(analyzer.Simplify(extent));
+  }
+  return simple;
+}
+
 Buffer Renamer::Map(const Buffer& buffer) {
   const auto found = buffers_.find(buffer.get());
   if (found != buffers_.end()) return found->second;
   const int number = static_cast<int>(numbers_.size());
   Buffer fresh = EditBuffer(buffer, [&](BufferNode& b) {
     b.name = absl::StrCat("B", number);
-    b.shape = Map(b.shape);
+    b.shape = Map(Simplified(b.shape));
     b.strides = Map(b.strides);
     b.elem_offset =
         b.elem_offset && IsZero(b.elem_offset) ? Expr() : Map(b.elem_offset);
@@ -276,7 +286,7 @@ Function Renamer::Run(const Function& f) {
 
 Function Normalize(const Function& f) {
   Function simplified = f;
-  simplified.body = SimplifyStmt(f.body);
+  simplified.body = InOneSpelling(SimplifyStmt(InOneSpelling(f.body)));
   return Renamer().Run(simplified);
 }
 

@@ -244,6 +244,8 @@ class Rebuilder {
   bool renews = false;
   // Asked about each binding where it is set.
   const BindingRule* rule = nullptr;
+  // What becomes of numbers and extents where it is set.
+  const FunctionRef<Scalar(const Scalar&)>* map = nullptr;
 
  private:
   Expr Resolve(Expr e) const;
@@ -255,10 +257,13 @@ class Rebuilder {
   void Bind(const Binding& binding, bool is_dataflow,
             std::vector<Binding>& out);
   StructInfo Rebuild(const StructInfo& info) {
-    return Substitute(info, substitution_);
+    const StructInfo own = Substitute(info, substitution_);
+    if (!own || !map) return own;
+    return MapInfo(own, *map, [](const Expr& shape) { return shape; });
   }
   Scalar Rebuild(const Scalar& value) {
-    return kiln::Substitute(value, substitution_.scalars);
+    const Scalar own = kiln::Substitute(value, substitution_.scalars);
+    return own && map ? (*map)(own) : own;
   }
 
   Substitution substitution_;
@@ -373,6 +378,12 @@ Expr Rebuilder::Rebuild(const Expr& e) {
 }
 
 }  // namespace
+
+Expr RewriteScalars(const Expr& e, FunctionRef<Scalar(const Scalar&)> map) {
+  Rebuilder rebuilder({});
+  rebuilder.map = &map;
+  return rebuilder.Rebuild(e);
+}
 
 Expr Substitute(const Expr& e, const Substitution& substitution) {
   return Rebuilder(substitution).Rebuild(e);

@@ -54,6 +54,10 @@ struct Substitution {
 Expr Substitute(const Expr& e, const Substitution& substitution);
 StructInfo Substitute(const StructInfo& info, const Substitution& substitution);
 
+// Replaces numbers and extents everywhere, struct info included, as whole
+// expressions of the tensor level.
+Expr RewriteScalars(const Expr& e, FunctionRef<Scalar(const Scalar&)> map);
+
 // A copy in which everything that `e` binds, parameters of functions included,
 // is a variable of its own; so that it can stand beside `e`. Symbolic
 // dimensions that a function's parameters bring in are not renewed.

@@ -15,6 +15,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/constant.h"
+#include "kiln/ir/interp/fold.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/dims.h"
 #include "kiln/ir/tensor/visit.h"
@@ -29,11 +30,12 @@ bool Has(const std::vector<Var>& vars, const Var& var) {
   return std::find(vars.begin(), vars.end(), var) != vars.end();
 }
 
-// Variables that an extent of an input is.
-std::vector<Var> ToldByInputs(const Function& f, size_t inputs) {
+// Variables that an extent of an input or an output is.
+std::vector<Var> ToldByTensors(const Function& f) {
   std::vector<Var> told;
-  for (size_t i = 0; i < inputs; ++i) {
-    for (const Expr& extent : f.params[i].buffer->shape) {
+  for (const Param& param : f.params) {
+    if (!param.buffer) continue;
+    for (const Expr& extent : param.buffer->shape) {
       const auto* var = extent.As<VarNode>();
       if (var && !Has(told, Var(var))) told.emplace_back(var);
     }
@@ -81,7 +83,7 @@ std::vector<Var> UsedVars(const Function& f) {
 std::vector<Var> CloseOver(Function& f, size_t inputs) {
   std::vector<Var> numbers;
   VarMap own;
-  const std::vector<Var> told = ToldByInputs(f, inputs);
+  const std::vector<Var> told = ToldByTensors(f);
   for (const Param& param : f.params) {
     if (!param.buffer) numbers.push_back(param.var);
   }
@@ -104,12 +106,19 @@ std::vector<Var> CloseOver(Function& f, size_t inputs) {
 
 using BufferSet = std::set<const BufferNode*>;
 
+// The constant of no dimensions that this is, or nullptr.
+const graph::ConstantNode* NumberIn(const graph::Expr& operand) {
+  const auto* constant = operand.As<graph::ConstantNode>();
+  const bool is_number =
+      constant && constant->is_known() && constant->shape.empty();
+  return is_number ? constant : nullptr;
+}
+
 // Puts the numbers that constants of no dimensions hold where they are read.
 void InsertNumbers(Function& f, const std::vector<graph::Expr>& operands) {
   std::map<const BufferNode*, Expr> numbers;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const auto* constant = operands[i].As<graph::ConstantNode>();
-    if (constant && constant->is_known() && constant->shape.empty()) {
+    if (const graph::ConstantNode* constant = NumberIn(operands[i])) {
       numbers[f.params[i].buffer.get()] = graph::ElementOf(*constant, 0);
     }
   }
@@ -119,6 +128,7 @@ void InsertNumbers(Function& f, const std::vector<graph::Expr>& operands) {
     const auto number = load ? numbers.find(load->buffer.get()) : numbers.end();
     return number == numbers.end() ? Expr() : number->second;
   });
+  f.body = RewriteExprs(f.body, [](const Expr& e) { return FoldNumbers(e); });
 }
 
 BufferSet BuffersRead(const Stmt& body) {
@@ -148,12 +158,14 @@ Stmt WithReadsOf(const Stmt& s, const BufferSet& read) {
 }
 
 // Drops the inputs that no formula reads, such as a tensor of which only the
-// shape counts.
-void DropUnread(Function& f, std::vector<graph::Expr>& operands) {
+// shape counts; or, with `keeps_tensors`, only the numbers among them.
+void DropUnread(Function& f, std::vector<graph::Expr>& operands,
+                bool keeps_tensors) {
   const BufferSet read = BuffersRead(f.body);
   const size_t inputs = operands.size();
   for (size_t i = inputs; i-- > 0;) {
     if (read.count(f.params[i].buffer.get())) continue;
+    if (keeps_tensors && !NumberIn(operands[i])) continue;
     f.params.erase(f.params.begin() + static_cast<int64_t>(i));
     operands.erase(operands.begin() + static_cast<int64_t>(i));
   }
@@ -213,7 +225,7 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
     params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
     KILN_ASSIGN_OR_RETURN(f, te::CreatePrimFunc(params, std::move(name)));
     InsertNumbers(f, operands);
-    DropUnread(f, operands);
+    DropUnread(f, operands, lowered.keeps_unread);
   }
   f.is_private = true;
   for (const Var& number : CloseOver(f, operands.size())) {

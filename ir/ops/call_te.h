@@ -6,8 +6,8 @@
 //   // R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((128, 128), "float32"))
 //
 // Dimensions in shapes stay the variables of the graph function there; in the
-// tensor function they are variables of its own. Those that no shape of an
-// input tells are handed over as numbers behind the inputs.
+// tensor function they are variables of its own. Those that no shape of a
+// tensor tells are handed over as numbers behind the inputs.
 #ifndef KILN_IR_OPS_CALL_TE_H_
 #define KILN_IR_OPS_CALL_TE_H_
 

@@ -96,6 +96,27 @@ absl::StatusOr<std::optional<std::vector<te::Tensor>>> InputsFor(
   return std::optional<std::vector<te::Tensor>>(std::move(inputs));
 }
 
+// The argument of `call` that holds this number; null where there is none.
+graph::Expr ArgumentThatIs(const graph::Scalar& number,
+                           const graph::CallNode& call) {
+  for (const graph::Expr& arg : call.args) {
+    const StructInfo info = graph::InfoOf(arg);
+    const auto* prim = info.As<graph::PrimInfo>();
+    const bool is_it = prim && prim->value.get() == number.get();
+    if (is_it && arg.As<graph::VarNode>()) return arg;
+  }
+  return graph::Expr();
+}
+
+// `made`, where numbers that are arguments of `call` stand as these do there.
+graph::Expr WithArguments(const graph::Expr& made,
+                          const graph::CallNode& call) {
+  return graph::Rewrite(made, [&](const graph::Expr& e) {
+    const auto* number = e.As<graph::PrimNode>();
+    return number ? ArgumentThatIs(number->value, call) : graph::Expr();
+  });
+}
+
 // The call of a tensor function; null where there is none.
 absl::StatusOr<graph::Expr> CallOfFunction(const OpRow& row, const OpCall& call,
                                            const StructInfo& result,
@@ -112,8 +133,11 @@ absl::StatusOr<graph::Expr> CallOfFunction(const OpRow& row, const OpCall& call,
   for (const graph::Binding& field : operands.bindings) {
     emit.Emit(field.var, field.value);
   }
-  return CallLowered(ShortName(call.name()), operands.tensors, *inputs,
-                     *std::move(lowered), *outputs, module);
+  KILN_ASSIGN_OR_RETURN(
+      const graph::Expr made,
+      CallLowered(ShortName(call.name()), operands.tensors, *inputs,
+                  *std::move(lowered), *outputs, module));
+  return WithArguments(made, call.node());
 }
 
 }  // namespace

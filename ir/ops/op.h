@@ -30,6 +30,8 @@ struct Lowered {
   Lowered(Function function) : function(std::move(function)) {}  // NOLINT
   std::vector<te::Tensor> outputs;
   std::optional<Function> function;
+  // Whether inputs that no formula reads are handed over all the same.
+  bool keeps_unread = false;
 };
 
 // What the call gives. Says as much as the arguments tell: ranks and extents

@@ -142,7 +142,6 @@ bool NeverEqual(const OpCall& call, const Expr& a, const Expr& b) {
 te::Tensor PadWindows(const te::Tensor& x, const Layout& layout,
                       std::string_view names, const Windows& windows,
                       const Expr& value, const Extents& more) {
-  if (!windows.has_padding() && more.empty()) return x;
   const Extents axes = layout.AxisExtents(names, x.shape());
   const size_t first = names.size() - windows.before.size();
   // Blocks that are not full, or more behind than `after`.

@@ -58,7 +58,7 @@ absl::StatusOr<Extents> SimplifiedExtents(const OpCall& call, Extents extents);
 bool NeverEqual(const OpCall& call, const Expr& a, const Expr& b);
 
 // `x` in `layout` with `value` around its last axes of `names`, as many as
-// `windows` has; `x` itself without padding. `more` is added after.
+// `windows` has; a copy without padding. `more` is added after.
 te::Tensor PadWindows(const te::Tensor& x, const Layout& layout,
                       std::string_view names, const Windows& windows,
                       const Expr& value, const Extents& more = {});

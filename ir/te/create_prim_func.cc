@@ -67,9 +67,9 @@ Expr Combine(Combiner combiner, Expr so_far, Expr next) {
     case Combiner::kNone:
       break;
     case Combiner::kSum:
-      return Add(so_far, next);
+      return next.dtype().is_bool() ? Or(so_far, next) : Add(so_far, next);
     case Combiner::kProd:
-      return Mul(so_far, next);
+      return next.dtype().is_bool() ? And(so_far, next) : Mul(so_far, next);
     case Combiner::kMin:
       return kiln::Min(so_far, next);
     case Combiner::kMax:
@@ -173,6 +173,10 @@ Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
   for (const IterVar& axis : value.axes) {
     add(axis.var(), axis.domain(), IterType::kReduce);
   }
+  const bool is_single = block.iters.empty();
+  if (is_single) {
+    block.iters = {{Var("vi"), {Int(0), Int(1)}, IterType::kSpatial}};
+  }
   Expr source = ReplaceBuffers(Substitute(value.source, iter_of), buffers_);
   block.reads = ReadRegions(source);
   block.writes = {{out, PointRegion(out_indices)}};
@@ -183,6 +187,9 @@ Stmt Builder::MakeNest(const TensorNode& tensor, const Buffer& out) {
   }
   block.body = MakeStore(out, source, out_indices);
   const std::vector<kiln::IterVar> iters = block.iters;
+  if (is_single) {
+    return MakeRealize({Int(0)}, Bool(true), MakeBlock(std::move(block)));
+  }
   return MakeLoops(
       MakeRealize(loop_vars, Bool(true), MakeBlock(std::move(block))), iters,
       loop_vars);

@@ -58,6 +58,7 @@ struct Value {
 };
 
 // Reductions start from 0, 1, and the bounds of the type (finite for floats).
+// The sum of bools is whether one is true, their product whether all are.
 Value Sum(Expr source, std::vector<IterVar> axes);
 Value Prod(Expr source, std::vector<IterVar> axes);
 Value Max(Expr source, std::vector<IterVar> axes);
@@ -101,8 +102,9 @@ Tensor Compute(std::vector<Expr> shape, const Formula& formula,
 
 // The function with `params` as parameters, in order; tensors in between become
 // allocations, and every formula becomes a block of the tensor's name with
-// iterators "v_" + axis. A placeholder that a formula uses and that is no
-// parameter, or a parameter that comes twice, is an error. So is one of
+// iterators "v_" + axis, or with one "vi" of a single step where there are no
+// axes. A placeholder that a formula uses and that is no parameter, or a
+// parameter that comes twice, is an error. So is one of
 // `layout_free_placeholders` that is no parameter or has a formula: these are
 // constants whose layout is free (ir/tensor/layout_free.h).
 absl::StatusOr<Function> CreatePrimFunc(

@@ -77,6 +77,18 @@ Expr Product(const Convolution& conv, DType dtype, const te::Tensor& data,
              Cast(dtype, weight(conv.kernel.Indices(taps, of_kernel))));
 }
 
+// The axes of the sum in the order in which they stand in the data.
+std::vector<te::IterVar> InLayoutOrder(const Convolution& conv,
+                                       const std::vector<te::IterVar>& k) {
+  const std::string names = AxesOf("C", conv.spatial);
+  std::vector<te::IterVar> ordered;
+  for (const Layout::Dim& dim : conv.data.dims()) {
+    const size_t axis = names.find(dim.axis);
+    if (dim.factor == 0 && axis != names.npos) ordered.push_back(k[axis]);
+  }
+  return ordered;
+}
+
 template <size_t spatial>
 absl::StatusOr<Lowered> LowerConvolution(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(call, spatial));
@@ -94,7 +106,8 @@ absl::StatusOr<Lowered> LowerConvolution(const OpCall& call, const Inputs& in) {
       *result->extents(),
       [&](const Extents& i) -> te::Value {
         const Extents at = conv.out.AxisIndices(names, i);
-        return te::Sum(Product(conv, result->dtype, data, in[1], at, k), k);
+        return te::Sum(Product(conv, result->dtype, data, in[1], at, k),
+                       InLayoutOrder(conv, k));
       },
       std::string(call.name().substr(3))));
 }

@@ -3,8 +3,8 @@
 // data with strides - 1 zeros between its elements and as many around as the
 // kernel reaches, convolved with the kernel from its last tap to its first.
 //
-//   data_pad[n, c, y]         = x[n, c, (y - lead) // s]
-//                               where (y - lead) % s == 0 inside, else 0
+//   data_dilate[n, c, y]      = x[n, c, y // s] where y % s == 0, else 0
+//   data_pad[n, c, y]         = data_dilate[n, c, y - lead] inside, else 0
 //   kernel_transform[o, i, r] = w[i, o, taps - 1 - r]
 //   y[n, f, y]                = sum over rc, r of
 //       data_pad[n, f // O * I + rc, y + r * dilation] *
@@ -78,36 +78,72 @@ absl::StatusOr<StructInfo> InferTransposed(const OpCall& call) {
   return ConvolvedInfo(call, conv, axes);
 }
 
-// The data with zeros between and around its elements, axes "NC..".
-te::Tensor Spaced(const Convolution& conv, const te::Tensor& x,
-                  const Extents& result, const Extents& kernel) {
+// All of these hold; null for none.
+Expr All(const std::vector<Expr>& conditions) {
+  Expr all;
+  for (const Expr& condition : conditions) {
+    all = all ? And(all, condition) : condition;
+  }
+  return all;
+}
+
+// `own` inside, else 0.
+Expr OrZero(const Expr& inside, const Expr& own) {
+  if (!inside) return own;
+  return Call(own.dtype(), Intrinsic::kIfThenElse,
+              {inside, own, Constant(0, own.dtype())});
+}
+
+// The data with zeros between its elements, axes "NC..".
+te::Tensor Dilated(const Convolution& conv, const te::Tensor& x) {
   const std::string names = AxesOf("NC", conv.spatial);
-  const Extents axes = conv.data.AxisExtents(names, x.shape());
-  Extents shape = {axes[0], axes[1]}, lead;
+  Extents shape = conv.data.AxisExtents(names, x.shape());
   for (size_t d = 0; d < conv.spatial; ++d) {
-    const Expr reach = Reach(conv, d, kernel[2 + d]);
-    shape.push_back(Add(result[2 + d], reach));
-    lead.push_back(Sub(reach, Int(conv.windows.before[d])));
+    const Expr stride = Int(conv.windows.strides[d]);
+    Expr& extent = shape[2 + d];
+    if (!IsOne(stride)) {
+      extent = Add(Mul(Sub(extent, Int(1)), stride), Int(1));
+    }
   }
   return te::Compute(
       shape,
       [&](const Extents& i) -> te::Value {
-        Extents at = {i[0], i[1]};
-        Expr inside;
-        const auto require = [&](const Expr& condition) {
-          inside = inside ? And(inside, condition) : condition;
-        };
+        Extents at = i;
+        std::vector<Expr> conditions;
         for (size_t d = 0; d < conv.spatial; ++d) {
           const Expr stride = Int(conv.windows.strides[d]);
-          const Expr place = Sub(i[2 + d], lead[d]);
-          require(LE(lead[d], i[2 + d]));
-          require(LT(place, Mul(axes[2 + d], stride)));
-          if (!IsOne(stride)) require(EQ(FloorMod(place, stride), Int(0)));
-          at.push_back(IsOne(stride) ? place : FloorDiv(place, stride));
+          if (IsOne(stride)) continue;
+          conditions.push_back(EQ(FloorMod(i[2 + d], stride), Int(0)));
+          at[2 + d] = FloorDiv(i[2 + d], stride);
         }
-        const Expr own = x(conv.data.Indices(names, at));
-        return Call(x.dtype(), Intrinsic::kIfThenElse,
-                    {inside, own, Constant(0, x.dtype())});
+        return OrZero(All(conditions), x(conv.data.Indices(names, at)));
+      },
+      "data_dilate");
+}
+
+// `dilated` with zeros around, as many as the kernel reaches.
+te::Tensor Padded(const OpCall& call, const Convolution& conv,
+                  const te::Tensor& dilated, const Extents& result,
+                  const Extents& kernel) {
+  Extents shape = dilated.shape(), lead;
+  for (size_t d = 0; d < conv.spatial; ++d) {
+    const Expr reach = Reach(conv, d, kernel[2 + d]);
+    shape[2 + d] = call.analyzer().Simplify(Add(result[2 + d], reach));
+    lead.push_back(
+        call.analyzer().Simplify(Sub(reach, Int(conv.windows.before[d]))));
+  }
+  return te::Compute(
+      shape,
+      [&](const Extents& i) -> te::Value {
+        Extents at = i;
+        std::vector<Expr> conditions;
+        for (size_t d = 0; d < conv.spatial; ++d) {
+          const Expr& extent = dilated.shape()[2 + d];
+          conditions.push_back(LE(lead[d], i[2 + d]));
+          conditions.push_back(LT(i[2 + d], Add(extent, lead[d])));
+          at[2 + d] = Sub(i[2 + d], lead[d]);
+        }
+        return OrZero(All(conditions), dilated(at));
       },
       "data_pad");
 }
@@ -152,10 +188,13 @@ absl::StatusOr<Lowered> LowerTransposed(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferTransposed<spatial>(call));
   const auto* result = info.As<graph::TensorInfo>();
   const std::string names = AxesOf("NC", spatial);
-  const Extents kernel =
+  Extents kernel =
       conv.kernel.AxisExtents(AxesOf("OI", spatial), in[1].shape());
-  const te::Tensor data = Spaced(
-      conv, in[0], conv.out.AxisExtents(names, *result->extents()), kernel);
+  const te::Tensor dilated = Dilated(conv, in[0]);
+  kernel[1] = dilated.shape()[1];
+  const te::Tensor data =
+      Padded(call, conv, dilated,
+             conv.out.AxisExtents(names, *result->extents()), kernel);
   const te::Tensor turned = Turned(conv, in[1], kernel);
   const std::vector<te::IterVar> k =
       SumAxes(PerGroup(data.shape()[1], conv.groups), kernel);

@@ -43,16 +43,42 @@ absl::StatusOr<Lowered> LowerRelu6(const OpCall&, const Inputs& in) {
   });
 }
 
+// A step of an activation as a tensor of its own, at index i of x.
+te::Tensor Step(const te::Tensor& x, std::string name,
+                FunctionRef<Expr(const std::vector<Expr>&)> element) {
+  return te::Compute(
+      x.shape(),
+      [&](const std::vector<Expr>& i) -> te::Value { return element(i); },
+      std::move(name));
+}
+
+te::Tensor StepOf(Intrinsic op, const te::Tensor& x) {
+  return Step(x, "compute",
+              [&](const std::vector<Expr>& i) { return Of(op, x(i)); });
+}
+
+te::Tensor StepTimes(const te::Tensor& x, double factor) {
+  return Step(x, "T_multiply",
+              [&](const std::vector<Expr>& i) { return Scaled(x(i), factor); });
+}
+
+te::Tensor Product(const te::Tensor& a, const te::Tensor& b) {
+  return Step(a, "T_multiply",
+              [&](const std::vector<Expr>& i) { return Mul(a(i), b(i)); });
+}
+
 absl::StatusOr<Lowered> LowerSilu(const OpCall&, const Inputs& in) {
-  return OneByOne(
-      in[0], [](const Expr& x) { return Mul(x, Of(Intrinsic::kSigmoid, x)); });
+  return Lowered(Product(in[0], StepOf(Intrinsic::kSigmoid, in[0])));
 }
 
 absl::StatusOr<Lowered> LowerGelu(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0], [](const Expr& x) {
-    const Expr erf = Of(Intrinsic::kErf, Scaled(x, std::sqrt(0.5)));
-    return Mul(x, Shifted(Scaled(erf, 0.5), 0.5));
+  const te::Tensor& x = in[0];
+  const te::Tensor erf = StepOf(Intrinsic::kErf, StepTimes(x, std::sqrt(0.5)));
+  const te::Tensor half = StepTimes(erf, 0.5);
+  const te::Tensor share = Step(x, "T_add", [&](const std::vector<Expr>& i) {
+    return Add(Constant(0.5, x.dtype()), half(i));
   });
+  return Lowered(Product(x, share));
 }
 
 absl::StatusOr<Lowered> LowerGeluTanh(const OpCall&, const Inputs& in) {
@@ -123,13 +149,18 @@ absl::StatusOr<Lowered> LowerPrelu(const OpCall& call, const Inputs& in) {
     return absl::UnimplementedError("slopes of another type");
   }
   const bool is_shared = IsOne(slopes.shape()[0]);
+  const te::Tensor each = te::Compute(
+      {x.shape()[axis]},
+      [&](const std::vector<Expr>& i) -> te::Value {
+        return slopes(is_shared ? Int(0) : i[0]);
+      },
+      "slope_broadcasted");
   return Lowered(te::Compute(
       x.shape(),
       [&](const std::vector<Expr>& i) -> te::Value {
-        const Expr slope = slopes(is_shared ? Int(0) : i[axis]);
-        return Select(IsPositive(x(i)), x(i), Mul(x(i), slope));
+        return Select(IsPositive(x(i)), x(i), Mul(x(i), each(i[axis])));
       },
-      "prelu"));
+      "compute"));
 }
 
 constexpr OpRow kRows[] = {

@@ -6,10 +6,14 @@
 //   R.add(x, y)   x[i] + y[i], extents of 1 stretched
 #include "kiln/ir/ops/elementwise/elementwise.h"
 
+#include <limits>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/graph/constant.h"
+#include "kiln/ir/interp/fold.h"
 #include "kiln/ir/ops/broadcast.h"
 #include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/op.h"
@@ -33,6 +37,28 @@ absl::StatusOr<Lowered> LowerIntrinsic(const OpCall&, const Inputs& in) {
                   [](const Expr& x) { return Call(x.dtype(), op, {x}); });
 }
 
+// Integers are whole.
+template <Intrinsic op>
+absl::StatusOr<Lowered> LowerRounding(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    return x.dtype().is_integral() ? x : Call(x.dtype(), op, {x});
+  });
+}
+
+// |x| == inf and not isnan(x); of numbers of other widths the intrinsic.
+absl::StatusOr<Lowered> LowerIsInf(const OpCall&, const Inputs& in) {
+  return OneByOne(in[0], [](const Expr& x) {
+    const DType dtype = x.dtype();
+    if (!dtype.is_float() || dtype.bits() < 32) {
+      return Call(DType::Bool(), Intrinsic::kIsInf, {x});
+    }
+    const Expr size = Call(dtype, Intrinsic::kAbs, {x});
+    const Expr bound = Float(std::numeric_limits<double>::infinity(), dtype);
+    const Expr is_nan = Call(DType::Bool(), Intrinsic::kIsNan, {x});
+    return And(EQ(size, bound), Not(is_nan));
+  });
+}
+
 template <Intrinsic op>
 absl::StatusOr<Lowered> LowerTest(const OpCall&, const Inputs& in) {
   return OneByOne(in[0],
@@ -54,7 +80,26 @@ absl::StatusOr<StructInfo> InferAstype(const OpCall& call) {
   return WithType(*x, dtype);
 }
 
+// The constant of no dimensions that is converted, or nullptr.
+const graph::ConstantNode* ConvertedNumber(const OpCall& call) {
+  const auto* constant = call.arg(0).As<graph::ConstantNode>();
+  const bool is_number =
+      constant && constant->is_known() && constant->shape.empty();
+  return is_number ? constant : nullptr;
+}
+
+absl::StatusOr<graph::Expr> ExpandAstype(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
+  const graph::ConstantNode* number = ConvertedNumber(call);
+  if (!number) return absl::UnimplementedError("no constant number");
+  const Expr value = graph::ElementOf(*number, 0);
+  return graph::MakeConstant(dtype, {}, {FoldNumbers(Cast(dtype, value))});
+}
+
 absl::StatusOr<Lowered> LowerAstype(const OpCall& call, const Inputs& in) {
+  if (ConvertedNumber(call)) {
+    return absl::UnimplementedError("a number is converted ahead of time");
+  }
   KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
   return OneByOne(in[0], [&](const Expr& x) { return Cast(dtype, x); });
 }
@@ -78,10 +123,25 @@ absl::StatusOr<Lowered> OfTwo(const OpCall& call, const Inputs& in,
   });
 }
 
+// The sum of bools is whether one is true, their product whether both are.
+constexpr ExprKind OfBools(ExprKind kind) {
+  if (kind == ExprKind::kAdd) return ExprKind::kOr;
+  return kind == ExprKind::kMul ? ExprKind::kAnd : kind;
+}
+
 template <ExprKind kind>
 absl::StatusOr<Lowered> LowerBinary(const OpCall& call, const Inputs& in) {
-  return OfTwo(call, in,
-               [](const Expr& a, const Expr& b) { return Binary(kind, a, b); });
+  return OfTwo(call, in, [](const Expr& a, const Expr& b) {
+    return Binary(a.dtype().is_bool() ? OfBools(kind) : kind, a, b);
+  });
+}
+
+// Rounded towards minus infinity.
+absl::StatusOr<Lowered> LowerFloorDivide(const OpCall& call, const Inputs& in) {
+  return OfTwo(call, in, [](const Expr& a, const Expr& b) {
+    if (!a.dtype().is_float()) return Binary(ExprKind::kFloorDiv, a, b);
+    return Call(a.dtype(), Intrinsic::kFloor, {Binary(ExprKind::kDiv, a, b)});
+  });
 }
 
 // Of floats the quotient, of integers that of C.
@@ -141,11 +201,11 @@ constexpr OpRow kRows[] = {
     {"add", InferBinary, LowerBinary<ExprKind::kAdd>},
     {"asin", InferLikeFloat, LowerIntrinsic<Intrinsic::kAsin>},
     {"asinh", InferLikeFloat, LowerIntrinsic<Intrinsic::kAsinh>},
-    {"astype", InferAstype, LowerAstype},
+    {"astype", InferAstype, LowerAstype, ExpandAstype},
     {"atan", InferLikeFloat, LowerIntrinsic<Intrinsic::kAtan>},
     {"atan2", InferBinary, LowerOfTwo<Intrinsic::kAtan2>},
     {"atanh", InferLikeFloat, LowerIntrinsic<Intrinsic::kAtanh>},
-    {"ceil", InferLike, LowerIntrinsic<Intrinsic::kCeil>},
+    {"ceil", InferLike, LowerRounding<Intrinsic::kCeil>},
     {"cos", InferLikeFloat, LowerIntrinsic<Intrinsic::kCos>},
     {"cosh", InferLikeFloat, LowerIntrinsic<Intrinsic::kCosh>},
     {"divide", InferBinary, LowerDivide},
@@ -153,13 +213,13 @@ constexpr OpRow kRows[] = {
     {"erf", InferLikeFloat, LowerIntrinsic<Intrinsic::kErf>},
     {"ewise_fma", InferFma, LowerFma},
     {"exp", InferLikeFloat, LowerIntrinsic<Intrinsic::kExp>},
-    {"floor", InferLike, LowerIntrinsic<Intrinsic::kFloor>},
-    {"floor_divide", InferBinary, LowerBinary<ExprKind::kFloorDiv>},
+    {"floor", InferLike, LowerRounding<Intrinsic::kFloor>},
+    {"floor_divide", InferBinary, LowerFloorDivide},
     {"floor_mod", InferBinary, LowerBinary<ExprKind::kFloorMod>},
     {"greater", InferComparison, LowerBinary<ExprKind::kGT>},
     {"greater_equal", InferComparison, LowerBinary<ExprKind::kGE>},
     {"isfinite", InferCondition, LowerTest<Intrinsic::kIsFinite>},
-    {"isinf", InferCondition, LowerTest<Intrinsic::kIsInf>},
+    {"isinf", InferCondition, LowerIsInf},
     {"isnan", InferCondition, LowerTest<Intrinsic::kIsNan>},
     {"less", InferComparison, LowerBinary<ExprKind::kLT>},
     {"less_equal", InferComparison, LowerBinary<ExprKind::kLE>},
@@ -171,7 +231,7 @@ constexpr OpRow kRows[] = {
     {"negative", InferLike, LowerNegative},
     {"not_equal", InferComparison, LowerBinary<ExprKind::kNE>},
     {"power", InferBinary, LowerOfTwo<Intrinsic::kPow>},
-    {"round", InferLike, LowerIntrinsic<Intrinsic::kNearbyint>},
+    {"round", InferLike, LowerRounding<Intrinsic::kNearbyint>},
     {"rsqrt", InferLikeFloat, LowerIntrinsic<Intrinsic::kRsqrt>},
     {"sigmoid", InferLikeFloat, LowerIntrinsic<Intrinsic::kSigmoid>},
     {"sin", InferLikeFloat, LowerIntrinsic<Intrinsic::kSin>},
@@ -181,7 +241,7 @@ constexpr OpRow kRows[] = {
     {"subtract", InferBinary, LowerBinary<ExprKind::kSub>},
     {"tan", InferLikeFloat, LowerIntrinsic<Intrinsic::kTan>},
     {"tanh", InferLikeFloat, LowerIntrinsic<Intrinsic::kTanh>},
-    {"trunc", InferLike, LowerIntrinsic<Intrinsic::kTrunc>},
+    {"trunc", InferLike, LowerRounding<Intrinsic::kTrunc>},
 };
 
 }  // namespace

@@ -209,6 +209,7 @@ Expr ClassLoss::Prediction(Extents i, const Expr& c) const {
 }
 
 te::Tensor SumOfAll(const te::Tensor& x, const std::string& name) {
+  if (x.shape().empty()) return x;
   Sample sample;
   sample.extents = x.shape();
   sample.is_reduced.resize(x.shape().size(), true);

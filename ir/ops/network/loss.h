@@ -40,7 +40,7 @@ absl::StatusOr<ClassLoss> ClassLossOf(const OpCall& call,
                                       const std::vector<te::Tensor>& inputs,
                                       size_t first);
 
-// The sum of all elements.
+// The sum of all elements; `x` itself where it has one and no dimensions.
 te::Tensor SumOfAll(const te::Tensor& x, const std::string& name);
 
 }  // namespace kiln

@@ -45,19 +45,34 @@ absl::StatusOr<Lowered> LowerNllGradient(const OpCall& call, const Inputs& in) {
   const DType dtype = weights.dtype();
   const ExprKind divide =
       dtype.is_float() ? ExprKind::kDiv : ExprKind::kTruncDiv;
-  return Lowered(te::Compute(
+  te::Tensor grads = te::Compute(
+      loss.targets.shape(),
+      [&](const Extents& at) -> te::Value {
+        return Cast(dtype, in[0](in[0].shape().empty() ? Extents{} : at));
+      },
+      "T_broadcast_to");
+  if (reduction == "mean") {
+    const te::Tensor whole = grads;
+    grads = te::Compute(
+        whole.shape(),
+        [&](const Extents& at) -> te::Value {
+          return Binary(divide, whole(at), total(Extents{}));
+        },
+        "T_divide");
+  }
+  Lowered lowered(te::Compute(
       loss.predictions.shape(),
       [&](const Extents& i) -> te::Value {
         Extents at = i;
         at.erase(at.begin() + loss.ClassAxis());
-        const Expr own = in[0](in[0].shape().empty() ? Extents{} : at);
-        Expr grad = Cast(dtype, own);
-        if (reduction == "mean") grad = Binary(divide, grad, total(Extents{}));
-        const Expr slope = Mul(Mul(weights(at), Constant(-1, dtype)), grad);
+        const Expr slope =
+            Mul(Mul(weights(at), Constant(-1, dtype)), grads(at));
         const Expr is_target = EQ(i[loss.ClassAxis()], loss.Target(at));
         return Select(is_target, slope, Constant(0, dtype));
       },
       "pred_grad"));
+  lowered.keeps_unread = true;
+  return lowered;
 }
 
 // --- take.

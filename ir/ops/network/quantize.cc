@@ -4,9 +4,10 @@
 //   R.quantize(x, s, z, out_dtype="int8", axis=1)
 //       clip(round(x[i, j] / s[j]) + z[j], -128, 127)
 //   R.dequantize(q, s, z, axis=1)
-//       (q[i, j] - z[j]) * s[j]
+//       (q[i, j] - z[j]) * s[j], which a narrow type holds at its bounds
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/interp/numeric.h"
 #include "kiln/ir/ops/network/network.h"
 #include "kiln/ir/ops/tensors.h"
 
@@ -90,8 +91,15 @@ Expr ParameterAt(const te::Tensor& parameter, const Extents& i, int axis) {
   return parameter(Extents{i[axis]});
 }
 
-// The bounds of a type, as far as a float32 holds them.
+// `value` within the bounds of a type: of an integer one as far as a float32
+// holds them, of floats where it is a narrow one.
 Expr Clipped(const Expr& value, DType dtype) {
+  if (dtype.is_float()) {
+    if (dtype.bits() >= value.dtype().bits()) return value;
+    const double bound = HighestReal(dtype);
+    return Max(Min(value, Float(bound, value.dtype())),
+               Float(-bound, value.dtype()));
+  }
   const int digits = dtype.is_uint() ? dtype.bits() : dtype.bits() - 1;
   const double highest = static_cast<double>((int64_t{1} << digits) - 1);
   const double lowest = dtype.is_uint() ? 0 : -highest - 1;
@@ -133,7 +141,7 @@ absl::StatusOr<Lowered> LowerDequantize(const OpCall& call, const Inputs& in) {
         const Expr zero = Cast(whole, ParameterAt(in[2], i, axis));
         const Expr steps = Sub(Cast(whole, in[0](i)), zero);
         const Expr scale = Cast(real, ParameterAt(in[1], i, axis));
-        return Cast(dtype, Mul(Cast(real, steps), scale));
+        return Cast(dtype, Clipped(Mul(Cast(real, steps), scale), dtype));
       },
       "dequantized"));
 }

@@ -71,6 +71,12 @@ absl::StatusOr<Along> AlongOf(const OpCall& call, const Inputs& in) {
   return Along{in[0], axis, SumType(in[0].dtype())};
 }
 
+te::ComputeOptions AxisNote(const Along& a) {
+  te::ComputeOptions options;
+  options.annotations["axis"] = Attr(Int(a.axis));
+  return options;
+}
+
 te::Tensor Normalized(const Along& a) {
   const te::Tensor largest = Largest(a);
   const te::Tensor exp = te::Compute(
@@ -84,7 +90,7 @@ te::Tensor Normalized(const Along& a) {
         const Expr share = Binary(ExprKind::kDiv, exp(i), sum(a.Without(i)));
         return Cast(a.x.dtype(), share);
       },
-      "T_softmax_norm");
+      "T_softmax_norm", AxisNote(a));
 }
 
 absl::StatusOr<Lowered> LowerSoftmax(const OpCall& call, const Inputs& in) {
@@ -105,7 +111,7 @@ absl::StatusOr<Lowered> LowerLogSoftmax(const OpCall& call, const Inputs& in) {
         return Cast(a.x.dtype(),
                     Sub(below, Call(a.dtype, Intrinsic::kLog, {sum(at)})));
       },
-      "compute"));
+      "compute", AxisNote(a)));
 }
 
 constexpr OpRow kRows[] = {

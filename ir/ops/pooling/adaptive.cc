@@ -135,7 +135,7 @@ absl::StatusOr<Lowered> LowerAdaptive(const OpCall& call, const Inputs& in) {
         }
         return Mean(sum(i), count);
       },
-      "adaptive_pool_avg"));
+      "adaptive_pool_avg", ScheduledAs("adaptive_pool_avg")));
 }
 
 constexpr OpRow kRows[] = {

@@ -44,7 +44,8 @@ absl::StatusOr<StructInfo> InferPool(const OpCall& call) {
 using Combine = te::Value (*)(Expr, std::vector<te::IterVar>);
 
 te::Tensor Slide(const Pool& pool, const te::Tensor& data, const Extents& shape,
-                 Combine combine, const std::string& name) {
+                 Combine combine, const std::string& name,
+                 te::ComputeOptions options = {}) {
   std::vector<te::IterVar> taps;
   for (size_t d = 0; d < pool.size.size(); ++d) {
     taps.push_back(te::ReduceAxis(0, pool.size[d], absl::StrCat("rv", d)));
@@ -60,7 +61,7 @@ te::Tensor Slide(const Pool& pool, const te::Tensor& data, const Extents& shape,
         }
         return combine(data(layouts.data.Indices(layouts.names, at)), taps);
       },
-      name);
+      name, std::move(options));
 }
 
 Expr Lowest(DType dtype) { return Call(dtype, Intrinsic::kMinValue, {}); }
@@ -71,7 +72,7 @@ absl::StatusOr<Lowered> LowerMaxPool(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferPool<spatial>(call));
   const te::Tensor data = PadForPool(pool, in[0], Lowest(in[0].dtype()));
   return Lowered(Slide(pool, data, *info.As<graph::TensorInfo>()->extents(),
-                       te::Max, "pool_max"));
+                       te::Max, "pool_max", ScheduledAs("pool_max")));
 }
 
 // How many elements of an axis the window at `place` has that count.
@@ -107,7 +108,7 @@ absl::StatusOr<Lowered> LowerAveragePool(const OpCall& call, const Inputs& in) {
         const Extents at = layouts.out.AxisIndices(layouts.names, i);
         return Mean(sum(i), CountedElements(pool, at, axes));
       },
-      "pool_avg"));
+      "pool_avg", ScheduledAs("pool_avg")));
 }
 
 constexpr OpRow kRows[] = {
@@ -157,6 +158,7 @@ te::Tensor PadForPool(const Pool& pool, const te::Tensor& x,
   const bool slides_over = std::any_of(
       more.begin(), more.end(), [](const Expr& e) { return !IsZero(e); });
   if (!slides_over) more.clear();
+  if (!slides_over && !pool.windows.has_padding()) return x;
   return PadWindows(x, pool.layouts.data, pool.layouts.names, pool.windows,
                     value, more);
 }
@@ -189,6 +191,12 @@ absl::StatusOr<StructInfo> PooledInfo(const OpCall& call,
       Extents shape,
       SimplifiedExtents(call, layouts.out.Extents(layouts.names, *axes)));
   return graph::Tensor(std::move(shape), data->dtype, data->device);
+}
+
+te::ComputeOptions ScheduledAs(const std::string& kind) {
+  te::ComputeOptions options;
+  options.annotations["schedule_rule"] = Attr("meta_schedule." + kind);
+  return options;
 }
 
 Expr Mean(const Expr& sum, const Expr& count) {

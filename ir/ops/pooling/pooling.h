@@ -3,6 +3,7 @@
 #define KILN_IR_OPS_POOLING_POOLING_H_
 
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -45,6 +46,9 @@ te::Tensor PadForPool(const Pool& pool, const te::Tensor& x, const Expr& value);
 absl::StatusOr<graph::StructInfo> PooledInfo(
     const OpCall& call, const PoolLayouts& layouts,
     const std::optional<Extents>& axes);
+
+// What tells schedulers the kind of a pool's block.
+te::ComputeOptions ScheduledAs(const std::string& kind);
 
 // sum / count; of integers the quotient towards zero.
 Expr Mean(const Expr& sum, const Expr& count);

@@ -2,9 +2,13 @@
 //
 //   R.sum(x, axis=[1], keepdims=True)    y[i, 0] = sum over k of x[i, k]
 //
-// A mean is the sum, divided by the number of elements that it adds.
+// A mean is the sum, divided by the number of elements that it adds; a variance
+// the mean of squared distances from the mean. The sum of bools is whether one
+// is true, their product whether all are.
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/interp/fold.h"
+#include "kiln/ir/ops/broadcast.h"
 #include "kiln/ir/ops/op.h"
 
 namespace kiln {
@@ -12,6 +16,7 @@ namespace {
 
 using graph::StructInfo;
 using Inputs = std::vector<te::Tensor>;
+using Extents = std::vector<Expr>;
 
 struct Reduction {
   std::vector<bool> is_reduced;  // of each axis
@@ -92,7 +97,7 @@ te::Tensor Reduce(const te::Tensor& x, const Reduction& reduction,
         const Expr element = x(std::move(indices));
         return axes.empty() ? te::Value(element) : combine(element, axes);
       },
-      "reduce");
+      "x_red");
 }
 
 template <Combine combine>
@@ -102,34 +107,74 @@ absl::StatusOr<Lowered> LowerReduction(const OpCall& call, const Inputs& in) {
   return Lowered(Reduce(in[0], reduction, combine));
 }
 
-absl::StatusOr<Lowered> LowerMean(const OpCall& call, const Inputs& in) {
-  const te::Tensor& x = in[0];
-  const int rank = static_cast<int>(x.shape().size());
-  KILN_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(call, rank));
-  if (!x.dtype().is_float()) {
-    return absl::UnimplementedError("a mean of integers");
-  }
+// The number of elements that each sum adds, in the type of the sums.
+Expr CountOf(const te::Tensor& x, const Reduction& reduction) {
   Expr count = Int(1);
-  for (int d = 0; d < rank; ++d) {
+  for (size_t d = 0; d < x.shape().size(); ++d) {
     if (reduction.is_reduced[d]) count = Mul(count, x.shape()[d]);
   }
+  return FoldNumbers(Cast(x.dtype(), count));
+}
+
+te::Tensor Mean(const te::Tensor& x, const Reduction& reduction) {
   const te::Tensor sum = Reduce(x, reduction, te::Sum);
-  return Lowered(te::Compute(
+  const Expr count = CountOf(x, reduction);
+  return te::Compute(
       sum.shape(),
-      [&](const std::vector<Expr>& i) -> te::Value {
-        return Binary(ExprKind::kDiv, sum(i), Cast(x.dtype(), count));
+      [&](const Extents& i) -> te::Value {
+        return Binary(ExprKind::kDiv, sum(i), count);
       },
-      "divide"));
+      "T_divide");
+}
+
+// The mean of squared distances from the mean.
+te::Tensor Variance(const te::Tensor& x, const Reduction& reduction) {
+  Reduction kept = reduction;
+  kept.keeps = true;
+  const te::Tensor mean = Mean(x, kept);
+  const te::Tensor distance = te::Compute(
+      x.shape(),
+      [&](const Extents& i) -> te::Value {
+        return Sub(x(i), ElementAt(mean, i));
+      },
+      "T_subtract");
+  const te::Tensor square = te::Compute(
+      x.shape(),
+      [&](const Extents& i) -> te::Value {
+        return Mul(distance(i), distance(i));
+      },
+      "T_multiply");
+  return Mean(square, reduction);
+}
+
+te::Tensor Deviation(const te::Tensor& x, const Reduction& reduction) {
+  const te::Tensor variance = Variance(x, reduction);
+  return te::Compute(
+      variance.shape(),
+      [&](const Extents& i) -> te::Value {
+        return Call(x.dtype(), Intrinsic::kSqrt, {variance(i)});
+      },
+      "compute");
+}
+
+template <te::Tensor (*moment)(const te::Tensor&, const Reduction&)>
+absl::StatusOr<Lowered> LowerMoment(const OpCall& call, const Inputs& in) {
+  const int rank = static_cast<int>(in[0].shape().size());
+  KILN_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(call, rank));
+  if (!in[0].dtype().is_float()) {
+    return absl::UnimplementedError("a mean of integers");
+  }
+  return Lowered(moment(in[0], reduction));
 }
 
 constexpr OpRow kRows[] = {
     {"max", InferReduction, LowerReduction<te::Max>},
-    {"mean", InferReduction, LowerMean},
+    {"mean", InferReduction, LowerMoment<Mean>},
     {"min", InferReduction, LowerReduction<te::Min>},
     {"prod", InferReduction, LowerReduction<te::Prod>},
-    {"std", InferReduction},
+    {"std", InferReduction, LowerMoment<Deviation>},
     {"sum", InferReduction, LowerReduction<te::Sum>},
-    {"variance", InferReduction},
+    {"variance", InferReduction, LowerMoment<Variance>},
 };
 
 }  // namespace

@@ -62,12 +62,15 @@ absl::StatusOr<Scan> ScanOf(const OpCall& call, const te::Tensor& x) {
   return scan;
 }
 
+// What came before and the next element; of bools whether one is true, or all.
+Expr Combined(ExprKind combine, const Expr& so_far, const Expr& next) {
+  if (!next.dtype().is_bool()) return Binary(combine, so_far, next);
+  return combine == ExprKind::kAdd ? Or(so_far, next) : And(so_far, next);
+}
+
 template <ExprKind combine, int identity>
 absl::StatusOr<Lowered> LowerScan(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const Scan scan, ScanOf(call, in[0]));
-  if (scan.dtype.is_bool()) {
-    return absl::UnimplementedError("bools are not added up");
-  }
   bool is_exclusive = false;
   if (!call.IsNone("exclusive")) {
     KILN_ASSIGN_OR_RETURN(is_exclusive, call.Bool("exclusive"));
@@ -82,7 +85,7 @@ absl::StatusOr<Lowered> LowerScan(const OpCall& call, const Inputs& in) {
     const Expr first =
         is_exclusive ? Constant(identity, scan.dtype) : scan.Element(i);
     const Expr next =
-        Binary(combine, so_far, scan.Element(is_exclusive ? before : i));
+        Combined(combine, so_far, scan.Element(is_exclusive ? before : i));
     return MakeStore(out, IfThenElse(EQ(i[scan.axis], Int(0)), first, next), i);
   });
   return Lowered(builder.Finish());

@@ -45,6 +45,15 @@ absl::StatusOr<StructInfo> InferRepeat(const OpCall& call) {
   return Like(*x, std::move(shape));
 }
 
+te::Tensor Flat(const te::Tensor& x) {
+  return te::Compute(
+      {Product(x.shape())},
+      [&](const Extents& i) -> te::Value {
+        return x(IndexOfFlat(x.shape(), i[0]));
+      },
+      "T_reshape");
+}
+
 absl::StatusOr<Lowered> LowerRepeat(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const StructInfo info, InferRepeat(call));
   KILN_ASSIGN_OR_RETURN(const int64_t repeats, Repeats(call));
@@ -56,13 +65,14 @@ absl::StatusOr<Lowered> LowerRepeat(const OpCall& call, const Inputs& in) {
                           call.Axis("axis", static_cast<int>(from.size())));
   }
   const Expr count = Int(std::max<int64_t>(repeats, 1));
+  const te::Tensor x = is_flat ? Flat(in[0]) : in[0];
   return Lowered(te::Compute(
       *info.As<graph::TensorInfo>()->extents(),
       [&](Extents i) -> te::Value {
         i[axis] = FloorDiv(i[axis], count);
-        return in[0](is_flat ? IndexOfFlat(from, i[0]) : i);
+        return x(i);
       },
-      "repeat"));
+      "T_repeat"));
 }
 
 // --- tile.
@@ -155,14 +165,16 @@ absl::StatusOr<Lowered> LowerReverse(const OpCall& call, const Inputs& in) {
   return Lowered(te::Compute(
       shape,
       [&](Extents i) -> te::Value {
-        const Expr length =
-            Min(Cast(DType::Index(), in[1](i[batch])), shape[sequence]);
-        const Expr inside = And(LE(Int(2), length), LT(i[sequence], length));
-        i[sequence] = IfThenElse(inside, Sub(Sub(length, Int(1)), i[sequence]),
-                                 i[sequence]);
+        const Expr length = Cast(DType::Index(), in[1](i[batch]));
+        const Expr at = i[sequence], extent = shape[sequence];
+        const Expr stays = Or(LE(length, Int(1)), LE(length, at));
+        const Expr back =
+            IfThenElse(LT(extent, length), Sub(Plus(extent, -1), at),
+                       Sub(Sub(length, at), Int(1)));
+        i[sequence] = IfThenElse(stays, at, back);
         return in[0](std::move(i));
       },
-      "reverse_sequence"));
+      "T_reverse_sequence"));
 }
 
 constexpr OpRow kRows[] = {

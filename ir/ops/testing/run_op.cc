@@ -13,6 +13,7 @@
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/expr.h"
+#include "kiln/ir/info/info.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/ops/legalize.h"
@@ -114,6 +115,14 @@ absl::StatusOr<Values> Runner::ValuesOf(const graph::Expr& e) {
   return absl::UnimplementedError(graph::Expr(e) ? PrintGraphExpr(e) : "null");
 }
 
+// The number that this is; null for a tensor.
+graph::Scalar NumberOf(const graph::Expr& e) {
+  if (const auto* number = e.As<graph::PrimNode>()) return number->value;
+  const graph::StructInfo info = graph::InfoOf(e);
+  const auto* prim = info.As<graph::PrimInfo>();
+  return prim ? prim->value : graph::Scalar();
+}
+
 absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
   if (call.IsOp("call_pure_packed")) {
     const auto* packed = call.args[0].As<graph::ExternNode>();
@@ -129,8 +138,8 @@ absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
   Values tensors, outputs;
   std::vector<int64_t> numbers;
   for (const graph::Expr& arg : call.args[1].As<graph::TupleNode>()->fields) {
-    if (const auto* number = arg.As<graph::PrimNode>()) {
-      KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), Evaluate(number->value));
+    if (const graph::Scalar number = NumberOf(arg)) {
+      KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), Evaluate(number));
       continue;
     }
     KILN_ASSIGN_OR_RETURN(const Values value, ValuesOf(arg));

@@ -9,6 +9,7 @@
 // units of its extents, a box (top, left, bottom, right).
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/network/softmax.h"
 #include "kiln/ir/ops/script.h"
 #include "kiln/ir/ops/vision/vision.h"
@@ -64,13 +65,12 @@ absl::StatusOr<Lowered> LowerValidCounts(const OpCall& call, const Inputs& in) {
 // --- multibox_transform_loc.
 
 struct Moves {
-  te::Tensor moves, anchor;
+  te::Tensor moves, anchor;  // (N, A, 4), (1, A, 4)
   std::vector<double> variances;
 
   DType dtype() const { return anchor.dtype(); }
   Expr Move(const Extents& i, int k) const {
-    const Expr at = Add(Mul(i[1], Int(4)), Int(k));
-    return Mul(moves(i[0], at), Float(variances[k], dtype()));
+    return Mul(moves(i[0], i[1], Int(k)), Float(variances[k], dtype()));
   }
   Expr Anchor(const Extents& i, int k) const {
     return anchor(Int(0), i[1], Int(k));
@@ -86,6 +86,16 @@ struct Moves {
     return is_upper ? Add(center, reach) : Sub(center, reach);
   }
 };
+
+// (N, A * 4) as (N, A, 4).
+te::Tensor PerAnchor(const te::Tensor& x, const Extents& shape) {
+  return te::Compute(
+      shape,
+      [&](const Extents& i) -> te::Value {
+        return x(IndexOfFlat(x.shape(), FlatIndex(shape, i)));
+      },
+      "T_reshape");
+}
 
 te::Tensor Boxes(const Moves& m, const Extents& shape, bool clips) {
   return te::Compute(
@@ -104,20 +114,36 @@ te::Tensor Boxes(const Moves& m, const Extents& shape, bool clips) {
       "multibox_boxes");
 }
 
+// x where it is at least the bound, else 0.
+te::Tensor AtLeast(const te::Tensor& x, const Expr& bound) {
+  const te::Tensor is_kept = te::Compute(
+      x.shape(), [&](const Extents& i) -> te::Value { return LE(bound, x(i)); },
+      "T_greater_equal");
+  const te::Tensor mask = te::Compute(
+      x.shape(),
+      [&](const Extents& i) -> te::Value {
+        return Cast(x.dtype(), is_kept(i));
+      },
+      "compute");
+  return te::Compute(
+      x.shape(),
+      [&](const Extents& i) -> te::Value { return Mul(x(i), mask(i)); },
+      "T_multiply");
+}
+
 absl::StatusOr<te::Tensor> ScoresOf(const OpCall& call, const te::Tensor& x) {
   KILN_ASSIGN_OR_RETURN(const bool applies, call.Bool("apply_softmax"));
   KILN_ASSIGN_OR_RETURN(const double threshold, call.Real("threshold"));
   KILN_ASSIGN_OR_RETURN(const bool keeps, call.Bool("keep_background"));
-  const te::Tensor scores = applies ? Softmax(x, 1) : x;
+  const te::Tensor kept =
+      AtLeast(applies ? Softmax(x, 1) : x, Float(threshold, x.dtype()));
+  if (keeps) return kept;
   return te::Compute(
       x.shape(),
       [&](const Extents& i) -> te::Value {
-        const Expr zero = Float(0, x.dtype());
-        const Expr enough = LE(Float(threshold, x.dtype()), scores(i));
-        const Expr score = Select(enough, scores(i), zero);
-        return keeps ? score : Select(EQ(i[1], Int(0)), zero, score);
+        return IfThenElse(EQ(i[1], Int(0)), Float(0, x.dtype()), kept(i));
       },
-      "multibox_scores");
+      "multibox_scores_bg");
 }
 
 absl::StatusOr<Lowered> LowerMultibox(const OpCall& call, const Inputs& in) {
@@ -128,7 +154,7 @@ absl::StatusOr<Lowered> LowerMultibox(const OpCall& call, const Inputs& in) {
   const auto* boxes =
       info.As<graph::TupleInfo>()->fields[0].As<graph::TensorInfo>();
   KILN_ASSIGN_OR_RETURN(const te::Tensor scores, ScoresOf(call, in[0]));
-  const Moves moves{in[1], in[2], variances};
+  const Moves moves{PerAnchor(in[1], *boxes->extents()), in[2], variances};
   return Lowered(
       std::vector<te::Tensor>{Boxes(moves, *boxes->extents(), clips), scores});
 }
