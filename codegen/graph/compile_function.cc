@@ -19,6 +19,8 @@
 #include "kiln/codegen/graph/registers.h"
 #include "kiln/codegen/host/dim.h"
 #include "kiln/ir/info/info.h"
+#include "kiln/ir/ops/in_place.h"
+#include "kiln/ir/ops/memory_call.h"
 #include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
@@ -316,6 +318,8 @@ class FunctionCompiler {
   // --- Calls.
 
   absl::StatusOr<Operand> CallValue(const graph::CallNode& call) {
+    KILN_ASSIGN_OR_RETURN(const auto memory, AsMemoryCall(call));
+    if (memory) return MemoryValue(*memory);
     if (const auto* op = call.callee.As<graph::OpNode>()) {
       return OpValue(op->name, call);
     }
@@ -328,13 +332,36 @@ class FunctionCompiler {
       if (index >= 0) {
         return EmitValue(Opcode::kFunction, index, std::move(args));
       }
-      return Invalid(absl::StrCat("no graph function is called ", global->name,
-                                  "; tensor functions are called by "
-                                  "R.call_tir"));
+      KILN_RETURN_IF_ERROR(EmitKernel(call.callee, std::move(args)));
+      return Nothing();
     }
     KILN_ASSIGN_OR_RETURN(const Operand callee, Value(call.callee));
     args.insert(args.begin(), callee);
     return EmitValue(Opcode::kClosure, Instruction::kNone, std::move(args));
+  }
+
+  // What a call gives that is made for its effect: nobody looks at it.
+  Operand Nothing() {
+    return EmitValue(Opcode::kTuple, Instruction::kNone, {});
+  }
+
+  absl::StatusOr<Operand> MemoryValue(const MemoryCall& call) {
+    switch (call.action) {
+      case MemoryAction::kAllocate:
+        return Allocate(call.info);
+      case MemoryAction::kTake:
+      case MemoryAction::kView: {
+        KILN_ASSIGN_OR_RETURN(const int32_t type, TypeOf(call.info));
+        KILN_ASSIGN_OR_RETURN(const Operand source, Value(call.source));
+        KILN_ASSIGN_OR_RETURN(const Operand offset, NumberOperand(call.offset));
+        return EmitValue(Opcode::kView, type, {source, offset});
+      }
+      case MemoryAction::kSame:
+        return Value(call.source);
+      case MemoryAction::kEnd:
+        return Nothing();
+    }
+    return Invalid("an unknown call that manages memory");
   }
 
   absl::StatusOr<Operand> OpValue(const std::string& name,
@@ -343,6 +370,7 @@ class FunctionCompiler {
       return TensorCall(call);
     }
     if (name == "call_tir_inplace") return InPlaceCall(call);
+    if (name == "vm.call_tir_dyn") return DynamicCall(call);
     if (name == "call_dps_packed") return DpsCall(call);
     if (name == "call_pure_packed" || name == "call_inplace_packed") {
       return NamedPackedCall(call);
@@ -406,26 +434,54 @@ class FunctionCompiler {
     return EmitValue(Opcode::kTuple, Instruction::kNone, std::move(outputs));
   }
 
-  // The kernel of a call, on `args` and the scalars that it names.
-  absl::Status EmitKernel(const graph::CallNode& call,
+  absl::Status EmitKernel(const graph::Expr& callee,
                           std::vector<Operand> args) {
-    const auto* global = call.args[0].As<graph::GlobalVarNode>();
+    const auto* global = callee.As<graph::GlobalVarNode>();
     const int32_t index =
         global ? tables_.KernelIndex(global->name) : Instruction::kNone;
     if (index < 0) {
-      return Invalid(absl::StrCat(PrintGraphExpr(call.args[0]),
-                                  " is no tensor function of the module"));
+      return Invalid(absl::StrCat(PrintGraphExpr(callee),
+                                  " is no function of the module"));
     }
-    if (call.args.size() > 2) {
-      if (const auto* shape = call.args[2].As<graph::ShapeNode>()) {
-        for (const Expr& value : shape->values) {
-          KILN_ASSIGN_OR_RETURN(const Operand number, NumberOperand(value));
-          args.push_back(number);
-        }
-      }
-    }
+    KILN_RETURN_IF_ERROR(tables_.CheckWritten(index, args));
     Emit({Opcode::kKernel, Instruction::kNone, index}, std::move(args));
     return absl::OkStatus();
+  }
+
+  absl::Status AddNumbers(const graph::Expr& e, std::vector<Operand>* args) {
+    const auto* shape = e.As<graph::ShapeNode>();
+    if (!shape) return absl::OkStatus();
+    for (const Expr& value : shape->values) {
+      KILN_ASSIGN_OR_RETURN(const Operand number, NumberOperand(value));
+      args->push_back(number);
+    }
+    return absl::OkStatus();
+  }
+
+  // The kernel of R.call_tir, on `args` and the scalars that the call names.
+  absl::Status EmitKernel(const graph::CallNode& call,
+                          std::vector<Operand> args) {
+    if (call.args.size() > 2) {
+      KILN_RETURN_IF_ERROR(AddNumbers(call.args[2], &args));
+    }
+    return EmitKernel(call.args[0], std::move(args));
+  }
+
+  // R.vm.call_tir_dyn(f, (tensors..., R.shape([n]))): shapes are scalars.
+  absl::StatusOr<Operand> DynamicCall(const graph::CallNode& call) {
+    const auto* tuple = call.args[1].As<graph::TupleNode>();
+    if (!tuple) return Invalid("R.vm.call_tir_dyn needs a tuple of arguments");
+    std::vector<Operand> args;
+    for (const graph::Expr& field : tuple->fields) {
+      if (field.As<graph::ShapeNode>()) {
+        KILN_RETURN_IF_ERROR(AddNumbers(field, &args));
+        continue;
+      }
+      KILN_ASSIGN_OR_RETURN(const Operand value, Value(field));
+      args.push_back(value);
+    }
+    KILN_RETURN_IF_ERROR(EmitKernel(call.args[0], std::move(args)));
+    return Nothing();
   }
 
   absl::StatusOr<Operand> TensorCall(const graph::CallNode& call) {
@@ -437,33 +493,12 @@ class FunctionCompiler {
     return ResultOf(std::move(outputs));
   }
 
-  // Where each output of an in-place call is: an argument, or -1.
-  static absl::StatusOr<std::vector<int64_t>> InPlaceIndices(
-      const graph::CallNode& call) {
-    std::vector<int64_t> indices;
-    const auto it = call.attrs.find("inplace_indices");
-    const AttrList* list = it == call.attrs.end() ? nullptr : it->second.list();
-    for (const Attr& attr : list ? *list : AttrList()) {
-      const int64_t* index = attr.expr() ? AsInt(*attr.expr()) : nullptr;
-      if (!index) return Invalid("inplace_indices have to be integers");
-      indices.push_back(*index);
-    }
-    if (indices.size() != call.infos.size()) {
-      return Invalid("as many inplace_indices as outputs are needed");
-    }
-    return indices;
-  }
-
   absl::StatusOr<Operand> InPlaceCall(const graph::CallNode& call) {
     KILN_ASSIGN_OR_RETURN(std::vector<Operand> args, Fields(call.args[1]));
     KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> indices,
-                          InPlaceIndices(call));
+                          InPlaceIndices(call, args.size()));
     std::vector<Operand> outputs;
-    const size_t num_inputs = args.size();
     for (size_t i = 0; i < indices.size(); ++i) {
-      if (indices[i] >= static_cast<int64_t>(num_inputs)) {
-        return Invalid("inplace_indices name an argument that is not there");
-      }
       if (indices[i] >= 0) {
         Operand& arg = args[indices[i]];
         if (arg.kind != Operand::Kind::kRegister) {

@@ -77,4 +77,20 @@ int32_t ExecutableTables::KernelIndex(const std::string& name) const {
   return IndexIn(kernels_, name);
 }
 
+absl::Status ExecutableTables::CheckWritten(
+    int32_t kernel, const std::vector<vm::Operand>& args) const {
+  const KernelSignature& signature = executable_->kernels[kernel].signature;
+  for (size_t i = 0; i < args.size() && i < signature.params.size(); ++i) {
+    const KernelParam& param = signature.params[i];
+    const bool writes_constant = args[i].kind == vm::Operand::Kind::kConstant &&
+                                 param.kind == KernelParam::Kind::kBuffer &&
+                                 signature.buffers[param.index].written;
+    if (!writes_constant) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(signature.name, " writes into its argument ", i + 1,
+                     ", which is a constant"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace kiln

@@ -27,6 +27,9 @@ class ExecutableTables {
   // Where the functions of the module are. kNone for those that there are not.
   int32_t FunctionIndex(const std::string& name) const;
   int32_t KernelIndex(const std::string& name) const;
+  // InvalidArgument where the kernel writes into an operand that is a constant.
+  absl::Status CheckWritten(int32_t kernel,
+                            const std::vector<vm::Operand>& args) const;
   void SetFunctionIndex(const std::string& name, int32_t index) {
     functions_[name] = index;
   }

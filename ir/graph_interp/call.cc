@@ -2,8 +2,6 @@
 // hand: of R.add(x, y) with values of shapes (2, 3) and (3,), a call on two new
 // variables with these extents is inferred and legalized in a module of its
 // own, and the tensor function is interpreted.
-#include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +9,7 @@
 #include "kiln/ir/graph_interp/evaluator.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/ops/in_place.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/ops/legalize.h"
 #include "kiln/ir/ops/op.h"
@@ -61,29 +60,23 @@ absl::StatusOr<std::vector<Argument>> ToArguments(
   return args;
 }
 
-std::optional<std::vector<int64_t>> InPlaceIndices(const CallNode& call) {
-  const auto it = call.attrs.find("inplace_indices");
-  const AttrList* list = it == call.attrs.end() ? nullptr : it->second.list();
-  if (!list || list->size() != call.infos.size()) return std::nullopt;
-  std::vector<int64_t> indices;
-  for (const Attr& attr : *list) {
-    const int64_t* index = attr.expr() ? AsInt(*attr.expr()) : nullptr;
-    if (!index) return std::nullopt;
-    indices.push_back(*index);
-  }
-  return indices;
-}
-
 }  // namespace
 
 absl::StatusOr<Value> Evaluator::EvaluateCall(const CallNode& call,
                                               Scope& scope) {
+  KILN_ASSIGN_OR_RETURN(const auto memory, AsMemoryCall(call));
+  if (memory) return EvaluateMemory(*memory, scope);
   if (const auto* op = call.callee.As<OpNode>()) {
     return CallOfOp(op->name, call, scope);
   }
   KILN_ASSIGN_OR_RETURN(std::vector<Value> args, EvaluateAll(call.args, scope));
   if (call.callee.As<ExternNode>()) {
     return CallPacked(call.callee, std::move(args), call.infos, scope);
+  }
+  const auto* global = call.callee.As<GlobalVarNode>();
+  if (global && module_.Find(global->name)) {
+    KILN_RETURN_IF_ERROR(RunTensorFunction(call.callee, args, module_));
+    return TupleOfValues({});
   }
   KILN_ASSIGN_OR_RETURN(const Value callee, Evaluate(call.callee, scope));
   return Call(callee, std::move(args));
@@ -95,6 +88,7 @@ absl::StatusOr<Value> Evaluator::CallOfOp(const std::string& name,
     return CallTensorFunction(call, scope, module_);
   }
   if (name == "call_tir_inplace") return CallInPlace(call, scope);
+  if (name == "vm.call_tir_dyn") return CallDynamic(call, scope);
   if (name == "call_dps_packed") return CallDps(call, scope);
   if (name == "call_pure_packed" || name == "call_inplace_packed") {
     KILN_ASSIGN_OR_RETURN(
@@ -153,28 +147,50 @@ absl::StatusOr<std::vector<Value>> Evaluator::NewTensors(
   return tensors;
 }
 
-absl::Status Evaluator::RunTensorFunction(const CallNode& call,
+absl::Status Evaluator::RunTensorFunction(const Expr& callee,
                                           const std::vector<Value>& args,
-                                          Scope& scope, const Module& module) {
-  const auto* global = call.args[0].As<GlobalVarNode>();
-  const auto* packed = call.args[0].As<ExternNode>();
+                                          const Module& module) {
+  const auto* global = callee.As<GlobalVarNode>();
+  const auto* packed = callee.As<ExternNode>();
   const kiln::Function* f = nullptr;
   if (global || packed) f = module.Find(global ? global->name : packed->name);
   if (!f) {
-    return Invalid(absl::StrCat(PrintGraphExpr(call.args[0]),
+    return Invalid(absl::StrCat(PrintGraphExpr(callee),
                                 " is no tensor function of the module"));
   }
-  std::vector<Value> all = args;
+  KILN_ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
+                        ToArguments(args));
+  KILN_ASSIGN_OR_RETURN(const Interpreter interpreter, Interpreter::Create(*f));
+  return interpreter.Run(arguments, options_.tensor);
+}
+
+absl::Status Evaluator::RunTensorFunction(const CallNode& call,
+                                          std::vector<Value> args, Scope& scope,
+                                          const Module& module) {
   if (call.args.size() > 2) {
     KILN_ASSIGN_OR_RETURN(const Value numbers, Evaluate(call.args[2], scope));
     if (const auto* extents = std::get_if<Extents>(&numbers)) {
-      all.insert(all.end(), extents->begin(), extents->end());
+      args.insert(args.end(), extents->begin(), extents->end());
     }
   }
-  KILN_ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
-                        ToArguments(all));
-  KILN_ASSIGN_OR_RETURN(const Interpreter interpreter, Interpreter::Create(*f));
-  return interpreter.Run(arguments, options_.tensor);
+  return RunTensorFunction(call.args[0], args, module);
+}
+
+// Shapes among the arguments are numbers one by one.
+absl::StatusOr<Value> Evaluator::CallDynamic(const CallNode& call,
+                                             Scope& scope) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Value> fields,
+                        Fields(call.args[1], scope));
+  std::vector<Value> args;
+  for (const Value& field : fields) {
+    if (const auto* extents = std::get_if<Extents>(&field)) {
+      args.insert(args.end(), extents->begin(), extents->end());
+    } else {
+      args.push_back(field);
+    }
+  }
+  KILN_RETURN_IF_ERROR(RunTensorFunction(call.args[0], args, module_));
+  return TupleOfValues({});
 }
 
 absl::StatusOr<Value> Evaluator::CallTensorFunction(const CallNode& call,
@@ -191,16 +207,12 @@ absl::StatusOr<Value> Evaluator::CallTensorFunction(const CallNode& call,
 absl::StatusOr<Value> Evaluator::CallInPlace(const CallNode& call,
                                              Scope& scope) {
   KILN_ASSIGN_OR_RETURN(std::vector<Value> args, Fields(call.args[1], scope));
-  const std::optional<std::vector<int64_t>> indices = InPlaceIndices(call);
-  const auto num_inputs = static_cast<int64_t>(args.size());
-  if (!indices || std::any_of(indices->begin(), indices->end(),
-                              [&](int64_t i) { return i >= num_inputs; })) {
-    return Invalid("inplace_indices name an argument for each output, or -1");
-  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> indices,
+                        InPlaceIndices(call, args.size()));
   std::vector<Value> outputs;
-  for (size_t i = 0; i < indices->size(); ++i) {
-    if ((*indices)[i] >= 0) {
-      outputs.push_back(args[(*indices)[i]]);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= 0) {
+      outputs.push_back(args[indices[i]]);
       continue;
     }
     KILN_ASSIGN_OR_RETURN(std::vector<Value> made,

@@ -3,6 +3,8 @@
 #define KILN_IR_GRAPH_INTERP_EVALUATOR_H_
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph_interp/graph_interp.h"
+#include "kiln/ir/ops/memory_call.h"
 
 namespace kiln::graph {
 
@@ -53,6 +56,11 @@ class Evaluator {
   absl::Status MatchValue(const Value& value, const StructInfo& info,
                           Scope& scope);
 
+  // memory.cc: calls that manage memory.
+  absl::StatusOr<Value> EvaluateMemory(const MemoryCall& call, Scope& scope);
+  absl::StatusOr<Value> TakeFrom(const TensorValue& storage, int64_t begin,
+                                 const StructInfo& info, const Scope& scope);
+
   // call.cc: calls.
   absl::StatusOr<Value> EvaluateCall(const CallNode& call, Scope& scope);
   absl::StatusOr<Value> CallOfOp(const std::string& name, const CallNode& call,
@@ -64,8 +72,12 @@ class Evaluator {
                                    const std::vector<StructInfo>& infos,
                                    Scope& scope);
   absl::StatusOr<Value> CallDps(const CallNode& call, Scope& scope);
-  absl::Status RunTensorFunction(const CallNode& call,
-                                 const std::vector<Value>& args, Scope& scope,
+  absl::StatusOr<Value> CallDynamic(const CallNode& call, Scope& scope);
+  // With the numbers that the call names behind `args`.
+  absl::Status RunTensorFunction(const CallNode& call, std::vector<Value> args,
+                                 Scope& scope, const Module& module);
+  absl::Status RunTensorFunction(const Expr& callee,
+                                 const std::vector<Value>& args,
                                  const Module& module);
   absl::StatusOr<std::vector<Value>> Fields(const Expr& e, Scope& scope);
   absl::StatusOr<std::vector<Value>> NewTensors(
@@ -79,6 +91,13 @@ class Evaluator {
   const Module& module_;
   const GraphInterpOptions& options_;
   Analyzer analyzer_;
+  // The tensors that took a part of a storage, in bytes.
+  struct Taken {
+    std::weak_ptr<::kiln::Tensor> tensor;
+    int64_t begin, end;
+  };
+  std::map<std::weak_ptr<::kiln::Tensor>, std::vector<Taken>, std::owner_less<>>
+      storages_;
   int depth_ = 0;
   int64_t bindings_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/ops/infer.h"
@@ -91,12 +92,26 @@ graph::Expr WithoutLastNames(const graph::Expr& e) {
   return graph::Seq(std::move(blocks), result);
 }
 
+// Extents are written in many ways: 8 * n, n * 8.
+graph::Expr WithSimpleShapes(const graph::Expr& e) {
+  Analyzer analyzer;
+  return graph::Rewrite(e, [&](const graph::Expr& below) {
+    const auto* shape = below.As<graph::ShapeNode>();
+    if (!shape) return graph::Expr();
+    std::vector<graph::Scalar> values;
+    for (const graph::Scalar& value : shape->values) {
+      values.push_back(analyzer.Simplify(value));
+    }
+    return graph::ShapeOf(std::move(values));
+  });
+}
+
 // With all struct info; as it stands where that cannot be.
 Module Inferred(const Module& module) {
   absl::StatusOr<Module> inferred = InferModule(module);
   Module out = inferred.ok() ? *std::move(inferred) : module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    const graph::Expr e = WithoutLastNames(f);
+    const graph::Expr e = WithSimpleShapes(WithoutLastNames(f));
     f = graph::GraphFunction(e.As<graph::FunctionNode>());
   }
   return out;

@@ -113,7 +113,7 @@ class Printer {
                       }),
         ")");
     const Opcode op = instruction.op;
-    if (op == Opcode::kAllocTensor || op == Opcode::kMatch) {
+    if (NamesType(op)) {
       absl::StrAppend(&text, " ", TypeText(instruction.index));
     }
     if (op == Opcode::kItem)
@@ -135,6 +135,11 @@ class Printer {
 };
 
 }  // namespace
+
+bool NamesType(Opcode op) {
+  return op == Opcode::kAllocTensor || op == Opcode::kMatch ||
+         op == Opcode::kView;
+}
 
 const Function* Executable::Find(std::string_view name) const {
   for (const Function& f : functions) {
@@ -175,6 +180,8 @@ std::string_view OpcodeName(Opcode op) {
       return "jump";
     case Opcode::kReturn:
       return "return";
+    case Opcode::kView:
+      return "view";
   }
   return "?";
 }

@@ -76,8 +76,9 @@ enum class Opcode : uint8_t {
   kIf,           // goes on if args[0] is true, else at `target`
   kJump,         // goes on at `target`
   kReturn,       // args[0]
+  kView,         // dst = the bytes of args[0] from args[1] on, as types[index]
 };
-inline constexpr int kNumOpcodes = static_cast<int>(Opcode::kReturn) + 1;
+inline constexpr int kNumOpcodes = static_cast<int>(Opcode::kView) + 1;
 
 struct Instruction {
   static constexpr int32_t kNone = -1;
@@ -135,6 +136,8 @@ struct Executable {
 };
 
 std::string_view OpcodeName(Opcode op);
+// Whether the index of such an instruction is that of a type.
+bool NamesType(Opcode op);
 // As the example above shows; what is out of range is printed as "?".
 std::string ToString(const Executable& executable, const Function& f);
 std::string ToString(const Executable& executable);

@@ -240,7 +240,7 @@ class Reader {
       const pb::Instruction& in) {
     Instruction instruction;
     KILN_ASSIGN_OR_RETURN(instruction.op,
-                          ReadEnum(in.op(), Opcode::kReturn, "opcode"));
+                          ReadEnum(in.op(), Opcode::kView, "opcode"));
     instruction.dst = in.dst();
     instruction.index = in.index();
     instruction.target = in.target();

@@ -196,12 +196,12 @@ class FunctionVerifier {
   }
 
   absl::Status CheckUsedType(size_t at, const Instruction& instruction) const {
-    const bool allocates = instruction.op == Opcode::kAllocTensor;
-    if (!allocates && instruction.op != Opcode::kMatch) return absl::OkStatus();
+    if (!NamesType(instruction.op)) return absl::OkStatus();
     const Type& type = executable_.types[instruction.index];
     if (!AllDims(type)) return Wrong(at, "a type of unknown dims");
+    const bool makes = instruction.op != Opcode::kMatch;
     const bool known = type.kind == Type::Kind::kTensor && type.has_dims;
-    if (allocates && !known) return Wrong(at, "no tensor of known extents");
+    if (makes && !known) return Wrong(at, "no tensor of known extents");
     return absl::OkStatus();
   }
 
@@ -227,6 +227,7 @@ class FunctionVerifier {
         return Inside(index, executable_.strings);
       case Opcode::kAllocTensor:
       case Opcode::kMatch:
+      case Opcode::kView:
         return Inside(index, executable_.types);
       case Opcode::kItem:
         return index >= 0;
@@ -265,6 +266,8 @@ class FunctionVerifier {
       case Opcode::kIf:
       case Opcode::kReturn:
         return count == 1;
+      case Opcode::kView:
+        return count == 2;
       case Opcode::kPacked:
       case Opcode::kTuple:
       case Opcode::kShape:

@@ -271,6 +271,8 @@ class Machine::Impl {
       }
       case Opcode::kAllocTensor:
         return Allocate(in.index, frame);
+      case Opcode::kView:
+        return ViewOf(f, in, frame);
       case Opcode::kMatch: {
         KILN_ASSIGN_OR_RETURN(const Value value, Take(in.args[0], frame, f));
         KILN_RETURN_IF_ERROR(Match(executable_, f, executable_.types[in.index],
@@ -331,27 +333,67 @@ class Machine::Impl {
     return Value(MakeShape(std::move(extents)));
   }
 
+  static absl::StatusOr<std::vector<int64_t>> ExtentsOf(const Type& type,
+                                                        const Frame& frame) {
+    std::vector<int64_t> shape;
+    shape.reserve(type.dims.size());
+    for (const KernelDim& dim : type.dims) {
+      const std::optional<int64_t> extent = Evaluate(dim, frame.dims);
+      if (!extent) return Invalid("nothing tells the extents of the result");
+      shape.push_back(*extent);
+    }
+    return shape;
+  }
+
   absl::StatusOr<Value> Allocate(int32_t type_index, const Frame& frame) {
     std::vector<NDArray>& small = small_[type_index];
     for (const NDArray& array : small) {
       if (array.is_unique()) return Value(array);
     }
     const Type& type = executable_.types[type_index];
-    std::vector<int64_t> shape;
-    shape.reserve(type.dims.size());
-    bool is_static = true;
-    for (const KernelDim& dim : type.dims) {
-      const std::optional<int64_t> extent = Evaluate(dim, frame.dims);
-      if (!extent) return Invalid("nothing tells the extents of the result");
-      shape.push_back(*extent);
-      is_static = is_static && dim.is_constant();
-    }
+    KILN_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ExtentsOf(type, frame));
     KILN_ASSIGN_OR_RETURN(NDArray array,
                           pool_.Empty(std::move(shape), type.dtype));
+    const bool is_static =
+        std::all_of(type.dims.begin(), type.dims.end(),
+                    [](const KernelDim& dim) { return dim.is_constant(); });
     if (is_static && array.bytes() <= kSmallBytes &&
         small.size() < kSmallTensors) {
       small.push_back(array);
     }
+    return Value(std::move(array));
+  }
+
+  absl::StatusOr<Value> ViewOf(const Function& f, const Instruction& in,
+                               Frame& frame) {
+    const Type& type = executable_.types[in.index];
+    KILN_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ExtentsOf(type, frame));
+    KILN_ASSIGN_OR_RETURN(const Value held, Take(in.args[0], frame, f));
+    KILN_ASSIGN_OR_RETURN(const Value offset, Take(in.args[1], frame, f));
+    const auto* bytes = std::get_if<NDArray>(&held);
+    const auto* begin = std::get_if<int64_t>(&offset);
+    if (!bytes || bytes->is_null() || !begin) {
+      return Invalid(absl::StrCat("a view needs a tensor and an offset, got ",
+                                  Describe(held), " and ", Describe(offset)));
+    }
+    return View(*bytes, *begin, std::move(shape), type.dtype);
+  }
+
+  static absl::StatusOr<Value> View(const NDArray& held, int64_t begin,
+                                    std::vector<int64_t> shape, DType dtype) {
+    KILN_ASSIGN_OR_RETURN(const int64_t count,
+                          CheckedNumElements(shape, dtype));
+    const int64_t size = count * dtype.bytes();
+    if (begin < 0 || begin > held.bytes() || size > held.bytes() - begin) {
+      return Invalid(absl::StrCat("a tensor of ", size, " bytes from byte ",
+                                  begin, " on does not fit into ",
+                                  held.TypeString(), ", which has ",
+                                  held.bytes()));
+    }
+    KILN_ASSIGN_OR_RETURN(
+        NDArray array,
+        NDArray::View(held.data_as<uint8_t>() + begin, std::move(shape), dtype,
+                      std::make_shared<NDArray>(held)));
     return Value(std::move(array));
   }
 

@@ -84,6 +84,49 @@ TEST_F(MachineTest, ARecursionWithoutEndIsAnError) {
                        HasSubstr("a recursion without end?")));
 }
 
+// main(x: float32[n, 2], k) gives the bytes of x from k on as a vector of 2.
+Executable ViewingExecutable() {
+  Executable executable = SmallExecutable();
+  Type vector = executable.types[0];
+  vector.rank = 1;
+  vector.dims = {KernelDim::Constant(2)};
+  executable.types.push_back(vector);
+  Function& main = executable.functions[0];
+  const auto index = static_cast<int32_t>(executable.types.size()) - 1;
+  main.code = {
+      main.code[0],
+      {Opcode::kView,
+       2,
+       index,
+       -1,
+       -1,
+       {{Operand::Kind::kRegister, true, 0},
+        {Operand::Kind::kRegister, true, 1}}},
+      {Opcode::kReturn, -1, -1, -1, -1, {{Operand::Kind::kRegister, true, 2}}}};
+  return executable;
+}
+
+TEST_F(MachineTest, AViewSharesTheBytesOfItsTensor) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto machine, Make(ViewingExecutable()));
+  std::vector<Value> args = Args(3, false);
+  args[1] = int64_t{8};
+  const auto& x = std::get<NDArray>(args[0]);
+  KILN_ASSERT_OK_AND_ASSIGN(const Value view, machine->Call("main", args));
+  EXPECT_EQ(Describe(view), "float32[2]");
+  x.data_as<float>()[3] = 5;
+  EXPECT_EQ(std::get<NDArray>(view).data_as<float>()[1], 5);
+  for (const int64_t outside : {int64_t{-4}, int64_t{20}, INT64_MAX}) {
+    args[1] = outside;
+    EXPECT_THAT(machine->Call("main", args),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("does not fit into float32[3, 2]")));
+  }
+  args[1] = std::string("8");
+  EXPECT_THAT(machine->Call("main", args),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("a view needs a tensor and an offset")));
+}
+
 TEST_F(MachineTest, AFunctionOfAnotherMachineIsRefused) {
   Executable executable = SmallExecutable();
   executable.functions[0].code[7] = {

@@ -157,8 +157,8 @@ Outputs OutputsOf(const Group& group) {
     const UseCounts uses = CountUses(RestOf(c));
     const std::vector<GraphVar> weights = c.Weights();
     for (size_t i = 0; i < weights.size(); ++i) {
-      const bool is_used = uses.count(weights[i].get()) > 0 ||
-                           NamesDimensions(weights[i]->info);
+      const bool is_used =
+          uses.count(weights[i].get()) > 0 || NamesDimensions(weights[i]->info);
       if (is_used) outputs.weights.insert(i);
     }
     for (size_t i = 0; i < c.keys.size(); ++i) {
@@ -268,8 +268,9 @@ absl::StatusOr<Module> LiftTransformParams(const Module& module,
   for (Candidate& c : candidates) {
     const bool is_shared = into == LiftInto::kOneForAll;
     if (groups.empty() || !is_shared) {
-      groups.push_back({is_shared ? "transform_params"
-                                  : absl::StrCat(c.f->name, "_transform_params"),
+      groups.push_back({is_shared
+                            ? "transform_params"
+                            : absl::StrCat(c.f->name, "_transform_params"),
                         {}});
     } else {
       KILN_RETURN_IF_ERROR(Align(groups[0].members[0], c));

@@ -1,6 +1,7 @@
 // What a model does to its weights is done once, ahead of all calls.
 //
-//   def main(x, w):                      def main_transform_params(model_params):
+//   def main(x, w):                      def
+//   main_transform_params(model_params):
 //       R.func_attr({"num_input": 1})        w = model_params[0]
 //       t = R.permute_dims(w)                t = R.permute_dims(w)
 //       y = R.matmul(x, t)                   return (t,)

@@ -93,8 +93,8 @@ std::string TextOf(const GraphExpr& value, const graph::Substitution& names) {
     const auto* constant = e.As<graph::ConstantNode>();
     if (!constant || !constant->is_known()) return true;
     const auto& digest = constant->data->digest();
-    const absl::string_view bytes(
-        reinterpret_cast<const char*>(digest.data()), digest.size());
+    const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()),
+                                  digest.size());
     absl::StrAppend(&text, " ", absl::BytesToHexString(bytes));
     return true;
   });

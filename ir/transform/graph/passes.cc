@@ -23,7 +23,9 @@
 #include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/lift_transform_params.h"
+#include "kiln/ir/transform/graph/lower_call_tir.h"
 #include "kiln/ir/transform/graph/normalize.h"
+#include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
@@ -106,6 +108,8 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
     {"fuse_tir", "fuse_tir", Inferred<FuseTensorFunctions>},
+    {"lower_call_tir", "lower_call_tir", Inferred<LowerCallTir>},
+    {"plan_memory", "plan_memory", Inferred<PlanMemory>},
 };
 
 const Pass<Module, NoOptions>* FindPass(const std::string& name) {

@@ -113,8 +113,8 @@ class TransformMaker {
     const auto found = values_.find(e.As<graph::VarNode>());
     if (found == values_.end()) return e;
     const GraphExpr value = Meant(found->second);
-    const bool is_known = value.As<graph::TupleNode>() ||
-                          value.As<graph::VarNode>();
+    const bool is_known =
+        value.As<graph::TupleNode>() || value.As<graph::VarNode>();
     return is_known ? value : e;
   }
 

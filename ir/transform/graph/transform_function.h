@@ -10,9 +10,9 @@
 
 namespace kiln {
 
-// Takes the weights of `c` as the fields of one tuple, and gives `shapes`, whose
-// info says what they are, and `outputs`: weights, and variables that were
-// lifted. It gives its parameter where that is the same.
+// Takes the weights of `c` as the fields of one tuple, and gives `shapes`,
+// whose info says what they are, and `outputs`: weights, and variables that
+// were lifted. It gives its parameter where that is the same.
 graph::GraphFunction TransformFunction(const std::string& name,
                                        const Candidate& c,
                                        const std::vector<graph::Var>& shapes,

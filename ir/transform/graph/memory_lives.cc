@@ -1,0 +1,137 @@
+// A variable stands for the tensors that its value may be a part of: a tuple
+// field by field, everything else all in one. Of
+//
+//   a = alloc_tensor(...)    {a}
+//   t = (a, x)               ({a}, {})
+//   b = t[0]                 {a}
+//   cls.exp(x, b)            used here
+//
+// A call may give any of its arguments back, unless it is known not to.
+#include "kiln/ir/transform/graph/memory_lives.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "kiln/ir/graph/visit.h"
+#include "kiln/ir/ops/memory_call.h"
+
+namespace kiln {
+namespace {
+
+using graph::GraphKind;
+using Places = std::set<size_t>;
+
+struct Holding {
+  Places all;
+  std::vector<Holding> fields;  // of a tuple that is known
+};
+
+Holding Joined(const std::vector<Holding>& parts, bool is_tuple) {
+  Holding joined;
+  for (const Holding& part : parts) {
+    joined.all.insert(part.all.begin(), part.all.end());
+  }
+  if (is_tuple) joined.fields = parts;
+  return joined;
+}
+
+class Lives {
+ public:
+  explicit Lives(const Module& module) : module_(module) {}
+
+  std::map<size_t, AllocatedLife> Run(const graph::SeqNode& seq) {
+    for (const graph::BindingBlock& block : seq.blocks) {
+      for (const graph::Binding& binding : block.bindings) Add(binding);
+    }
+    for (const size_t place : Of(seq.result).all) {
+      lives_[place].is_result = true;
+    }
+    return std::move(lives_);
+  }
+
+ private:
+  void Add(const graph::Binding& binding) {
+    Use(binding.value);
+    Holding& held = held_[binding.var.get()];
+    if (IsTensorAllocation(binding.value)) {
+      lives_[at_].last_use = at_;
+      held.all.insert(at_);
+    } else {
+      held = Of(binding.value);
+    }
+    ++at_;
+  }
+
+  void Use(const graph::Expr& value) {
+    graph::Visit(value, [&](const graph::Expr& e) {
+      const bool is_inside = e.kind() == GraphKind::kSeq;
+      if (is_inside) Capture(e);
+      if (e.kind() != GraphKind::kVar) return !is_inside;
+      for (const size_t place : Of(e).all) lives_[place].last_use = at_;
+      return false;
+    });
+  }
+
+  void Capture(const graph::Expr& body) {
+    graph::Visit(body, [&](const graph::Expr& e) {
+      if (e.kind() != GraphKind::kVar) return true;
+      for (const size_t place : Of(e).all) lives_[place].is_captured = true;
+      return false;
+    });
+  }
+
+  // What a value, used already, may be a part of.
+  Holding Of(const graph::Expr& e) const {
+    if (const auto* var = e.As<graph::VarNode>()) {
+      const auto found = held_.find(var);
+      return found == held_.end() ? Holding() : found->second;
+    }
+    if (const auto* tuple = e.As<graph::TupleNode>()) {
+      return Joined(OfAll(tuple->fields), /*is_tuple=*/true);
+    }
+    if (const auto* item = e.As<graph::TupleItemNode>()) {
+      const Holding whole = Of(item->tuple);
+      const auto index = static_cast<size_t>(item->index);
+      return index < whole.fields.size() ? whole.fields[index] : whole;
+    }
+    if (const auto* cast = e.As<graph::MatchCastNode>()) {
+      return Of(cast->value);
+    }
+    const auto* call = e.As<graph::CallNode>();
+    if (!call || IsFresh(*call)) return Holding();
+    std::vector<Holding> parts = OfAll(call->args);
+    parts.push_back(Of(call->callee));
+    return Joined(parts, /*is_tuple=*/false);
+  }
+
+  std::vector<Holding> OfAll(const std::vector<graph::Expr>& es) const {
+    std::vector<Holding> all;
+    for (const graph::Expr& e : es) all.push_back(Of(e));
+    return all;
+  }
+
+  // Whether the call gives no part of an argument.
+  bool IsFresh(const graph::CallNode& call) const {
+    if (const auto* global = call.callee.As<graph::GlobalVarNode>()) {
+      return module_.Find(global->name) != nullptr;
+    }
+    return call.IsOp("call_tir") || call.IsOp("call_tir_with_grad") ||
+           call.IsOp("call_dps_packed") || call.IsOp("vm.call_tir_dyn");
+  }
+
+  const Module& module_;
+  size_t at_ = 0;
+  std::map<size_t, AllocatedLife> lives_;
+  std::unordered_map<const graph::VarNode*, Holding> held_;
+};
+
+}  // namespace
+
+std::map<size_t, AllocatedLife> LivesOf(const graph::SeqNode& seq,
+                                        const Module& module) {
+  return Lives(module).Run(seq);
+}
+
+}  // namespace kiln
