@@ -23,6 +23,7 @@
 #include "kiln/tests/conformance/bound_values.h"
 #include "kiln/tests/conformance/gradient_options.h"
 #include "kiln/tests/conformance/known_constants.h"
+#include "kiln/tests/conformance/precision_options.h"
 
 namespace kiln {
 namespace {
@@ -59,7 +60,6 @@ constexpr PassNames kPasses[] = {
     {"LiftTransformParams", "lift_transform_params"},
     {"LiftTransformParams", "lift_shared_transform_params"},
     {"StaticPlanBlockMemory", "plan_memory"},
-    {"ToMixedPrecision", "mixed_precision"},
 };
 
 // Several where the cases do not record what the pass was asked for.
@@ -168,6 +168,9 @@ GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
   }
   if (c.name == "Gradient") {
     return Judge(DifferentiateAsIn(before, after), after);
+  }
+  if (c.name == "ToMixedPrecision") {
+    return Judge(MixPrecisionAsIn(before, after), after);
   }
   GraphResult result = {GraphVerdict::kNotApplicable, "no pass of this kind"};
   for (const std::string& name : KilnNames(c.name)) {

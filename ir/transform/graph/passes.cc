@@ -24,6 +24,7 @@
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/lift_transform_params.h"
 #include "kiln/ir/transform/graph/lower_call_tir.h"
+#include "kiln/ir/transform/graph/mixed_precision.h"
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
@@ -58,6 +59,10 @@ absl::StatusOr<Module> GradientOfMain(const Module& module) {
   return Gradient(module);
 }
 
+absl::StatusOr<Module> MixPrecision(const Module& module) {
+  return ToMixedPrecision(module);
+}
+
 template <LiftInto into>
 absl::StatusOr<Module> Lift(const Module& module) {
   return LiftTransformParams(module, into);
@@ -84,6 +89,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
      Inferred<Lift<LiftInto::kOneEach>>},
     {"lift_shared_transform_params", "lift_shared_transform_params",
      Inferred<Lift<LiftInto::kOneForAll>>},
+    {"mixed_precision", "mixed_precision", Inferred<MixPrecision>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
     {"remove_unused_outputs", "remove_unused_outputs",
