@@ -42,13 +42,13 @@ using GraphVar = graph::Var;
 // Functions whose weights one function prepares.
 struct Group {
   std::string name;  // of that
-  std::vector<Candidate> members;
+  std::vector<LiftCandidate> members;
 };
 
 // Leaves what all members do. Of one alone, values count one by one.
 void KeepCommon(Group& group) {
   if (group.members.size() == 1) {
-    Candidate& only = group.members[0];
+    LiftCandidate& only = group.members[0];
     for (size_t i = 0; i < only.liftable.size(); ++i) {
       only.keys.push_back(static_cast<int>(i));
     }
@@ -56,13 +56,13 @@ void KeepCommon(Group& group) {
   }
   TextNumbers numbers;
   std::map<int, size_t> counts;
-  for (Candidate& c : group.members) {
+  for (LiftCandidate& c : group.members) {
     NumberValues(numbers, c);
     for (const int key : std::set<int>(c.keys.begin(), c.keys.end())) {
       ++counts[key];
     }
   }
-  for (Candidate& c : group.members) {
+  for (LiftCandidate& c : group.members) {
     std::vector<Binding> liftable;
     std::vector<int> keys;
     for (size_t i = 0; i < c.keys.size(); ++i) {
@@ -77,7 +77,7 @@ void KeepCommon(Group& group) {
 
 // What is left of a function, lifted bindings gone and marks that stop lifting
 // passed by.
-GraphExpr RestOf(const Candidate& c) {
+GraphExpr RestOf(const LiftCandidate& c) {
   std::unordered_set<const graph::VarNode*> lifted;
   for (const Binding& binding : c.liftable) lifted.insert(binding.var.get());
   return graph::RewriteBindings(
@@ -107,7 +107,8 @@ bool NamesDimensions(const graph::StructInfo& info) {
 }
 
 // The variables of a member that are outputs. Of equal values, the first.
-std::vector<GraphVar> OutputVars(const Candidate& c, const Outputs& outputs) {
+std::vector<GraphVar> OutputVars(const LiftCandidate& c,
+                                 const Outputs& outputs) {
   std::map<int, GraphVar> lifted;
   for (size_t i = 0; i < c.keys.size(); ++i) {
     lifted.emplace(c.keys[i], c.liftable[i].var);
@@ -121,7 +122,7 @@ std::vector<GraphVar> OutputVars(const Candidate& c, const Outputs& outputs) {
 
 // Dimensions that the rest of a member speaks of and neither its inputs nor the
 // outputs tell.
-std::vector<Var> Untold(const Candidate& c, const GraphExpr& rest,
+std::vector<Var> Untold(const LiftCandidate& c, const GraphExpr& rest,
                         const Outputs& outputs) {
   ScalarSet told;
   for (int64_t i = 0; i < c.num_inputs; ++i) {
@@ -153,7 +154,7 @@ std::vector<Var> Untold(const Candidate& c, const GraphExpr& rest,
 Outputs OutputsOf(const Group& group) {
   Outputs outputs;
   std::set<int> used;
-  for (const Candidate& c : group.members) {
+  for (const LiftCandidate& c : group.members) {
     const UseCounts uses = CountUses(RestOf(c));
     const std::vector<GraphVar> weights = c.Weights();
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -168,7 +169,7 @@ Outputs OutputsOf(const Group& group) {
   for (const int key : group.members[0].keys) {
     if (used.erase(key) > 0) outputs.lifted.push_back(key);
   }
-  for (const Candidate& c : group.members) {
+  for (const LiftCandidate& c : group.members) {
     for (const Var& var : Untold(c, RestOf(c), outputs)) {
       const auto found =
           std::find(outputs.dims.begin(), outputs.dims.end(), var);
@@ -179,7 +180,8 @@ Outputs OutputsOf(const Group& group) {
 }
 
 // The member, taking the outputs.
-graph::GraphFunction RestFunction(const Candidate& c, const Outputs& outputs,
+graph::GraphFunction RestFunction(const LiftCandidate& c,
+                                  const Outputs& outputs,
                                   const std::vector<GraphVar>& shapes) {
   graph::FunctionFields fields = c.f->fields();
   fields.params.resize(c.num_inputs);
@@ -211,18 +213,18 @@ void LiftGroup(Group group, Module& module) {
     shapes.emplace_back(
         "dims", graph::Shape({outputs.dims.begin(), outputs.dims.end()}));
   }
-  const Candidate& first = group.members[0];
+  const LiftCandidate& first = group.members[0];
   graph::GraphFunction made =
       TransformFunction(UniqueFunctionName(module, group.name), first, shapes,
                         OutputVars(first, outputs));
-  for (const Candidate& c : group.members) {
+  for (const LiftCandidate& c : group.members) {
     module.graph_functions[c.index] = RestFunction(c, outputs, shapes);
   }
   module.graph_functions.push_back(std::move(made));
 }
 
-absl::StatusOr<std::vector<Candidate>> Candidates(const Module& module) {
-  std::vector<Candidate> candidates;
+absl::StatusOr<std::vector<LiftCandidate>> Candidates(const Module& module) {
+  std::vector<LiftCandidate> candidates;
   for (size_t i = 0; i < module.graph_functions.size(); ++i) {
     const graph::GraphFunction& f = module.graph_functions[i];
     const int64_t count = IntAttr(f->attrs, "num_input", -1);
@@ -238,7 +240,7 @@ absl::StatusOr<std::vector<Candidate>> Candidates(const Module& module) {
 }
 
 // Weights of `c` have the dimensions of those of `first`.
-absl::Status Align(const Candidate& first, Candidate& c) {
+absl::Status Align(const LiftCandidate& first, LiftCandidate& c) {
   const std::vector<GraphVar> a = first.Weights(), b = c.Weights();
   graph::Substitution dims;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -263,9 +265,10 @@ absl::Status Align(const Candidate& first, Candidate& c) {
 
 absl::StatusOr<Module> LiftTransformParams(const Module& module,
                                            LiftInto into) {
-  KILN_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, Candidates(module));
+  KILN_ASSIGN_OR_RETURN(std::vector<LiftCandidate> candidates,
+                        Candidates(module));
   std::vector<Group> groups;
-  for (Candidate& c : candidates) {
+  for (LiftCandidate& c : candidates) {
     const bool is_shared = into == LiftInto::kOneForAll;
     if (groups.empty() || !is_shared) {
       groups.push_back({is_shared

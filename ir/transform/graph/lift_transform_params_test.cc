@@ -1,5 +1,7 @@
-// What is lifted, as text, and that a function applied to what its weights
-// become gives what it gave: by the interpreter.
+// What is lifted, as text, of one function and of several; and that a function
+// applied to what its weights become gives what it gave, by the interpreter:
+//
+//   first(x, w) = first(x, transform_params((w,))...)
 #include "kiln/ir/transform/graph/lift_transform_params.h"
 
 #include "gmock/gmock.h"

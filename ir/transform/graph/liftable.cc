@@ -31,7 +31,8 @@ namespace {
 
 class LiftableFinder {
  public:
-  LiftableFinder(const Candidate& c, const Module& module) : module_(module) {
+  LiftableFinder(const LiftCandidate& c, const Module& module)
+      : module_(module) {
     for (const GraphVar& weight : c.Weights()) {
       known_.insert(weight.get());
       AddDefined(weight->info, scalars_);
@@ -73,7 +74,7 @@ class LiftableFinder {
 
 }  // namespace
 
-void FindLiftable(const Module& module, Candidate& c) {
+void FindLiftable(const Module& module, LiftCandidate& c) {
   LiftableFinder finder(c, module);
   for (const BindingBlock& block : c.f->body.As<graph::SeqNode>()->blocks) {
     if (!block.is_dataflow) continue;
@@ -103,7 +104,7 @@ std::string TextOf(const GraphExpr& value, const graph::Substitution& names) {
 
 }  // namespace
 
-void NumberValues(TextNumbers& numbers, Candidate& c) {
+void NumberValues(TextNumbers& numbers, LiftCandidate& c) {
   graph::Substitution names;
   const std::vector<GraphVar> weights = c.Weights();
   for (size_t i = 0; i < weights.size(); ++i) {

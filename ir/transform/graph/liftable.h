@@ -20,7 +20,7 @@ using ScalarSet = std::set<const VarNode*>;
 void AddDefined(const graph::StructInfo& info, ScalarSet& scalars);
 
 // A function whose weights are the parameters behind its inputs.
-struct Candidate {
+struct LiftCandidate {
   size_t index;  // in the module
   int64_t num_inputs;
   graph::GraphFunction f;
@@ -38,11 +38,11 @@ struct Candidate {
 bool StopsLifting(const graph::Expr& value);
 
 // Fills `c.liftable`: bindings of dataflow blocks that need weights only.
-void FindLiftable(const Module& module, Candidate& c);
+void FindLiftable(const Module& module, LiftCandidate& c);
 
 // Fills `c.keys`. Members of a group share the numbers of texts.
 using TextNumbers = std::map<std::string, int>;
-void NumberValues(TextNumbers& numbers, Candidate& c);
+void NumberValues(TextNumbers& numbers, LiftCandidate& c);
 
 }  // namespace kiln
 

@@ -3,7 +3,8 @@
 //
 // - What must be of float16 gets casts ahead of its operands; a result that is
 //   not given out is kept as float16.
-// - What follows is of float16 where all its operands are, or are constants that
+// - What follows is of float16 where all its operands are, or are constants
+// that
 //   fit; else its operands are cast back.
 // - What is only ever used as float16 is cast where it is bound, a parameter at
 //   the beginning of the block.
@@ -230,8 +231,8 @@ class Mixer {
     for (size_t i = 0; i < infos.size(); ++i) {
       const GraphExpr field =
           known ? known->fields[i]
-                : GraphExpr(Emit(graph::Item(leaf, static_cast<int>(i)),
-                                 infos[i]));
+                : GraphExpr(
+                      Emit(graph::Item(leaf, static_cast<int>(i)), infos[i]));
       fields.push_back(Cast(field, to));
     }
     return graph::TupleOf(std::move(fields));

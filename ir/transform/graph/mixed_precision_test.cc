@@ -106,9 +106,8 @@ absl::StatusOr<Module> Mixed(const MixedPrecisionOptions& options) {
 }
 
 TEST(MixedPrecisionTest, ParametersOfFloat16AreNotCast) {
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const Module mixed,
-      Mixed({.sums = DType::Float(16), .half_params = {"w"}}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module mixed, Mixed({.sums = DType::Float(16),
+                                                       .half_params = {"w"}}));
   const std::string text = PrintModule(mixed);
   EXPECT_THAT(text, HasSubstr("w: R.Tensor((2, 2), dtype=\"float16\")"));
   EXPECT_THAT(text, Not(HasSubstr("R.astype(w")));
@@ -127,8 +126,7 @@ def main(w: R.Tensor((2, 2), "float32")):
 )")));
   KILN_ASSERT_OK_AND_ASSIGN(const Module mixed,
                             ToMixedPrecision(module, {.half_params = {"w"}}));
-  EXPECT_THAT(PrintModule(mixed),
-              HasSubstr("R.astype(w, dtype=\"float32\")"));
+  EXPECT_THAT(PrintModule(mixed), HasSubstr("R.astype(w, dtype=\"float32\")"));
 }
 
 graph::Value Filled(double start, DType dtype) {

@@ -9,9 +9,12 @@ namespace {
 // They have an attribute `out_dtype`.
 const std::set<std::string>& AlwaysOps() {
   static const auto* const ops = new std::set<std::string>{
-      "matmul",           "nn.conv1d",
-      "nn.conv1d_transpose", "nn.conv2d",
-      "nn.conv2d_transpose", "nn.conv3d",
+      "matmul",
+      "nn.conv1d",
+      "nn.conv1d_transpose",
+      "nn.conv2d",
+      "nn.conv2d_transpose",
+      "nn.conv3d",
       "nn.conv3d_transpose",
   };
   return *ops;

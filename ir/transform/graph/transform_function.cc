@@ -27,7 +27,7 @@ using NodeSet = std::unordered_set<const graph::VarNode*>;
 
 class TransformMaker {
  public:
-  explicit TransformMaker(const Candidate& c) : weights_(c.Weights()) {
+  explicit TransformMaker(const LiftCandidate& c) : weights_(c.Weights()) {
     for (const Binding& b : c.liftable) values_[b.var.get()] = b.value;
     for (const GraphVar& weight : weights_) {
       if (weight->info.As<graph::PrimInfo>()) {
@@ -41,7 +41,7 @@ class TransformMaker {
     params_ = GraphVar("model_params", graph::Tuple(std::move(fields)));
   }
 
-  graph::GraphFunction Make(const std::string& name, const Candidate& c,
+  graph::GraphFunction Make(const std::string& name, const LiftCandidate& c,
                             const std::vector<GraphVar>& shapes,
                             const std::vector<GraphVar>& outputs) {
     BindNumbers();
@@ -170,7 +170,7 @@ class TransformMaker {
     bound_[binding.var.get()] = var;
   }
 
-  GraphExpr Result(const Candidate& c, const std::vector<GraphVar>& shapes,
+  GraphExpr Result(const LiftCandidate& c, const std::vector<GraphVar>& shapes,
                    const std::vector<GraphVar>& outputs) {
     std::vector<GraphExpr> fields;
     for (const GraphVar& shape : shapes) {
@@ -197,7 +197,7 @@ class TransformMaker {
 }  // namespace
 
 graph::GraphFunction TransformFunction(const std::string& name,
-                                       const Candidate& c,
+                                       const LiftCandidate& c,
                                        const std::vector<graph::Var>& shapes,
                                        const std::vector<graph::Var>& outputs) {
   return TransformMaker(c).Make(name, c, shapes, outputs);

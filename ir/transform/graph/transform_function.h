@@ -14,7 +14,7 @@ namespace kiln {
 // whose info says what they are, and `outputs`: weights, and variables that
 // were lifted. It gives its parameter where that is the same.
 graph::GraphFunction TransformFunction(const std::string& name,
-                                       const Candidate& c,
+                                       const LiftCandidate& c,
                                        const std::vector<graph::Var>& shapes,
                                        const std::vector<graph::Var>& outputs);
 

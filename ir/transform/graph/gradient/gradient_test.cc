@@ -189,6 +189,40 @@ TEST(GradientTest, TensorFunctionsNameTheirGradients) {
   EXPECT_THAT(text, HasSubstr("R.call_tir(cls.double_grad, (a_adjoint, x)"));
 }
 
+TEST(GradientTest, DimensionsMayBeSymbolic) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, GradientOf(R"(
+@R.function
+def main(x: R.Tensor(("n", 3), "float32"), w: R.Tensor((3, "m"), "float32"),
+         b: R.Tensor(("m",), "float32")):
+    n = T.int64()
+    m = T.int64()
+    with R.dataflow():
+        p = R.matmul(x, w)
+        s = R.add(p, b)
+        t = R.nn.softmax(s)
+        loss = R.mean(t)
+        R.output(loss)
+    return loss
+)"));
+  const std::string text = PrintModule(module);
+  EXPECT_THAT(text, HasSubstr("R.ones(R.shape([n, m]), dtype=\"float32\")"));
+  EXPECT_THAT(text, HasSubstr("R.collapse_sum_to(s_adjoint, R.shape([m]))"));
+}
+
+TEST(GradientTest, BranchesAreRefused) {
+  EXPECT_THAT(GradientOf(R"(
+@R.function
+def main(x: R.Tensor((), "float32"), c: R.Tensor((), "bool")):
+    if c:
+        y = R.exp(x)
+    else:
+        y = x
+    return y
+)"),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("branches and local functions")));
+}
+
 TEST(GradientTest, EffectsAreRefused) {
   EXPECT_THAT(
       GradientOf(R"(
