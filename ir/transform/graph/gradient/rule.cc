@@ -138,7 +138,7 @@ const GradientRow* FindGradient(std::string_view op) {
 GraphExpr NumberLike(double value, const GraphExpr& e) {
   const graph::StructInfo info = graph::InfoOf(e);
   const auto* tensor = info.As<TensorInfo>();
-  const bool is_known = tensor && !tensor->dtype.is_void();
+  const bool is_known = tensor && tensor->dtype.is_float();
   const DType dtype = is_known ? tensor->dtype : DType::Float(32);
   absl::StatusOr<GraphExpr> made =
       graph::MakeConstant(dtype, {}, {Float(value, DType::Float(64))});

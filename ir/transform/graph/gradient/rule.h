@@ -122,8 +122,8 @@ inline graph::Expr Minus(graph::Expr x) {
   return Unary("negative", std::move(x));
 }
 
-// A constant of no dimensions, of the type of `e` (float32 where that is
-// not known).
+// A constant of no dimensions, of the type of `e`; float32 where that is no
+// float, or is not known.
 graph::Expr NumberLike(double value, const graph::Expr& e);
 // A shape as a value.
 graph::Expr ShapeOfInfo(const graph::TensorInfo& info);
