@@ -72,7 +72,9 @@ int64_t Whole(DType dtype, const uint8_t* at) {
     case 2:
       return dtype.is_int() ? Get<int16_t>(at) : Get<uint16_t>(at);
     case 4:
-      return dtype.is_int() ? Get<int32_t>(at) : Get<uint32_t>(at);
+      // The two have no common type but uint32.
+      if (dtype.is_int()) return Get<int32_t>(at);
+      return Get<uint32_t>(at);
     default:
       return Get<int64_t>(at);
   }

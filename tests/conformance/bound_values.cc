@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
@@ -15,14 +17,21 @@
 namespace kiln {
 namespace {
 
-// Each constant once, by its index.
-std::vector<graph::Expr> ConstantsOf(const graph::FunctionNode& f) {
+// What tells constants apart: where they stand, or their bytes.
+std::string KeyOf(const graph::ConstantNode& constant) {
+  if (!constant.is_known()) return absl::StrCat("#", constant.index);
+  return absl::StrCat(constant.dtype.ToString(), "[",
+                      absl::StrJoin(constant.shape, ","), "]",
+                      std::string(constant.data->bytes()));
+}
+
+// The constants of `f` that are not among `others`, each once; adds them there.
+std::vector<graph::Expr> ConstantsOf(const graph::FunctionNode& f,
+                                     std::set<std::string>& others) {
   std::vector<graph::Expr> found;
-  std::set<int64_t> seen;
   graph::Visit(f.body, [&](const graph::Expr& e) {
     const auto* constant = e.As<graph::ConstantNode>();
-    const bool is_new = constant && !constant->is_known() &&
-                        seen.insert(constant->index).second;
+    const bool is_new = constant && others.insert(KeyOf(*constant)).second;
     if (is_new) found.push_back(e);
     return true;
   });
@@ -85,7 +94,9 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
   const graph::FunctionNode& f = *before.graph_functions[0];
   const graph::FunctionNode& g = *after.graph_functions[0];
   std::map<std::string, graph::Expr> values;
-  const std::vector<graph::Expr> constants = ConstantsOf(g);
+  std::set<std::string> own;
+  ConstantsOf(f, own);
+  const std::vector<graph::Expr> constants = ConstantsOf(g, own);
   const UseCounts uses = CountUses(f.body);
   size_t next = 0;
   for (const graph::Var& param : f.params) {
@@ -96,7 +107,8 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
     values.emplace(param->name, constants[at]);
   }
   KILN_ASSIGN_OR_RETURN(const Module bound, BindParams(before, f.name, values));
-  return BindSymbolicVars(bound, f.name, DimsOf(f, g));
+  // Constants tell the dimensions of their shapes.
+  return BindSymbolicVars(bound, f.name, DimsOf(*bound.FindGraph(f.name), g));
 }
 
 }  // namespace kiln

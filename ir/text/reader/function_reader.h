@@ -9,6 +9,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/text/python/ast.h"
 #include "kiln/ir/text/python/source.h"
+#include "kiln/ir/text/reader/metadata.h"
 #include "kiln/ir/text/reader/scope.h"
 
 namespace kiln::script {
@@ -17,6 +18,7 @@ namespace kiln::script {
 struct Surroundings {
   Scope constants;
   std::set<std::string> dimensions;  // symbolic: n = TypeVar("n")
+  Metadata metadata;                 // metadata = tvm.ir.load_json("...")
 };
 
 // The function that `def` defines. The body is put under a root block if it

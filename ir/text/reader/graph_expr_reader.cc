@@ -94,17 +94,32 @@ absl::StatusOr<graph::Expr> GraphReader::Attribute(const py::Expr& e) {
                                      "` is no value of a graph function"));
 }
 
+// metadata["ir.GenericConst"][2]: a constant whose bytes stand elsewhere, ahead
+// of the module or not in the text.
+graph::Expr GraphReader::Elsewhere(const py::Expr& list, int64_t index) const {
+  const bool has_kind =
+      list.items.size() == 2 && list.items[1].kind == py::ExprKind::kString;
+  const auto& metadata = around_.script.metadata;
+  const auto found =
+      has_kind ? metadata.find(list.items[1].text) : metadata.end();
+  if (found != metadata.end() && index >= 0 &&
+      index < static_cast<int64_t>(found->second.size())) {
+    const graph::Expr& known = found->second[index];
+    if (known) return known;
+  }
+  return graph::Expr(new graph::ConstantNode(index));
+}
+
 absl::StatusOr<graph::Expr> GraphReader::Subscript(const py::Expr& e) {
   if (e.items.size() != 2 || !py::IsIntegerLiteral(e.items[1])) {
     return Error(e.begin, "an item of a tuple has a number: x[0]");
   }
   KILN_ASSIGN_OR_RETURN(const int64_t index,
                         py::IntegerValue(context_.source, e.items[1]));
-  // metadata["ir.GenericConst"][2]: a constant whose bytes stand elsewhere.
   const py::Expr& owner = e.items[0];
   if (owner.kind == py::ExprKind::kSubscript &&
       owner.items[0].IsName("metadata")) {
-    return graph::Expr(new graph::ConstantNode(index));
+    return Elsewhere(owner, index);
   }
   KILN_ASSIGN_OR_RETURN(graph::Expr tuple, Value(owner));
   if (index < 0 || index > 1000000) {

@@ -98,6 +98,7 @@ class GraphReader {
   absl::StatusOr<graph::Expr> Value(const py::Expr& e);
   absl::StatusOr<graph::Expr> Name(const py::Expr& e);
   absl::StatusOr<graph::Expr> Attribute(const py::Expr& e);
+  graph::Expr Elsewhere(const py::Expr& list, int64_t index) const;
   absl::StatusOr<graph::Expr> Subscript(const py::Expr& e);
   absl::StatusOr<graph::Expr> Operator(const py::Expr& e);
   absl::StatusOr<graph::Expr> Scalar(const py::Expr& e);

@@ -141,6 +141,7 @@ class ModuleReader {
   absl::Status Class(const py::Stmt& s);
   absl::Status Function(const py::Stmt& s);
   absl::Status Member(const py::Stmt& s);
+  void Metadata(const py::Expr& call);
   void Constant(const py::Stmt& s);
   void NoteFunctions(const std::vector<py::Stmt>& stmts);
   absl::Status ModuleAttrs(const py::Expr& call);
@@ -152,6 +153,17 @@ class ModuleReader {
   Module module_;
 };
 
+// Constants whose bytes cannot be read keep their places only, as those whose
+// bytes the script does not have.
+void ModuleReader::Metadata(const py::Expr& call) {
+  if (call.items.size() != 2 || call.items[1].kind != py::ExprKind::kString) {
+    return;
+  }
+  absl::StatusOr<script::Metadata> metadata =
+      script::ReadMetadata(call.items[1].text);
+  if (metadata.ok()) around_.metadata = *std::move(metadata);
+}
+
 // Binds the name in `name = 128` and the like. A value that is no constant is
 // left alone, as the script may hold any code.
 void ModuleReader::Constant(const py::Stmt& s) {
@@ -160,6 +172,11 @@ void ModuleReader::Constant(const py::Stmt& s) {
   const py::Expr& value = *s.value;
   if (IsDimension(value)) {
     around_.dimensions.insert(s.targets[0].text);
+    return;
+  }
+  if (value.kind == py::ExprKind::kCall &&
+      py::DottedName(value.items[0]) == "tvm.ir.load_json") {
+    Metadata(value);
     return;
   }
   if (value.kind == py::ExprKind::kString ||
