@@ -6,16 +6,17 @@
 //                       * scale + bias[b, n, i, j]
 //   y[b, i, n, v] = sum over j of softmax over j of score * value[b, j, n, v]
 //
-// `causal_mask` hides keys behind the query, counted from the first ("TopLeft")
-// or from the last ones ("BottomRight"). Keys may have fewer heads, each for a
-// group of heads of queries. nn.attention_var_len is for another compiler's
-// kernels: it is inferred and stays.
+// Which keys a query sees says sight.h. Keys may have fewer heads, each for a
+// group of heads of queries. The queries and keys of nn.attention_var_len are
+// those of several sequences, one behind the other; how long the longest one
+// is, another kind of kernel would ask.
 #include <cmath>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/product/product.h"
+#include "kiln/ir/ops/product/sight.h"
 #include "kiln/ir/ops/tensors.h"
 
 namespace kiln {
@@ -24,17 +25,6 @@ namespace {
 using graph::StructInfo;
 using Extents = std::vector<Expr>;
 using Inputs = std::vector<te::Tensor>;
-
-enum class Mask : uint8_t { kNone, kTopLeft, kBottomRight };
-
-absl::StatusOr<Mask> MaskOf(const OpCall& call) {
-  if (call.IsNone("causal_mask")) return Mask::kNone;
-  KILN_ASSIGN_OR_RETURN(const std::string mask, call.String("causal_mask"));
-  if (mask == "TopLeft") return Mask::kTopLeft;
-  if (mask == "BottomRight") return Mask::kBottomRight;
-  return call.Error(absl::StrCat("`causal_mask` is \"", mask,
-                                 "\"; it is None, TopLeft or BottomRight"));
-}
 
 absl::Status CheckKeys(const OpCall& call) {
   KILN_RETURN_IF_ERROR(
@@ -81,7 +71,7 @@ absl::StatusOr<StructInfo> InferAttention(const OpCall& call) {
       return call.ErrorAt(arg, "its type is not that of the queries");
     }
   }
-  KILN_RETURN_IF_ERROR(MaskOf(call).status());
+  KILN_RETURN_IF_ERROR(Sight::Of(call).status());
   KILN_RETURN_IF_ERROR(CheckKeys(call));
   KILN_RETURN_IF_ERROR(CheckBias(call));
   const Expr values = ExtentOf(call, 2, 3);
@@ -146,20 +136,12 @@ te::Tensor ScoresOf(const Scores& s) {
       "T_add");
 }
 
-// Whether query i[2] sees key i[3]; null: it sees all.
-Expr Sees(Mask mask, const te::Tensor& scores, const Extents& i) {
-  if (mask == Mask::kNone) return Expr();
-  if (mask == Mask::kTopLeft) return LE(i[3], i[2]);
-  const Expr offset = Sub(scores.shape()[3], scores.shape()[2]);
-  return LE(i[3], Add(i[2], offset));
-}
-
 // exp(score - the largest that is seen), and 0 for what is not seen.
-te::Tensor Exponentials(Mask mask, const te::Tensor& scores) {
+te::Tensor Exponentials(const Sight& sight, const te::Tensor& scores) {
   const DType dtype = scores.dtype();
   const auto choose = [&](const Extents& i, const Expr& seen,
                           const Expr& other) {
-    const Expr sees = Sees(mask, scores, i);
+    const Expr sees = sight.Sees(i[2], i[3]);
     return sees ? Select(sees, seen, other) : seen;
   };
   const Extents& shape = scores.shape();
@@ -182,7 +164,9 @@ te::Tensor Exponentials(Mask mask, const te::Tensor& scores) {
       "T_softmax_exp");
 }
 
-te::Tensor Answers(const Scores& s, const te::Tensor& exp,
+// A query that sees no key is answered by 0 where there are sequences, behind
+// which it stands.
+te::Tensor Answers(const Scores& s, const Sight& sight, const te::Tensor& exp,
                    const te::Tensor& v) {
   const Extents &q = s.q.shape(), &shape = exp.shape();
   const te::IterVar j = te::ReduceAxis(Int(0), shape[3], "k2");
@@ -193,7 +177,11 @@ te::Tensor Answers(const Scores& s, const te::Tensor& exp,
   const te::Tensor weights = te::Compute(
       shape,
       [&](const Extents& i) -> te::Value {
-        return Binary(ExprKind::kDiv, exp(i), sum(i[0], i[1], i[2]));
+        const Expr total = sum(i[0], i[1], i[2]);
+        const Expr share = Binary(ExprKind::kDiv, exp(i), total);
+        const Expr zero = Constant(0, s.dtype);
+        return sight.key_sequences ? Select(LT(zero, total), share, zero)
+                                   : share;
       },
       "T_softmax_norm");
   const te::IterVar key = te::ReduceAxis(Int(0), shape[3], "k");
@@ -207,22 +195,18 @@ te::Tensor Answers(const Scores& s, const te::Tensor& exp,
       "T_batch_matmul_NN");
 }
 
-absl::StatusOr<Lowered> LowerAttention(const OpCall& call, const Inputs& in) {
-  KILN_ASSIGN_OR_RETURN(const Mask mask, MaskOf(call));
-  if (!call.IsNone("window_size")) {
-    return absl::UnimplementedError("attention in a window");
-  }
-  Scores scores{in[0], in[1], std::nullopt, std::nullopt,
-                SumType(in[0].dtype())};
+absl::StatusOr<Lowered> Attend(const OpCall& call, const Inputs& in,
+                               Scores scores, Sight sight) {
   if (!scores.dtype.is_float()) {
     return absl::UnimplementedError("attention of integers");
   }
-  if (in.size() > 3) scores.bias = in[3];
   if (!call.IsNone("scale")) {
     KILN_ASSIGN_OR_RETURN(scores.scale, call.Real("scale"));
   }
-  const te::Tensor exp = Exponentials(mask, ScoresOf(scores));
-  const te::Tensor sums = Answers(scores, exp, in[2]);
+  sight.queries = in[0].shape()[1];
+  sight.keys = in[1].shape()[1];
+  const te::Tensor exp = Exponentials(sight, ScoresOf(scores));
+  const te::Tensor sums = Answers(scores, sight, exp, in[2]);
   if (sums.dtype() == in[0].dtype()) return Lowered(sums);
   return Lowered(te::Compute(
       sums.shape(),
@@ -232,10 +216,42 @@ absl::StatusOr<Lowered> LowerAttention(const OpCall& call, const Inputs& in) {
       "T_cast"));
 }
 
+Scores ScoresBetween(const Inputs& in) {
+  return {in[0], in[1], std::nullopt, std::nullopt, SumType(in[0].dtype())};
+}
+
+absl::StatusOr<Lowered> LowerAttention(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(const Sight sight, Sight::Of(call));
+  Scores scores = ScoresBetween(in);
+  if (in.size() > 3) scores.bias = in[3];
+  return Attend(call, in, std::move(scores), sight);
+}
+
+// --- Several sequences.
+
+absl::StatusOr<StructInfo> InferVarLen(const OpCall& call) {
+  for (const size_t arg : {3, 4}) {
+    KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* starts,
+                          RankedTensor(call, arg, 1));
+    KILN_RETURN_IF_ERROR(CheckIntegers(call, arg, *starts));
+  }
+  KILN_RETURN_IF_ERROR(CheckExtent(call, 4, 0, ExtentOf(call, 3, 0),
+                                   "the starts of queries are"));
+  return InferAttention(call);
+}
+
+absl::StatusOr<Lowered> LowerVarLen(const OpCall& call, const Inputs& in) {
+  KILN_ASSIGN_OR_RETURN(Sight sight, Sight::Of(call));
+  if (in.size() < 5) return absl::UnimplementedError("starts are missing");
+  sight.query_sequences = Sequences::Of(in[3], in[0].shape()[1]);
+  sight.key_sequences = Sequences::Of(in[4], in[1].shape()[1]);
+  return Attend(call, in, ScoresBetween(in), sight);
+}
+
 constexpr OpRow kRows[] = {
     {"nn.attention", InferAttention, LowerAttention},
     {"nn.attention_bias", InferAttention, LowerAttention},
-    {"nn.attention_var_len", InferAttention},
+    {"nn.attention_var_len", InferVarLen, LowerVarLen},
 };
 
 }  // namespace

@@ -97,6 +97,7 @@ struct Attention {
   int64_t queries, keys, heads, key_heads;
   std::string mask;  // "", "TopLeft", "BottomRight"
   bool has_bias = false;
+  int64_t window = 0;  // 0: none
 };
 constexpr int64_t kBatch = 2, kSize = 3, kValue = 2;
 
@@ -123,7 +124,9 @@ Values Expected(const Attention& a, const Tensor& q, const Tensor& k,
                                  : a.mask == "BottomRight"
                                      ? i + a.keys - a.queries
                                      : a.keys;
-            if (j > last) continue;
+            if (!a.mask.empty() && j > last) continue;
+            const int64_t place = a.mask.empty() ? i : last;
+            if (a.window > 0 && j <= place - a.window) continue;
             const int64_t head = n / (a.heads / a.key_heads);
             const double weight = std::exp(score(b, i, n, j));
             total += weight;
@@ -156,7 +159,9 @@ void ExpectAnswered(const Attention& a) {
   const std::string call =
       a.has_bias ? "nn.attention_bias(t0, t1, t2, t3, causal_mask="
                  : "nn.attention(t0, t1, t2, causal_mask=";
-  const Values got = Result(params, call + mask + ")", args,
+  const std::string window =
+      a.window > 0 ? absl::StrCat(", window_size=", a.window) : "";
+  const Values got = Result(params, call + mask + window + ")", args,
                             {kF32, {kBatch, a.queries, a.heads, kValue}});
   const Values expected =
       Expected(a, args[0], args[1], args[2], args[a.has_bias ? 3 : 0]);
@@ -170,6 +175,60 @@ TEST(AttentionTest, QueriesAreAnsweredByTheKeysThatTheySee) {
   ExpectAnswered({3, 4, 2, 2, ""});
   ExpectAnswered({3, 4, 2, 2, "TopLeft"});
   ExpectAnswered({3, 4, 2, 2, "BottomRight"});
+}
+
+TEST(AttentionTest, WindowsHideWhatIsTooFarAhead) {
+  ExpectAnswered({4, 6, 2, 2, "TopLeft", false, 2});
+  ExpectAnswered({4, 6, 2, 2, "BottomRight", false, 3});
+  ExpectAnswered({4, 6, 2, 1, "", true, 1});
+}
+
+// The answers to each sequence are those that it would get alone.
+TEST(AttentionTest, SequencesSeeThemselvesOnly) {
+  const DType i32 = DType::Int(32);
+  const Tensor q = Wavy(kF32, {1, 6, 1, 3}, 3), k = Wavy(kF32, {1, 7, 1, 3}, 4);
+  const Tensor v = Wavy(kF32, {1, 7, 1, 2}, 5);
+  const auto rows = [](const Tensor& x, int64_t begin, int64_t end) {
+    const int64_t size = x.shape[3];
+    Values values;
+    for (int64_t i = begin * size; i < end * size; ++i) {
+      values.push_back(x.GetReal(i));
+    }
+    return TensorOf(kF32, {1, end - begin, 1, size}, values);
+  };
+  for (const char* how : {"", ", causal_mask=\"TopLeft\"",
+                          ", causal_mask=\"BottomRight\", window_size=2"}) {
+    SCOPED_TRACE(how);
+    const auto answers = [&](int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
+      const std::string params = absl::StrCat("q: R.Tensor((1, ", q1 - q0,
+                                              ", 1, 3), \"float32\"), "
+                                              "k: R.Tensor((1, ",
+                                              k1 - k0,
+                                              ", 1, 3), \"float32\"), "
+                                              "v: R.Tensor((1, ",
+                                              k1 - k0, ", 1, 2), \"float32\")");
+      return Result(params, absl::StrCat("nn.attention(q, k, v", how, ")"),
+                    {rows(q, q0, q1), rows(k, k0, k1), rows(v, k0, k1)},
+                    {kF32, {1, q1 - q0, 1, 2}});
+    };
+    const Values got = Result(
+        "q: R.Tensor((1, 6, 1, 3), \"float32\"), "
+        "k: R.Tensor((1, 7, 1, 3), \"float32\"), "
+        "v: R.Tensor((1, 7, 1, 2), \"float32\"), "
+        "sq: R.Tensor((3,), \"int32\"), sk: R.Tensor((3,), \"int32\"), "
+        "mq: R.Tensor((), \"int32\"), mk: R.Tensor((), \"int32\")",
+        absl::StrCat("nn.attention_var_len(q, k, v, sq, sk, mq, mk", how, ")"),
+        {q, k, v, TensorOf(i32, {3}, {0, 2, 5}), TensorOf(i32, {3}, {0, 3, 7}),
+         TensorOf(i32, {}, {3}), TensorOf(i32, {}, {4})},
+        {kF32, {1, 6, 1, 2}});
+    Values expected = answers(0, 2, 0, 3);
+    for (const double value : answers(2, 5, 3, 7)) expected.push_back(value);
+    expected.resize(12, 0);  // a query behind the last sequence
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i], expected[i], 1e-6) << i;
+    }
+  }
 }
 
 TEST(AttentionTest, BiasAndSharedHeadsOfKeys) {
@@ -194,6 +253,9 @@ TEST(AttentionTest, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refusal("k: R.Tensor((1, 2, 4, 8), \"float32\")",
                       "nn.attention(q, k, k, causal_mask=\"Left\")"),
               HasSubstr("TopLeft or BottomRight"));
+  EXPECT_THAT(refusal("k: R.Tensor((1, 2, 4, 8), \"float32\")",
+                      "nn.attention(q, k, k, window_size=0)"),
+              HasSubstr("at least one key"));
 }
 
 }  // namespace
