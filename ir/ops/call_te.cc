@@ -228,6 +228,7 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
     DropUnread(f, operands, lowered.keeps_unread);
   }
   f.is_private = true;
+  f.attrs["tir.noalias"] = Attr(Bool(true));
   for (const Var& number : CloseOver(f, operands.size())) {
     operands.push_back(graph::Number(number));
   }

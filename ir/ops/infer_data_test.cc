@@ -16,6 +16,8 @@
 namespace kiln {
 namespace {
 
+using ::testing::HasSubstr;
+
 absl::StatusOr<std::string> Inferred(const std::string& params,
                                      const std::string& call) {
   KILN_ASSIGN_OR_RETURN(
@@ -106,6 +108,14 @@ TEST(InferDataTest, ShapesThatAreVariablesStayVariables) {
        }) {
     Check(row);
   }
+}
+
+TEST(InferDataTest, AxesAreThoseOfAKnownRank) {
+  EXPECT_THAT(std::string(Inferred("x: R.Tensor(dtype=\"float32\")",
+                                   "permute_dims(x, axes=[1, 0])")
+                              .status()
+                              .message()),
+              HasSubstr("R.match_cast tells it"));
 }
 
 TEST(InferDataTest, ResultsSpeakOfWhatCallersKnow) {

@@ -118,8 +118,16 @@ absl::StatusOr<Lowered> LowerBatchNorm(const OpCall& call, const Inputs& in) {
       Moved(in[4], momentum, variance)});
 }
 
-// A network that is used drops nothing: what training does is up to the
-// program, so the op stays.
+// A network that is used drops nothing, and its mask is one of ones; what
+// training does instead is up to the program.
+absl::StatusOr<graph::Expr> ExpandDropout(const OpCall& call) {
+  const graph::Var mask("mask");
+  return graph::Seq({{false,
+                      {{mask, graph::CallOp("ones_like", {call.arg(0)},
+                                            {{"dtype", Attr()}})}}}},
+                    graph::TupleOf({call.arg(0), mask}));
+}
+
 absl::StatusOr<StructInfo> InferDropout(const OpCall& call) {
   KILN_RETURN_IF_ERROR(call.Tensor(0).status());
   return graph::Tuple({call.info(0), call.info(0)});
@@ -127,7 +135,7 @@ absl::StatusOr<StructInfo> InferDropout(const OpCall& call) {
 
 constexpr OpRow kRows[] = {
     {"nn.batch_norm", InferBatchNorm, LowerBatchNorm},
-    {"nn.dropout", InferDropout},
+    {"nn.dropout", InferDropout, nullptr, ExpandDropout},
 };
 
 }  // namespace

@@ -247,6 +247,30 @@ TEST(NetworkTest, PixelsAreShuffledAndBatchesFlattened) {
       ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
+TEST(NetworkTest, NothingIsDroppedOutsideOfTraining) {
+  const Tensor x = Wavy(DType::Float(32), {2, 3});
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> got,
+      RunLowered("x: R.Tensor((2, \"n\"), \"float32\")",
+                 "nn.dropout(x, rate=0.5)", {x},
+                 {{DType::Float(32), {2, 3}}, {DType::Float(32), {2, 3}}}));
+  EXPECT_EQ(ValuesOf(got[0]), ValuesOf(x));
+  EXPECT_EQ(ValuesOf(got[1]), std::vector<double>(6, 1));
+}
+
+TEST(NetworkTest, NarrowFloatsHoldWhatIsTooLargeAtTheirBounds) {
+  const Tensor q = TensorOf(DType::Int(8), {2}, {100, -100});
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> got,
+      RunLowered("x: R.Tensor((2,), \"int8\"), s: R.Tensor((1,), \"float16\"), "
+                 "z: R.Tensor((1,), \"int8\")",
+                 "dequantize(x, s, z, out_dtype=\"float16\", axis=0)",
+                 {q, TensorOf(DType::Float(16), {1}, {4096}),
+                  TensorOf(DType::Int(8), {1}, {0})},
+                 {{DType::Float(16), {2}}}));
+  EXPECT_EQ(ValuesOf(got[0]), (std::vector<double>{65504, -65504}));
+}
+
 TEST(NetworkTest, QuantizedNumbersAreRoundedAndClipped) {
   const DType i8 = DType::Int(8);
   EXPECT_THAT(

@@ -60,6 +60,11 @@ absl::StatusOr<graph::Expr> ExpandToBuiltin(const OpCall& call) {
 constexpr const char* kAssert = "kiln.builtin.assert_op";
 constexpr const char* kPrint = "kiln.builtin.print";
 
+// What is left out stands as an empty tuple.
+absl::StatusOr<graph::Expr> ExpandNull(const OpCall&) {
+  return graph::TupleOf({});
+}
+
 constexpr OpRow kRows[] = {
     {"assert_op", InferAssert, nullptr, ExpandToBuiltin<kAssert>, false},
     {"call_dps_packed", InferStated},
@@ -74,7 +79,7 @@ constexpr OpRow kRows[] = {
     {"invoke_closure", InferStated, nullptr, nullptr, false},
     {"invoke_pure_closure", InferStated},
     {"make_closure", InferObject},
-    {"null_value", InferObject},
+    {"null_value", InferObject, nullptr, ExpandNull},
     {"print", InferNothing, nullptr, ExpandToBuiltin<kPrint>, false},
     {"vm.call_tir_dyn", InferNothing},
 };

@@ -86,6 +86,17 @@ TEST(ProgramTest, EffectsGiveNothingAndConditionsAreBools) {
   EXPECT_THAT(InfoOf("null_value()"), HasSubstr("y: R.Object"));
 }
 
+TEST(ProgramTest, NoValueIsAnEmptyTuple) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module module,
+      ParseModule("g.py",
+                  "@R.function\ndef main():\n    y = R.null_value()\n"
+                  "    return y\n"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module inferred, InferModule(module));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module legal, LegalizeOps(inferred));
+  EXPECT_THAT(PrintModule(legal), HasSubstr("R.tuple()"));
+}
+
 TEST(ProgramTest, DevicesAndWorkers) {
   EXPECT_THAT(InfoOf("to_vdevice(x, dst_vdevice=\"cuda:0:global\")"),
               HasSubstr("vdevice=\"cuda:0:global\""));

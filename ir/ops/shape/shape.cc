@@ -26,17 +26,19 @@ absl::StatusOr<std::vector<int>> Order(const OpCall& call, int rank) {
 
 absl::StatusOr<StructInfo> InferPermute(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  int rank = x->rank;
+  const int rank = x->rank;
   if (rank == graph::kUnknownRank) {
     if (call.IsNone("axes")) {
       return graph::TensorOfRank(rank, x->dtype, x->device);
     }
-    KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, call.Ints("axes"));
-    rank = static_cast<int>(axes.size());
+    return call.ErrorAt(
+        0,
+        "`axes` are those of a tensor whose rank is known; R.match_cast "
+        "tells it");
   }
   KILN_ASSIGN_OR_RETURN(const std::vector<int> order, Order(call, rank));
   const bool is_same = std::is_sorted(order.begin(), order.end());
-  if (is_same && x->rank != graph::kUnknownRank) return call.info(0);
+  if (is_same) return call.info(0);
   const auto* extents = x->extents();
   if (!extents) return graph::TensorOfRank(rank, x->dtype, x->device);
   std::vector<Expr> shape;

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/script.h"
 #include "kiln/ir/ops/tensors.h"
@@ -108,20 +109,21 @@ struct Reader {
   }
 };
 
-// Sums or maximizes over the samples of each bin. The places of samples, and
-// how many there are, follow from the region.
+// Sums or maximizes over the samples of each bin, in at least 32 bits. The
+// places of samples, and how many there are, follow from the region.
 constexpr char kRoiAlign[] = R"(
+$allocation
 for i, c, ph, pw in T.grid($count, $channels, $rows, $columns):
     with T.block("roi_align"):
         v_i, v_c, v_ph, v_pw = T.axis.remap("SSSS", [i, c, ph, pw])
-        n: T.int64 = T.Cast("int64", rois[v_i, 0])
-        y1: T.$type = rois[v_i, 2] * $scale - $shift
-        x1: T.$type = rois[v_i, 1] * $scale - $shift
-        h: T.$type = T.max(rois[v_i, 4] * $scale - $shift - y1, $least) / $bin_rows
-        w: T.$type = T.max(rois[v_i, 3] * $scale - $shift - x1, $least) / $bin_columns
+        n: T.int64 = T.Cast("int64", T.Cast("$type", rois[v_i, 0]))
+        y1: T.$type = T.Cast("$type", rois[v_i, 2]) * $scale - $shift
+        x1: T.$type = T.Cast("$type", rois[v_i, 1]) * $scale - $shift
+        h: T.$type = T.max(T.Cast("$type", rois[v_i, 4]) * $scale - $shift - y1, $least) / $bin_rows
+        w: T.$type = T.max(T.Cast("$type", rois[v_i, 3]) * $scale - $shift - x1, $least) / $bin_columns
         sh: T.int64 = $samples_h
         sw: T.int64 = $samples_w
-        out[$at] = $nothing
+        $sum[$at] = $nothing
         for rh, rw in T.grid(sh, sw):
             y: T.$type = y1 + T.Cast("$type", v_ph) * h + (T.Cast("$type", rh) + $half) * h / T.Cast("$type", sh)
             x: T.$type = x1 + T.Cast("$type", v_pw) * w + (T.Cast("$type", rw) + $half) * w / T.Cast("$type", sw)
@@ -134,12 +136,12 @@ for i, c, ph, pw in T.grid($count, $channels, $rows, $columns):
             y_next: T.int64 = T.min(y0 + 1, $height - 1)
             x_next: T.int64 = T.min(x0 + 1, $width - 1)
             if y >= $outside and x >= $outside and y <= T.Cast("$type", $height) and x <= T.Cast("$type", $width):
-                above: T.$type = data[$pixel00] * ($one - dx) + data[$pixel01] * dx
-                below: T.$type = data[$pixel10] * ($one - dx) + data[$pixel11] * dx
-                out[$at] = $join(out[$at]$with above * ($one - dy) + below * dy)
+                above: T.$type = T.Cast("$type", data[$pixel00]) * ($one - dx) + T.Cast("$type", data[$pixel01]) * dx
+                below: T.$type = T.Cast("$type", data[$pixel10]) * ($one - dx) + T.Cast("$type", data[$pixel11]) * dx
+                $sum[$at] = $join($sum[$at]$with above * ($one - dy) + below * dy)
             else:
-                out[$at] = $join(out[$at]$with $zero)
-        out[$at] = out[$at] / $divisor)";
+                $sum[$at] = $join($sum[$at]$with $zero)
+        out[$at] = T.Cast("$own", $sum[$at] / $divisor))";
 
 std::string Real(DType dtype, double value) {
   return absl::StrCat("T.", dtype.ToString(), "(", Script::RealText(value),
@@ -176,7 +178,24 @@ void SetImage(const Regions& r, const Inputs& in, const Extents& shape,
       .Set("pixel01", PixelText(r, "y0", "x_next"))
       .Set("pixel10", PixelText(r, "y_next", "x0"))
       .Set("pixel11", PixelText(r, "y_next", "x_next"))
-      .Set("type", in[0].dtype().ToString());
+      .Set("type", SumType(in[0].dtype()).ToString())
+      .Set("own", in[0].dtype().ToString());
+}
+
+// Where sums are kept: in the result, or beside one of fewer bits.
+void SetSums(const Inputs& in, const Extents& shape, Script& script) {
+  const DType own = in[0].dtype(), sum = SumType(own);
+  if (own == sum) {
+    script.Set("allocation", "").Set("sum", "out");
+    return;
+  }
+  std::vector<std::string> extents;
+  for (const Expr& extent : shape) extents.push_back(script.Spelled(extent));
+  script
+      .Set("allocation", absl::StrCat("total = T.alloc_buffer((",
+                                      absl::StrJoin(extents, ", "), "), \"",
+                                      sum.ToString(), "\")"))
+      .Set("sum", "total");
 }
 
 void SetNumbers(const Regions& r, DType dtype, bool aligned, Script& script) {
@@ -201,13 +220,13 @@ absl::StatusOr<Lowered> LowerRoiAlign(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const int64_t samples, call.Int("sample_ratio"));
   KILN_ASSIGN_OR_RETURN(const bool aligned, call.Bool("aligned"));
   KILN_ASSIGN_OR_RETURN(const std::string mode, call.String("mode"));
-  const DType dtype = in[0].dtype();
-  if (!dtype.is_float() || dtype.bits() < 32) {
-    return absl::UnimplementedError("images that are not float32 or float64");
-  }
+  const DType dtype = SumType(in[0].dtype());
+  if (!dtype.is_float()) return absl::UnimplementedError("integer images");
   const bool is_mean = mode == "avg";
+  const Extents& shape = *info.As<TensorInfo>()->extents();
   Script script;
-  SetImage(r, in, *info.As<TensorInfo>()->extents(), script);
+  SetImage(r, in, shape, script);
+  SetSums(in, shape, script);
   SetNumbers(r, dtype, aligned, script);
   script.Set("samples_h", SamplesOf(samples, "h"))
       .Set("samples_w", SamplesOf(samples, "w"))

@@ -223,6 +223,32 @@ TEST(RegionTest, AlignedRegionsAreReadBetweenPixels) {
       }
 }
 
+// The bins of an image of 16 bits are those of float32, rounded once.
+TEST(RegionTest, ShortFloatsAreSummedInMoreBits) {
+  for (const char* mode : {"avg", "max"}) {
+    const std::string call = absl::StrCat(
+        "vision.roi_align(x, r, pooled_size=[1, 2], spatial_scale=1.0, "
+        "sample_ratio=3, aligned=True, mode=\"",
+        mode, "\")");
+    const auto bins = [&](DType dtype) {
+      const std::string type = dtype.ToString();
+      return RunLowered(
+          absl::StrCat("x: R.Tensor((1, 1, 4, 5), \"", type,
+                       "\"), r: R.Tensor((1, 5), \"", type, "\")"),
+          call,
+          {Wavy(dtype, {1, 1, 4, 5}),
+           TensorOf(dtype, {1, 5}, {0, 0, 0, 2.5, 3})},
+          {{dtype, {1, 1, 1, 2}}});
+    };
+    KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> wide, bins(kF32));
+    KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> narrow,
+                              bins(DType::Float(16)));
+    for (int64_t i = 0; i < 2; ++i) {
+      EXPECT_NEAR(narrow[0].GetReal(i), wide[0].GetReal(i), 1e-3) << mode;
+    }
+  }
+}
+
 TEST(RegionTest, ChannelsMayStandLast) {
   const Tensor x = TensorOf(kF32, {1, 1, 2, 2}, {1, 10, 3, 30});
   KILN_ASSERT_OK_AND_ASSIGN(
