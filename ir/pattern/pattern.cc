@@ -7,15 +7,20 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "re2/re2.h"
 
 namespace kiln {
 
-struct Pattern::Node {
+struct PatternNode {
   // Tests the value and the patterns below it by the matcher.
   std::function<bool(const graph::Expr&, Matcher&)> test;
+  bool looks_inside = false;  // of what a variable is bound to
 };
 
 class Matcher {
@@ -36,8 +41,13 @@ class Matcher {
 
   // The value of a variable that is bound; else `e`.
   graph::Expr ValueOf(const graph::Expr& e) const {
-    const auto found = bound_.find(e.As<graph::VarNode>());
-    return found == bound_.end() ? e : found->second;
+    graph::Expr value = e;
+    auto found = bound_.find(value.As<graph::VarNode>());
+    while (found != bound_.end()) {
+      value = found->second;
+      found = bound_.find(value.As<graph::VarNode>());
+    }
+    return value;
   }
 
   Match Take() { return std::move(match_); }
@@ -76,6 +86,14 @@ bool Match::Has(const Pattern& pattern) const {
   return found_.count(pattern.get()) > 0;
 }
 
+std::vector<graph::Expr> Match::Inner() const {
+  std::vector<graph::Expr> inner;
+  for (const auto& [pattern, value] : found_) {
+    if (pattern->looks_inside) inner.push_back(value);
+  }
+  return inner;
+}
+
 std::optional<Match> Pattern::Match(const graph::Expr& value,
                                     const BoundValues& bound) const {
   Matcher matcher(bound);
@@ -87,9 +105,20 @@ namespace {
 
 using Test = std::function<bool(const graph::Expr&, Matcher&)>;
 
-Pattern Make(Test test) {
-  return Pattern(
-      std::make_shared<const Pattern::Node>(Pattern::Node{std::move(test)}));
+Pattern Make(Test test, bool looks_inside = false) {
+  return Pattern(std::make_shared<const PatternNode>(
+      PatternNode{std::move(test), looks_inside}));
+}
+
+// A test of what a value is bound to.
+Pattern MakeInner(Test test) { return Make(std::move(test), true); }
+
+using Regex = std::shared_ptr<const RE2>;
+absl::StatusOr<Regex> Compile(const std::string& regex) {
+  auto compiled = std::make_shared<const RE2>(regex, RE2::Quiet);
+  if (compiled->ok()) return compiled;
+  return absl::InvalidArgumentError(
+      absl::StrCat(regex, " is no regular expression: ", compiled->error()));
 }
 
 bool MatchAll(const std::vector<Pattern>& patterns,
@@ -187,7 +216,7 @@ Pattern IsConstant() {
 }
 
 Pattern IsTuple(std::vector<Pattern> fields) {
-  return Make([fields](const graph::Expr& e, Matcher& matcher) {
+  return MakeInner([fields](const graph::Expr& e, Matcher& matcher) {
     const graph::Expr value = matcher.ValueOf(e);
     const auto* tuple = value.As<graph::TupleNode>();
     return tuple && tuple->fields.size() == fields.size() &&
@@ -196,7 +225,7 @@ Pattern IsTuple(std::vector<Pattern> fields) {
 }
 
 Pattern IsItem(Pattern tuple, int index) {
-  return Make([tuple, index](const graph::Expr& e, Matcher& matcher) {
+  return MakeInner([tuple, index](const graph::Expr& e, Matcher& matcher) {
     const graph::Expr value = matcher.ValueOf(e);
     const auto* item = value.As<graph::TupleItemNode>();
     return item && item->index == index && matcher.Run(tuple, item->tuple);
@@ -204,11 +233,35 @@ Pattern IsItem(Pattern tuple, int index) {
 }
 
 Pattern IsOp(std::string op, std::vector<Pattern> args) {
-  return Make([op, args](const graph::Expr& e, Matcher& matcher) {
+  return MakeInner([op, args](const graph::Expr& e, Matcher& matcher) {
     const graph::Expr value = matcher.ValueOf(e);
     const auto* call = value.As<graph::CallNode>();
     return call && call->IsOp(op) && call->args.size() >= args.size() &&
            MatchAll(args, call->args, matcher);
+  });
+}
+
+absl::StatusOr<Pattern> IsOpLike(const std::string& regex,
+                                 std::vector<Pattern> args) {
+  KILN_ASSIGN_OR_RETURN(const Regex names, Compile(regex));
+  return MakeInner([names, args](const graph::Expr& e, Matcher& matcher) {
+    const graph::Expr value = matcher.ValueOf(e);
+    const auto* call = value.As<graph::CallNode>();
+    const auto* op = call ? call->callee.As<graph::OpNode>() : nullptr;
+    return op && RE2::FullMatch(op->name, *names) &&
+           call->args.size() >= args.size() &&
+           MatchAll(args, call->args, matcher);
+  });
+}
+
+absl::StatusOr<Pattern> IsFunctionLike(const std::string& regex) {
+  KILN_ASSIGN_OR_RETURN(const Regex names, Compile(regex));
+  return Make([names](const graph::Expr& e, Matcher&) {
+    if (const auto* global = e.As<graph::GlobalVarNode>()) {
+      return RE2::FullMatch(global->name, *names);
+    }
+    const auto* packed = e.As<graph::ExternNode>();
+    return packed && RE2::FullMatch(packed->name, *names);
   });
 }
 

@@ -24,6 +24,7 @@
 #include "kiln/tests/conformance/gradient_options.h"
 #include "kiln/tests/conformance/known_constants.h"
 #include "kiln/tests/conformance/precision_options.h"
+#include "kiln/tests/conformance/recorded_patterns.h"
 
 namespace kiln {
 namespace {
@@ -60,6 +61,7 @@ constexpr PassNames kPasses[] = {
     {"LiftTransformParams", "lift_transform_params"},
     {"LiftTransformParams", "lift_shared_transform_params"},
     {"StaticPlanBlockMemory", "plan_memory"},
+    {"MergeCompositeFunctions", "merge_composite_functions"},
 };
 
 // Several where the cases do not record what the pass was asked for.
@@ -106,13 +108,25 @@ graph::Expr WithSimpleShapes(const graph::Expr& e) {
   });
 }
 
+// What local functions are called is nobody's business.
+graph::Expr WithoutLocalNames(const graph::Expr& e) {
+  const graph::Expr below = graph::MapOperands(
+      e, [](const graph::Expr& operand) { return WithoutLocalNames(operand); });
+  const auto* local = below.As<graph::FunctionNode>();
+  if (!local) return below;
+  graph::FunctionFields fields = local->fields();
+  fields.name = "local";
+  return graph::GraphFunction(std::move(fields));
+}
+
 // With all struct info; as it stands where that cannot be.
 Module Inferred(const Module& module) {
   absl::StatusOr<Module> inferred = InferModule(module);
   Module out = inferred.ok() ? *std::move(inferred) : module;
   for (graph::GraphFunction& f : out.graph_functions) {
     const graph::Expr e = WithSimpleShapes(WithoutLastNames(f));
-    f = graph::GraphFunction(e.As<graph::FunctionNode>());
+    const auto& whole = *e.As<graph::FunctionNode>();
+    f = graph::WithBody(whole, WithoutLocalNames(whole.body));
   }
   return out;
 }
@@ -171,6 +185,9 @@ GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
   }
   if (c.name == "ToMixedPrecision") {
     return Judge(MixPrecisionAsIn(before, after), after);
+  }
+  if (c.name == "FuseOpsByPattern") {
+    return Judge(FuseAsIn(before, after), after);
   }
   GraphResult result = {GraphVerdict::kNotApplicable, "no pass of this kind"};
   for (const std::string& name : KilnNames(c.name)) {

@@ -1,3 +1,10 @@
+// Of bindings that stand in another function,
+//
+//   lv = R.add(x, w); gv = R.exp(lv)
+//
+// what they need becomes parameters, x and w, in order of first use, and
+// dimensions that those do not tell a shape behind them. All variables are
+// renewed, so that the function shares nothing with the one it comes from.
 #include "kiln/ir/transform/graph/group_function.h"
 
 #include <map>
@@ -21,6 +28,21 @@ class Maker {
 
   GroupFunction Make(std::string name,
                      const std::vector<graph::Binding>& bindings) {
+    std::vector<graph::Binding> body = ClosedBody(bindings);
+    const Var result("gv", bindings.back().var->info);
+    body.back().var = result;
+    return Finish(std::move(name), {true, std::move(body)}, result);
+  }
+
+  GroupFunction Make(std::string name,
+                     const std::vector<graph::Binding>& bindings,
+                     const Expr& result) {
+    return Finish(std::move(name), {false, ClosedBody(bindings)}, result);
+  }
+
+ private:
+  std::vector<graph::Binding> ClosedBody(
+      const std::vector<graph::Binding>& bindings) {
     for (const graph::Binding& binding : bindings) {
       inner_.insert(binding.var.get());
     }
@@ -28,24 +50,43 @@ class Maker {
     for (const graph::Binding& binding : bindings) {
       body.push_back({binding.var, Closed(binding.value)});
     }
-    const Var result("gv", bindings.back().var->info);
-    body.back().var = result;
-    AddDims(body);
+    return body;
+  }
+
+  GroupFunction Finish(std::string name, graph::BindingBlock block,
+                       const Expr& result) {
+    AddDims(block.bindings);
     graph::FunctionFields fields;
     fields.name = std::move(name);
     fields.params = std::move(params_);
-    fields.result = result->info;
+    fields.result = graph::InfoOf(result);
     fields.is_private = true;
-    fields.body = graph::Seq({{true, std::move(body)}}, result);
+    fields.body = WithPlainVars(graph::Seq({std::move(block)}, result));
     return {WithOwnDims(
                 graph::WithFreshVars(graph::GraphFunction(std::move(fields)))),
             std::move(args_)};
   }
 
- private:
+  // Bindings that are in no dataflow block bind no variables of one.
+  static Expr WithPlainVars(const Expr& body) {
+    std::vector<graph::BindingBlock> blocks = body.As<graph::SeqNode>()->blocks;
+    graph::Substitution plain;
+    for (graph::BindingBlock& block : blocks) {
+      for (graph::Binding& binding : block.bindings) {
+        if (block.is_dataflow || !binding.var->is_dataflow) continue;
+        const Var var(binding.var->name, binding.var->info);
+        plain.vars[binding.var.get()] = var;
+        binding.var = var;
+      }
+    }
+    const Expr result = body.As<graph::SeqNode>()->result;
+    return graph::Substitute(graph::Seq(std::move(blocks), result), plain);
+  }
+
   // `value` over parameters.
   Expr Closed(const Expr& value) {
     return graph::Rewrite(value, [&](const Expr& e) {
+      if (e.kind() == graph::GraphKind::kFunction) return e;
       const auto* var = e.As<graph::VarNode>();
       if (var) return inner_.count(var) > 0 ? e : ParamFor(*var);
       const bool is_lifted =
@@ -95,18 +136,6 @@ class Maker {
     args_.push_back(graph::ShapeOf(missing));
   }
 
-  static graph::GraphFunction WithOwnDims(const Expr& f) {
-    graph::Substitution own;
-    graph::VisitScalars(f, [&](const graph::Scalar& e) {
-      for (const kiln::Var& var : FreeVars(e)) {
-        if (own.scalars.count(var.get()) > 0) continue;
-        own.scalars[var.get()] = kiln::Var(var.name(), var.dtype());
-      }
-    });
-    const Expr renewed = graph::Substitute(f, own);
-    return graph::GraphFunction(renewed.As<graph::FunctionNode>());
-  }
-
   const bool lifts_constants_;
   std::set<const graph::VarNode*> inner_;
   std::map<const graph::VarNode*, Var> taken_;
@@ -117,10 +146,29 @@ class Maker {
 
 }  // namespace
 
+graph::GraphFunction WithOwnDims(const graph::Expr& f) {
+  graph::Substitution own;
+  graph::VisitScalars(f, [&](const graph::Scalar& e) {
+    for (const kiln::Var& var : FreeVars(e)) {
+      if (own.scalars.count(var.get()) > 0) continue;
+      own.scalars[var.get()] = kiln::Var(var.name(), var.dtype());
+    }
+  });
+  const graph::Expr renewed = graph::Substitute(f, own);
+  return graph::GraphFunction(renewed.As<graph::FunctionNode>());
+}
+
 GroupFunction MakeGroupFunction(std::string name,
                                 const std::vector<graph::Binding>& bindings,
                                 bool lifts_constants) {
   return Maker(lifts_constants).Make(std::move(name), bindings);
+}
+
+GroupFunction MakeGroupFunction(std::string name,
+                                const std::vector<graph::Binding>& bindings,
+                                const graph::Expr& result,
+                                bool lifts_constants) {
+  return Maker(lifts_constants).Make(std::move(name), bindings, result);
 }
 
 }  // namespace kiln

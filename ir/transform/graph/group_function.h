@@ -22,6 +22,18 @@ GroupFunction MakeGroupFunction(std::string name,
                                 const std::vector<graph::Binding>& bindings,
                                 bool lifts_constants);
 
+// The same for `result`, a variable of the bindings or a tuple of such, without
+// a dataflow block. Local functions among the bindings need nothing from
+// outside.
+GroupFunction MakeGroupFunction(std::string name,
+                                const std::vector<graph::Binding>& bindings,
+                                const graph::Expr& result,
+                                bool lifts_constants);
+
+// A copy of `f` with symbolic dimensions of its own, so that it can stand in
+// another function.
+graph::GraphFunction WithOwnDims(const graph::Expr& f);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_TRANSFORM_GRAPH_GROUP_FUNCTION_H_

@@ -24,6 +24,7 @@
 #include "kiln/ir/transform/graph/lambda_lift.h"
 #include "kiln/ir/transform/graph/lift_transform_params.h"
 #include "kiln/ir/transform/graph/lower_call_tir.h"
+#include "kiln/ir/transform/graph/merge_composite_functions.h"
 #include "kiln/ir/transform/graph/mixed_precision.h"
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
@@ -114,6 +115,8 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
     {"fuse_tir", "fuse_tir", Inferred<FuseTensorFunctions>},
+    {"merge_composite_functions", "merge_composite_functions",
+     Inferred<MergeCompositeFunctions>},
     {"lower_call_tir", "lower_call_tir", Inferred<LowerCallTir>},
     {"plan_memory", "plan_memory", Inferred<PlanMemory>},
 };

@@ -1,5 +1,7 @@
 // Programs that allocate, and how they share; `exp` is declared only, since
-// plans do not look into tensor functions.
+// plans do not look into tensor functions. Allocations are abbreviated:
+//
+//   a = NEW(R.shape([8])))    R.builtin.alloc_tensor(R.shape([8]), float32 ...)
 #include "kiln/ir/transform/graph/plan_memory.h"
 
 #include "absl/strings/str_cat.h"
