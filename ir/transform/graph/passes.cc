@@ -1,3 +1,6 @@
+// A row for each pass: the name that tools know it by, the name that its errors
+// begin with, and the function. Most look at struct info, so Inferred<Pass>
+// infers the module first.
 #include "kiln/ir/transform/graph/passes.h"
 
 #include <utility>
