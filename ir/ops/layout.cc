@@ -1,6 +1,7 @@
 #include "kiln/ir/ops/layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -121,8 +122,14 @@ std::vector<Expr> Layout::Indices(std::string_view names,
 
 std::vector<Expr> Layout::AxisIndices(std::string_view names,
                                       const std::vector<Expr>& indices) const {
+  // The axis itself first, wherever its parts stand: c * 4 + c4.
+  std::vector<size_t> order(dims_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return dims_[a].step > dims_[b].step;
+  });
   std::vector<Expr> axes(names.size());
-  for (size_t d = 0; d < dims_.size(); ++d) {
+  for (const size_t d : order) {
     Expr& axis = axes[PlaceOf(names, dims_[d].axis)];
     const Expr part =
         dims_[d].step == 1 ? indices[d] : Mul(indices[d], Int(dims_[d].step));

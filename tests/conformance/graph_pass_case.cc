@@ -21,6 +21,7 @@
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tests/conformance/bound_values.h"
+#include "kiln/tests/conformance/desired_layouts.h"
 #include "kiln/tests/conformance/gradient_options.h"
 #include "kiln/tests/conformance/known_constants.h"
 #include "kiln/tests/conformance/precision_options.h"
@@ -179,6 +180,9 @@ GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
   }
   if (c.name == "relax.BindSymbolicVars") {
     return Judge(BindAsIn(before, after, false), after);
+  }
+  if (c.name == "ConvertLayout") {
+    return Judge(ConvertLayoutAsIn(before, after), after);
   }
   if (c.name == "Gradient") {
     return Judge(DifferentiateAsIn(before, after), after);

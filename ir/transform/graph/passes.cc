@@ -25,6 +25,7 @@
 #include "kiln/ir/transform/graph/gradient/gradient.h"
 #include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
+#include "kiln/ir/transform/graph/layout/convert_layout.h"
 #include "kiln/ir/transform/graph/lift_transform_params.h"
 #include "kiln/ir/transform/graph/lower_call_tir.h"
 #include "kiln/ir/transform/graph/merge_composite_functions.h"
@@ -114,6 +115,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
      Inferred<ReorderTakeAfterMatmul>},
     {"reorder_permute_dims_after_concat", "reorder_permute_dims_after_concat",
      Inferred<ReorderPermuteDimsAfterConcat>},
+    {"convert_layout", "convert_layout", Inferred<ConvertLayoutToNhwc>},
     {"legalize", "legalize", Inferred<LegalizeOps>},
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
