@@ -101,11 +101,6 @@ Expr Plus(const Expr& a, int64_t b) {
   return b > 0 || b == INT64_MIN ? Add(a, Int(b)) : Sub(a, Int(-b));
 }
 
-bool AreDistinct(const OpCall& call, const Expr& a, const Expr& b) {
-  return a.dtype() == b.dtype() &&
-         call.analyzer().CanProve(Binary(ExprKind::kNE, a, b));
-}
-
 absl::Status CheckIntegers(const OpCall& call, size_t arg,
                            const graph::TensorInfo& tensor) {
   const DType dtype = tensor.dtype;

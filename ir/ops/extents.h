@@ -47,9 +47,6 @@ Expr FromFront(const Expr& place, const Expr& extent);
 // a + b where b is a constant, in the shortest spelling.
 Expr Plus(const Expr& a, int64_t b);
 
-// Whether two extents are certainly not equal.
-bool AreDistinct(const OpCall& call, const Expr& a, const Expr& b);
-
 // InvalidArgument where argument `arg` is of a known type that is no integer.
 absl::Status CheckIntegers(const OpCall& call, size_t arg,
                            const graph::TensorInfo& tensor);

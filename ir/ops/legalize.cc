@@ -5,6 +5,13 @@
 //   y = R.concat(t)      a = t[0]
 //                        b = t[1]
 //                        y = R.call_tir(cls.concat, (a, b), out_sinfo=...)
+//
+// Extents that the op needs equal and that nobody can prove equal are compared
+// at run time, ahead of the call, since its kernel relies on them:
+//
+//   y = R.matmul(x, w)
+//       matmul_extents = R.match_cast(R.shape([k]), R.Shape([m]))
+//       y = R.call_tir(cls.matmul, (x, w), out_sinfo=...)
 #include "kiln/ir/ops/legalize.h"
 
 #include <algorithm>
@@ -13,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/call_te.h"
@@ -140,6 +148,27 @@ absl::StatusOr<graph::Expr> CallOfFunction(const OpRow& row, const OpCall& call,
   return WithArguments(made, call.node());
 }
 
+// Emits the comparison of what the call assumes, if anything.
+absl::Status EmitAssumptions(const OpRow& row, const graph::CallNode& call,
+                             OpContext context, graph::Emitter& emit) {
+  std::vector<EqualExtents> assumed;
+  context.assumed = &assumed;
+  KILN_RETURN_IF_ERROR(row.infer(OpCall(call, context)).status());
+  std::vector<Expr> own, wanted;
+  for (const EqualExtents& pair : assumed) {
+    own.push_back(pair.a);
+    wanted.push_back(pair.b);
+  }
+  if (own.empty()) return absl::OkStatus();
+  const StructInfo info = graph::Shape(std::move(wanted));
+  const std::string name = absl::StrCat(
+      ShortName(call.callee.As<graph::OpNode>()->name), "_extents");
+  emit.Emit(graph::Var(name, info, emit.is_dataflow()),
+            graph::Expr(new graph::MatchCastNode(
+                graph::Expr(new graph::ShapeNode(std::move(own))), info)));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
@@ -149,9 +178,13 @@ absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
   const OpRow* row = op ? FindOp(op->name) : nullptr;
   if (!row) return graph::Expr();
   Analyzer analyzer;
-  const OpCall view(call, {&module, &analyzer});
+  const OpContext context{&module, &analyzer};
+  const OpCall view(call, context);
   KILN_ASSIGN_OR_RETURN(const graph::Expr lowered,
                         CallOfFunction(*row, view, result, emit, module));
+  if (lowered) {
+    KILN_RETURN_IF_ERROR(EmitAssumptions(*row, call, context, emit));
+  }
   if (lowered || !row->expand) return lowered;
   absl::StatusOr<graph::Expr> expanded = row->expand(view);
   if (absl::IsUnimplemented(expanded.status())) return graph::Expr();

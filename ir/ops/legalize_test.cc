@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
@@ -21,6 +23,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 absl::StatusOr<Module> Legal(const std::string& params,
                              const std::string& body) {
@@ -234,6 +237,56 @@ TEST(LegalizeTest, WhatLacksExtentsStays) {
                                   "    y = R.exp(x)\n    return y\n"));
   EXPECT_TRUE(m.functions.empty());
   EXPECT_THAT(PrintModule(m), HasSubstr("R.exp(x)"));
+}
+
+// What a call of these parameters has compared ahead of its kernel.
+TEST(LegalizeTest, ExtentsThatAnOpNeedsEqualAreComparedAheadOfIt) {
+  const struct {
+    const char* params;
+    const char* call;
+    const char* cast;
+  } kCases[] = {
+      {"x: T32((\"n\", \"k\")), w: T32((\"m\", 7))", "matmul(x, w)",
+       "R.shape([k]), R.Shape([m])"},
+      {"x: T32((\"n\", \"c\", 9, 9)), w: T32((4, \"d\", 3, 3))",
+       "nn.conv2d(x, w)", "R.shape([c]), R.Shape([d])"},
+      {"x: T32((\"n\", \"c\", 9)), w: T32((\"f\", 2, 3))",
+       "nn.conv1d_transpose(x, w)", "R.shape([c]), R.Shape([f])"},
+      {"x: T32((1, 8, 9)), w: T32((\"f\", 4, 3))", "nn.conv1d(x, w, groups=2)",
+       "R.shape([f % 2]), R.Shape([0])"},
+      {"x: T32((\"n\", \"m\"))", "reshape(x, R.shape([n, 4]))",
+       "R.shape([n * m]), R.Shape([n * 4])"},
+      {"x: T32((\"n\", \"c\", 4)), s: T32((\"d\",))", "nn.prelu(x, s)",
+       "R.shape([c]), R.Shape([d])"},
+      {"q: T32((1, \"n\", 2, 8)), k: T32((1, \"s\", 2, 8)), "
+       "v: T32((1, \"t\", 2, 8))",
+       "nn.attention(q, k, v)", "R.shape([t]), R.Shape([s])"},
+      {"x: T32((\"n\", 4)), i: R.Tensor((\"m\", 3), \"int64\"), "
+       "u: T32((\"k\", 3))",
+       "scatter_elements(x, i, u)", "R.shape([k]), R.Shape([m])"},
+      {"x: T32((1, \"c\", 4, 4))", "nn.pixel_shuffle(x, upscale_factor=2)",
+       "R.shape([c % 4]), R.Shape([0])"},
+  };
+  for (const auto& c : kCases) {
+    const std::string params = absl::StrReplaceAll(
+        c.params, {{"T32((", "R.Tensor(("}, {"))", "), \"float32\")"}});
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module m,
+        Legal(params, absl::StrCat("    y = R.", c.call, "\n    return y\n")));
+    EXPECT_THAT(PrintModule(m),
+                HasSubstr(absl::StrCat("R.match_cast(", c.cast)))
+        << c.call;
+  }
+}
+
+TEST(LegalizeTest, ExtentsThatAreKnownToBeEqualAreNotCompared) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module m,
+      Legal("x: R.Tensor((\"n\", \"k\"), \"float32\"), "
+            "w: R.Tensor((\"k\", 7), \"float32\")",
+            "    y = R.reshape(R.matmul(x, w), R.shape([n * 7]))\n"
+            "    return y\n"));
+  EXPECT_THAT(PrintModule(m), Not(HasSubstr("match_cast")));
 }
 
 }  // namespace

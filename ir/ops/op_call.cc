@@ -55,6 +55,25 @@ std::string OpCall::ArgName(size_t i) const {
   return absl::StrCat("argument ", i + 1);
 }
 
+// --- Conditions.
+
+bool OpCall::AreEqual(const Expr& a, const Expr& b) const {
+  if (a.dtype() == b.dtype() &&
+      analyzer().CanProve(Binary(ExprKind::kNE, a, b))) {
+    return false;
+  }
+  if (context_.assumed && !analyzer().CanProveEqual(a, b)) {
+    context_.assumed->push_back(
+        {analyzer().Simplify(a), analyzer().Simplify(b)});
+  }
+  return true;
+}
+
+bool OpCall::IsMultiple(const Expr& extent, int64_t factor) const {
+  return factor == 1 ||
+         AreEqual(FloorMod(extent, kiln::Int(factor)), kiln::Int(0));
+}
+
 // --- Errors.
 
 absl::Status OpCall::Error(std::string_view message) const {

@@ -32,10 +32,17 @@
 
 namespace kiln {
 
+// Two extents that have to be equal.
+struct EqualExtents {
+  Expr a, b;
+};
+
 // What a call stands in.
 struct OpContext {
   const Module* module = nullptr;  // null: no functions are known
   Analyzer* analyzer;              // what is known of dimensions
+  // Takes what a call relies on and nobody can prove; null: nobody asks.
+  std::vector<EqualExtents>* assumed = nullptr;
 };
 
 class OpCall {
@@ -96,6 +103,12 @@ class OpCall {
                                                        int rank) const;
   // `axis` from the front, checked.
   absl::StatusOr<int> NormalAxis(int64_t axis, int rank) const;
+
+  // --- Conditions.
+  // False where `a` and `b` certainly differ. Where that is open, the call
+  // holds only if they are equal, and they join the context's assumptions.
+  bool AreEqual(const Expr& a, const Expr& b) const;
+  bool IsMultiple(const Expr& extent, int64_t factor) const;
 
   // --- Errors.
   absl::Status Error(std::string_view message) const;

@@ -47,8 +47,7 @@ Expr ExtentOf(const OpCall& call, size_t arg, int d) {
 absl::Status CheckExtent(const OpCall& call, size_t arg, int d,
                          const Expr& wanted, std::string_view what) {
   const Expr extent = ExtentOf(call, arg, d);
-  if (!extent || !wanted ||
-      !call.analyzer().CanProve(Binary(ExprKind::kNE, extent, wanted))) {
+  if (!extent || !wanted || call.AreEqual(extent, wanted)) {
     return absl::OkStatus();
   }
   return call.ErrorAt(

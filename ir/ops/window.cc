@@ -135,10 +135,6 @@ absl::StatusOr<Extents> SimplifiedExtents(const OpCall& call, Extents extents) {
   return extents;
 }
 
-bool NeverEqual(const OpCall& call, const Expr& a, const Expr& b) {
-  return call.analyzer().CanProve(Binary(ExprKind::kNE, a, b));
-}
-
 te::Tensor PadWindows(const te::Tensor& x, const Layout& layout,
                       std::string_view names, const Windows& windows,
                       const Expr& value, const Extents& more) {

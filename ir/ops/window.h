@@ -54,9 +54,6 @@ absl::StatusOr<std::optional<Extents>> AxisExtentsOf(const OpCall& call,
 // elements than can be counted.
 absl::StatusOr<Extents> SimplifiedExtents(const OpCall& call, Extents extents);
 
-// Whether the two differ whatever variables are.
-bool NeverEqual(const OpCall& call, const Expr& a, const Expr& b);
-
 // `x` in `layout` with `value` around its last axes of `names`, as many as
 // `windows` has; a copy without padding. `more` is added after.
 te::Tensor PadWindows(const te::Tensor& x, const Layout& layout,

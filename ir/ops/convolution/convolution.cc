@@ -49,9 +49,7 @@ absl::StatusOr<graph::StructInfo> ConvolvedInfo(
 
 absl::Status CheckGroups(const OpCall& call, size_t arg, const Expr& channels,
                          int64_t groups) {
-  if (!NeverEqual(call, FloorMod(channels, Int(groups)), Int(0))) {
-    return absl::OkStatus();
-  }
+  if (call.IsMultiple(channels, groups)) return absl::OkStatus();
   return call.ErrorAt(arg, absl::StrCat("its channels are no multiple of the ",
                                         groups, " groups"));
 }

@@ -20,7 +20,7 @@ using Inputs = std::vector<te::Tensor>;
 
 absl::Status CheckChannels(const OpCall& call, const Convolution& conv,
                            const Extents& data, const Extents& kernel) {
-  if (NeverEqual(call, data[1], Mul(kernel[1], Int(conv.groups)))) {
+  if (!call.AreEqual(data[1], Mul(kernel[1], Int(conv.groups)))) {
     return call.ErrorAt(
         1, absl::StrCat("its input channels times the ", conv.groups,
                         " groups are not those of the data"));

@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<int64_t>> OutputPadding(const OpCall& call,
 
 absl::Status CheckChannels(const OpCall& call, const Convolution& conv,
                            const Extents& data, const Extents& kernel) {
-  if (NeverEqual(call, data[1], kernel[1])) {
+  if (!call.AreEqual(data[1], kernel[1])) {
     return call.ErrorAt(1, "its input channels are not those of the data");
   }
   return CheckGroups(call, 0, data[1], conv.groups);

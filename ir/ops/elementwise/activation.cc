@@ -133,7 +133,7 @@ absl::StatusOr<StructInfo> InferPrelu(const OpCall& call) {
   const std::vector<Expr>* extents = KnownExtents(*x);
   const std::vector<Expr>* count = KnownExtents(*slopes);
   if (extents && count && !IsOne(count->front()) &&
-      AreDistinct(call, (*extents)[axis], count->front())) {
+      !call.AreEqual((*extents)[axis], count->front())) {
     return call.ErrorAt(1, absl::StrCat("there is not one slope for each "
                                         "index of axis ",
                                         axis));

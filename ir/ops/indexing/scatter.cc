@@ -39,7 +39,7 @@ absl::Status CheckExtents(const OpCall& call, size_t arg,
   if (!extents || !wanted) return absl::OkStatus();
   bool differ = extents->size() != wanted->size();
   for (size_t d = 0; !differ && d < wanted->size(); ++d) {
-    differ = AreDistinct(call, (*extents)[d], (*wanted)[d]);
+    differ = !call.AreEqual((*extents)[d], (*wanted)[d]);
   }
   if (!differ) return absl::OkStatus();
   return call.ErrorAt(arg, absl::StrCat("the shape of `", call.ArgName(arg),

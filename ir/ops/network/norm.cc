@@ -118,9 +118,7 @@ absl::StatusOr<StructInfo> InferGroupNorm(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const int channel, ChannelAxis(call, x->rank));
   KILN_ASSIGN_OR_RETURN(const int64_t groups, NumGroups(call));
   const Expr channels = ExtentOf(call, 0, channel);
-  if (channels &&
-      call.analyzer().CanProve(
-          Binary(ExprKind::kNE, FloorMod(channels, Int(groups)), Int(0)))) {
+  if (channels && !call.IsMultiple(channels, groups)) {
     return call.ErrorAt(0, absl::StrCat("its channels are no multiple of the ",
                                         groups, " groups"));
   }

@@ -128,8 +128,7 @@ absl::StatusOr<StructInfo> InferPixelShuffle(const OpCall& call) {
   Extents shape = *x->extents();
   Expr& channels = shape[x->rank - 3];
   const Expr block = Int(factor * factor);
-  if (call.analyzer().CanProve(
-          Binary(ExprKind::kNE, FloorMod(channels, block), Int(0)))) {
+  if (!call.IsMultiple(channels, factor * factor)) {
     return call.ErrorAt(0, absl::StrCat("its channels are no multiple of ",
                                         factor, " squared"));
   }

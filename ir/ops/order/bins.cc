@@ -65,8 +65,8 @@ absl::StatusOr<StructInfo> InferMultinomial(const OpCall& call) {
   const Extents* of_rows = KnownExtents(*rows);
   for (int d = 0; of_uniform && of_rows && d < 2; ++d) {
     const Expr wanted = d == 0 ? (*of_uniform)[0] : Int(1);
-    if (!AreDistinct(call, (*of_uniform)[d], wanted) &&
-        !AreDistinct(call, (*of_rows)[d], wanted)) {
+    if (call.AreEqual((*of_uniform)[d], wanted) &&
+        call.AreEqual((*of_rows)[d], wanted)) {
       continue;
     }
     return call.ErrorAt(2, "samples and their rows are columns of one length");

@@ -25,7 +25,7 @@ absl::StatusOr<StructInfo> InferPoolGradient(const OpCall& call) {
   if (!grad || !data) return call.info(1);
   const Extents pooled = PooledAxes(pool, *data);
   for (size_t d = 0; d < pooled.size(); ++d) {
-    if (NeverEqual(call, pooled[d], (*grad)[d])) {
+    if (!call.AreEqual(pooled[d], (*grad)[d])) {
       return call.ErrorAt(0, "it is not of the shape that the pool gives");
     }
   }

@@ -146,7 +146,7 @@ absl::StatusOr<std::optional<std::map<int, Expr>>> ExtentsOf(
         known = own;
       } else if (!IsOne(own) && !call.analyzer().CanProveEqual(known, own)) {
         is_certain = false;
-        if (!call.analyzer().CanProve(Binary(ExprKind::kNE, known, own))) {
+        if (call.AreEqual(known, own)) {
           continue;
         }
         return call.Error(absl::StrCat("dimension ", d, " of operand ", i + 1,

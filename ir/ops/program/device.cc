@@ -48,8 +48,7 @@ absl::StatusOr<StructInfo> InferScatter(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const int64_t workers, Workers(call));
   if (!x->extents()) return TensorLike(*x, x->rank, nullptr);
   Extents shape = *x->extents();
-  if (call.analyzer().CanProve(
-          Binary(ExprKind::kNE, FloorMod(shape[axis], Int(workers)), Int(0)))) {
+  if (!call.IsMultiple(shape[axis], workers)) {
     return call.ErrorAt(
         0, absl::StrCat("axis ", axis, " cannot be shared evenly among ",
                         workers, " workers"));

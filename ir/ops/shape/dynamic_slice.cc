@@ -26,7 +26,7 @@ absl::StatusOr<StructInfo> InferDynamicSlice(const OpCall& call) {
     }
     const Extents* count = KnownExtents(*places);
     if (count && x->rank != graph::kUnknownRank &&
-        AreDistinct(call, count->front(), Int(x->rank))) {
+        !call.AreEqual(count->front(), Int(x->rank))) {
       return call.ErrorAt(arg, absl::StrCat("there is not one for each of the ",
                                             x->rank, " dimensions of x"));
     }

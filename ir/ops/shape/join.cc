@@ -67,7 +67,7 @@ absl::StatusOr<bool> HaveEqualExtents(const OpCall& call, const Infos& tensors,
     if (!first) first = extents;
     for (int d = 0; d < static_cast<int>(extents->size()); ++d) {
       if (d == axis) continue;
-      if (AreDistinct(call, (*first)[d], (*extents)[d])) {
+      if (!call.AreEqual((*first)[d], (*extents)[d])) {
         return call.ErrorAt(
             0, absl::StrCat("extents of dimension ", d, " differ"));
       }

@@ -151,7 +151,7 @@ absl::StatusOr<StructInfo> InferReverse(const OpCall& call) {
   const Extents* of_x = KnownExtents(*x);
   const Extents* of_lengths = KnownExtents(*lengths);
   if (of_x && of_lengths &&
-      AreDistinct(call, (*of_x)[batch], of_lengths->front())) {
+      !call.AreEqual((*of_x)[batch], of_lengths->front())) {
     return call.ErrorAt(1, "there is not one length for each batch");
   }
   return call.info(0);

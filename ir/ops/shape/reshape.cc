@@ -68,7 +68,7 @@ absl::StatusOr<StructInfo> InferReshape(const OpCall& call) {
   const Expr count = Product(*extents);
   KILN_ASSIGN_OR_RETURN(shape, Completed(call, std::move(shape), count));
   KILN_RETURN_IF_ERROR(CheckExtents(call, shape));
-  if (!AreDistinct(call, count, Product(shape))) {
+  if (call.AreEqual(count, Product(shape))) {
     return Like(*x, std::move(shape));
   }
   return call.ErrorAt(1, "the shape is one of another number of elements");

@@ -260,7 +260,7 @@ absl::Status CheckSource(const OpCall& call, const graph::TensorInfo& x,
   for (int d = 0; d < x.rank; ++d) {
     Expr wanted = (*into)[d];
     if (d == axis) wanted = PlacesOf(call.analyzer(), slice, wanted).count;
-    if (!AreDistinct(call, (*from)[d], wanted)) continue;
+    if (call.AreEqual((*from)[d], wanted)) continue;
     return call.ErrorAt(1, absl::StrCat("extent ", d,
                                         " is not that of the places that it "
                                         "is written to"));

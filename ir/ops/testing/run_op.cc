@@ -104,6 +104,15 @@ absl::StatusOr<Values> Runner::ValuesOf(const graph::Expr& e) {
     KILN_ASSIGN_OR_RETURN(const Values tuple, ValuesOf(item->tuple));
     return Values{tuple.at(item->index)};
   }
+  if (const auto* shape = e.As<graph::ShapeNode>()) {
+    Tensor extents(DType::Int(64),
+                   {static_cast<int64_t>(shape->values.size())});
+    for (size_t k = 0; k < shape->values.size(); ++k) {
+      KILN_ASSIGN_OR_RETURN(const int64_t value, Evaluate(shape->values[k]));
+      extents.SetInt(k, value);
+    }
+    return Values{std::move(extents)};
+  }
   Values fields;
   if (const auto* tuple = e.As<graph::TupleNode>()) {
     for (const graph::Expr& field : tuple->fields) {
@@ -159,12 +168,15 @@ absl::StatusOr<Values> Runner::Call(const graph::CallNode& call) {
 }
 
 // shape: R.Shape([b0, b1]) = R.match_cast(R.tensor_to_shape(x), ...) tells the
-// variables from the elements of x.
+// variables from the elements of x, and compares what is known of them.
 absl::Status Runner::Cast(const graph::MatchCastNode& cast, Values& values) {
   KILN_ASSIGN_OR_RETURN(values, ValuesOf(cast.value));
   const auto* shape = cast.info.As<graph::ShapeInfo>();
   for (int k = 0; shape && shape->values && k < shape->rank; ++k) {
-    SetNumber((*shape->values)[k], values.at(0).GetInt(k));
+    const int64_t own = values.at(0).GetInt(k);
+    SetNumber((*shape->values)[k], own);
+    KILN_ASSIGN_OR_RETURN(const int64_t wanted, Evaluate((*shape->values)[k]));
+    if (own != wanted) return absl::FailedPreconditionError("a cast fails");
   }
   return absl::OkStatus();
 }

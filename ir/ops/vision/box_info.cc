@@ -140,9 +140,7 @@ absl::StatusOr<StructInfo> InferMultibox(const OpCall& call) {
                                    boxes ? Mul(boxes, Int(4)) : Expr(),
                                    "the coordinates of all boxes are"));
   const Expr coordinates = ExtentOf(call, 1, 1);
-  if (coordinates &&
-      call.analyzer().CanProve(
-          Binary(ExprKind::kNE, FloorMod(coordinates, Int(4)), Int(0)))) {
+  if (coordinates && !call.IsMultiple(coordinates, 4)) {
     return call.ErrorAt(1, "a box has 4 coordinates");
   }
   KILN_RETURN_IF_ERROR(CheckExtent(call, 2, 0, Int(1), "anchors are of"));
