@@ -1,5 +1,8 @@
 #include "kiln/ir/graph/expr.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace kiln::graph {
 
 StructInfo Object() { return StructInfo(new ObjectInfo()); }
@@ -73,7 +76,18 @@ Expr CallOp(std::string name, std::vector<Expr> args, AttrMap attrs,
 }
 
 Expr Seq(std::vector<BindingBlock> blocks, Expr result) {
-  return Expr(new SeqNode(std::move(blocks), std::move(result)));
+  std::vector<BindingBlock> joined;
+  for (BindingBlock& block : blocks) {
+    if (block.bindings.empty()) continue;
+    if (block.is_dataflow || joined.empty() || joined.back().is_dataflow) {
+      joined.push_back(std::move(block));
+      continue;
+    }
+    std::vector<Binding>& bindings = joined.back().bindings;
+    std::move(block.bindings.begin(), block.bindings.end(),
+              std::back_inserter(bindings));
+  }
+  return Expr(new SeqNode(std::move(joined), std::move(result)));
 }
 
 }  // namespace kiln::graph

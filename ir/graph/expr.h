@@ -374,6 +374,8 @@ Expr TupleOf(std::vector<Expr> fields);
 Expr Item(Expr tuple, int index);
 Expr CallOp(std::string name, std::vector<Expr> args, AttrMap attrs = {},
             std::vector<StructInfo> infos = {});
+// Blocks without bindings are left out, and neighbours that are no dataflow
+// blocks are one.
 Expr Seq(std::vector<BindingBlock> blocks, Expr result);
 
 }  // namespace kiln::graph

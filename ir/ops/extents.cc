@@ -71,10 +71,13 @@ std::vector<Expr> IndexOfFlat(const std::vector<Expr>& shape,
   std::vector<Expr> index(shape.size());
   Expr stride = Int(1);
   for (size_t d = shape.size(); d-- > 0;) {
+    // There is no element where an extent is 0.
+    if (IsOne(shape[d]) || IsZero(shape[d]) || IsZero(stride)) {
+      index[d] = Int(0);
+      continue;
+    }
     const Expr place = IsOne(stride) ? flat : FloorDiv(flat, stride);
-    index[d] = IsOne(shape[d]) ? Int(0)
-               : d == 0        ? place
-                               : FloorMod(place, shape[d]);
+    index[d] = d == 0 ? place : FloorMod(place, shape[d]);
     stride = Mul(stride, shape[d]);
   }
   return index;

@@ -78,12 +78,16 @@ class Inferrer {
     std::set<const kiln::VarNode*> scalars;  // that it brings in
   };
 
+  // What stands behind the bindings of a sequence. In text, a branch has
+  // bindings only, and gives the last of them.
+  enum class Result { kLeaf, kLastBinding };
+
   absl::StatusOr<Expr> Value(const Expr& e);
   absl::StatusOr<Expr> Leaf(const Expr& e);
   absl::StatusOr<Expr> Call(const graph::CallNode& call);
   absl::StatusOr<Expr> Cast(const graph::MatchCastNode& cast);
   absl::StatusOr<Expr> If(const graph::IfNode& branch);
-  absl::StatusOr<Expr> Seq(const Expr& e);
+  absl::StatusOr<Expr> Seq(const Expr& e, Result result = Result::kLeaf);
   absl::Status Block(const BindingBlock& block);
   absl::Status Binding(const graph::Binding& binding);
   absl::Status NestedFunction(const graph::Binding& binding);
@@ -179,8 +183,10 @@ absl::StatusOr<Expr> Inferrer::Cast(const graph::MatchCastNode& cast) {
 
 absl::StatusOr<Expr> Inferrer::If(const graph::IfNode& branch) {
   KILN_ASSIGN_OR_RETURN(Expr condition, Leaf(branch.condition));
-  KILN_ASSIGN_OR_RETURN(Expr then_body, Seq(branch.then_body));
-  KILN_ASSIGN_OR_RETURN(Expr else_body, Seq(branch.else_body));
+  KILN_ASSIGN_OR_RETURN(Expr then_body,
+                        Seq(branch.then_body, Result::kLastBinding));
+  KILN_ASSIGN_OR_RETURN(Expr else_body,
+                        Seq(branch.else_body, Result::kLastBinding));
   return Expr(new graph::IfNode(std::move(condition), std::move(then_body),
                                 std::move(else_body)));
 }
@@ -331,7 +337,18 @@ absl::Status Inferrer::Block(const BindingBlock& block) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Expr> Inferrer::Seq(const Expr& e) {
+bool IsLastBinding(const Expr& result,
+                   const std::vector<BindingBlock>& blocks) {
+  for (size_t i = blocks.size(); i-- > 0;) {
+    const BindingBlock& block = blocks[i];
+    if (block.bindings.empty()) continue;
+    return !block.is_dataflow &&
+           block.bindings.back().var.get() == result.get();
+  }
+  return false;
+}
+
+absl::StatusOr<Expr> Inferrer::Seq(const Expr& e, Result kind) {
   const auto* seq = e.As<graph::SeqNode>();
   scopes_.emplace_back();
   for (size_t i = 0; seq && i < seq->blocks.size(); ++i) {
@@ -340,11 +357,14 @@ absl::StatusOr<Expr> Inferrer::Seq(const Expr& e) {
   // What the result needs stands outside of dataflow blocks.
   scopes_.back().blocks.push_back({false, {}});
   KILN_ASSIGN_OR_RETURN(Expr result, Leaf(seq ? seq->result : e));
-  std::vector<BindingBlock> blocks;
-  for (BindingBlock& block : scopes_.back().blocks) {
-    if (!block.bindings.empty()) blocks.push_back(std::move(block));
+  if (kind == Result::kLastBinding &&
+      !IsLastBinding(result, scopes_.back().blocks)) {
+    const Var var("lv", {}, false);
+    KILN_RETURN_IF_ERROR(Bound(var, std::move(result)));
+    result = Resolved(var);
   }
-  const Expr built = graph::Seq(std::move(blocks), std::move(result));
+  const Expr built =
+      graph::Seq(std::move(scopes_.back().blocks), std::move(result));
   visible_[built.get()] = Visible(graph::InfoOf(built));
   scopes_.pop_back();
   return built;

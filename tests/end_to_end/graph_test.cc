@@ -353,5 +353,37 @@ class Module:
               HasSubstr("expected a tensor of float32, got int32[2]"));
 }
 
+TEST(GraphTest, ReductionsOfNothingGiveTheirIdentity) {
+  const vm::Value y = RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, "n", "m"), "float32")):
+        a = R.sum(x, axis=1)
+        b = R.prod(x, axis=2)
+        c = R.min(x, axis=[0, 2])
+        return (a, b, c)
+)",
+                              {Random({2, 3, 0})});
+  const auto& fields = std::get<vm::Tuple>(y)->fields;
+  EXPECT_EQ(ShapeText(fields[1]), "float32[2, 3]");
+  EXPECT_EQ(std::get<NDArray>(fields[1]).data_as<float>()[5], 1);
+}
+
+TEST(GraphTest, ExtentsThatDoNotMeetAreRefusedAheadOfTheKernel) {
+  const Outcome outcome = RunBoth(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", "c", 9, 9), "float32"), w: R.Tensor((4, "d", 3, 3), "float32")):
+        y = R.nn.conv2d(x, w)
+        return y
+)",
+                                  {Random({1, 3, 9, 9}), Random({4, 5, 3, 3})});
+  EXPECT_THAT(outcome.compiled.status().message(),
+              HasSubstr("an extent is 3 where d = 5 is expected"));
+  EXPECT_FALSE(outcome.interpreted.ok());
+}
+
 }  // namespace
 }  // namespace kiln

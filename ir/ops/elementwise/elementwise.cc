@@ -66,8 +66,11 @@ absl::StatusOr<Lowered> LowerTest(const OpCall&, const Inputs& in) {
 }
 
 absl::StatusOr<Lowered> LowerNegative(const OpCall&, const Inputs& in) {
-  return OneByOne(
-      in[0], [](const Expr& x) { return Mul(x, Constant(-1, x.dtype())); });
+  return OneByOne(in[0], [](const Expr& x) {
+    const DType dtype = x.dtype();
+    return dtype.is_uint() ? Sub(Constant(0, dtype), x)
+                           : Mul(x, Constant(-1, dtype));
+  });
 }
 
 absl::StatusOr<Lowered> LowerSquare(const OpCall&, const Inputs& in) {
@@ -144,6 +147,26 @@ absl::StatusOr<Lowered> LowerFloorDivide(const OpCall& call, const Inputs& in) {
   });
 }
 
+// The remainder of a division that rounds towards zero: of the sign of a.
+Expr Remainder(const Expr& a, const Expr& b) {
+  if (!a.dtype().is_float()) return Binary(ExprKind::kTruncMod, a, b);
+  return Call(a.dtype(), Intrinsic::kFmod, {a, b});
+}
+
+// Of the sign of b.
+Expr FloorRemainder(const Expr& a, const Expr& b) {
+  if (!a.dtype().is_float()) return FloorMod(a, b);
+  const Expr rest = Remainder(a, b), zero = Constant(0, a.dtype());
+  const Expr differ = Binary(ExprKind::kNE, LT(rest, zero), LT(b, zero));
+  const Expr moves = And(Binary(ExprKind::kNE, rest, zero), differ);
+  return Select(moves, Add(rest, b), rest);
+}
+
+template <Expr (*map)(const Expr&, const Expr&)>
+absl::StatusOr<Lowered> LowerTwoBy(const OpCall& call, const Inputs& in) {
+  return OfTwo(call, in, map);
+}
+
 // Of floats the quotient, of integers that of C.
 absl::StatusOr<Lowered> LowerDivide(const OpCall& call, const Inputs& in) {
   return OfTwo(call, in, [](const Expr& a, const Expr& b) {
@@ -215,7 +238,7 @@ constexpr OpRow kRows[] = {
     {"exp", InferLikeFloat, LowerIntrinsic<Intrinsic::kExp>},
     {"floor", InferLike, LowerRounding<Intrinsic::kFloor>},
     {"floor_divide", InferBinary, LowerFloorDivide},
-    {"floor_mod", InferBinary, LowerBinary<ExprKind::kFloorMod>},
+    {"floor_mod", InferBinary, LowerTwoBy<FloorRemainder>},
     {"greater", InferComparison, LowerBinary<ExprKind::kGT>},
     {"greater_equal", InferComparison, LowerBinary<ExprKind::kGE>},
     {"isfinite", InferCondition, LowerTest<Intrinsic::kIsFinite>},
@@ -226,7 +249,7 @@ constexpr OpRow kRows[] = {
     {"log", InferLikeFloat, LowerIntrinsic<Intrinsic::kLog>},
     {"maximum", InferBinary, LowerBinary<ExprKind::kMax>},
     {"minimum", InferBinary, LowerBinary<ExprKind::kMin>},
-    {"mod", InferBinary, LowerBinary<ExprKind::kTruncMod>},
+    {"mod", InferBinary, LowerTwoBy<Remainder>},
     {"multiply", InferBinary, LowerBinary<ExprKind::kMul>},
     {"negative", InferLike, LowerNegative},
     {"not_equal", InferComparison, LowerBinary<ExprKind::kNE>},

@@ -12,6 +12,7 @@
 // bound to.
 #include "kiln/ir/text/printer/graph_printer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -122,13 +123,25 @@ void GraphPrinter::DeclareLocals(const graph::FunctionNode& f) {
   }
 }
 
+// The variable that a branch of these blocks ends with, as it is read; null
+// where it ends with none.
+const graph::VarNode* LastName(const graph::SeqNode& seq) {
+  if (seq.blocks.empty() || seq.blocks.back().bindings.empty()) return nullptr;
+  const graph::BindingBlock& block = seq.blocks.back();
+  const auto is_output = [](const graph::Binding& binding) {
+    return !binding.var->is_dataflow;
+  };
+  const bool is_one =
+      !block.is_dataflow || std::count_if(block.bindings.begin(),
+                                          block.bindings.end(), is_output) == 1;
+  return is_one ? block.bindings.back().var.get() : nullptr;
+}
+
 void GraphPrinter::PrintBranch(const std::string& name,
                                const graph::Expr& branch) {
   const auto& seq = *branch.As<graph::SeqNode>();
   const auto* result = seq.result.As<graph::VarNode>();
-  const auto* last = seq.blocks.empty() || seq.blocks.back().bindings.empty()
-                         ? nullptr
-                         : seq.blocks.back().bindings.back().var.get();
+  const graph::VarNode* last = LastName(seq);
   out_.Indent();
   NamesScope scope(out_.names());
   if (result && result == last) {

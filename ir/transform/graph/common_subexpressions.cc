@@ -115,7 +115,10 @@ class Eliminator {
     }
     const auto [entry, is_new] = known_.emplace(KeyOf(binding), binding.var);
     if (is_new) return binding;
-    replaced_[binding.var.get()] = entry->second;
+    // A variable of a dataflow block is not known behind it.
+    if (binding.var->is_dataflow || !entry->second->is_dataflow) {
+      replaced_[binding.var.get()] = entry->second;
+    }
     return {binding.var, entry->second};
   }
 

@@ -52,5 +52,29 @@ def main(x: R.Tensor((4,), "float32")):
             "");
 }
 
+TEST(CommonSubexpressionsTest, AnOutputKeepsItsNameBehindTheBlock) {
+  EXPECT_EQ(DifferenceAfter({"cse"}, R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.exp(x)
+        R.output(b)
+    c = R.add(b, x)
+    return c
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = a
+        R.output(b)
+    c = R.add(b, x)
+    return c
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln

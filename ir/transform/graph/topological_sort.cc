@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/rewrite.h"
+#include "kiln/ir/graph/visit.h"
+#include "kiln/ir/info/info.h"
 #include "kiln/ir/transform/graph/functions.h"
 
 namespace kiln {
@@ -21,6 +24,7 @@ class BlockSorter {
     for (const graph::Var& param : params) inputs_.push_back(param.get());
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       own_[block.bindings[i].var.get()] = i;
+      AddDefined(block.bindings[i]);
     }
     missing_.resize(block.bindings.size());
     for (size_t i = 0; i < block.bindings.size(); ++i) AddNeeds(i);
@@ -61,9 +65,33 @@ class BlockSorter {
   }
 
  private:
+  // The dimensions that a cast is the first to name.
+  void AddDefined(const graph::Binding& binding) {
+    const auto* cast = binding.value.As<graph::MatchCastNode>();
+    if (!cast) return;
+    for (const kiln::Var& dim : graph::DefinedScalars(cast->info)) {
+      definition_.try_emplace(dim.get(), binding.var.get());
+    }
+  }
+
+  // Binding `i` stands behind the casts that name its dimensions.
+  void AddCasts(size_t i, UseCounts& needs) {
+    const graph::Binding& binding = block_.bindings[i];
+    const auto add = [&](const graph::Scalar& e) {
+      for (const kiln::Var& dim : FreeVars(e)) {
+        const auto cast = definition_.find(dim.get());
+        if (cast == definition_.end()) continue;
+        if (own_.at(cast->second) < i) ++needs[cast->second];
+      }
+    };
+    graph::VisitScalars(binding.value, add);
+    graph::VisitScalars(binding.var->info, add);
+  }
+
   void AddNeeds(size_t i) {
     UseCounts needs = CountUses(block_.bindings[i].value);
     AddShapeUses(block_.bindings[i].var->info, needs);
+    AddCasts(i, needs);
     for (const auto& [var, count] : needs) {
       auto [users, is_new] = users_.try_emplace(var);
       users->second.push_back(i);
@@ -80,6 +108,7 @@ class BlockSorter {
   const graph::BindingBlock& block_;
   std::vector<const graph::VarNode*> inputs_;
   std::unordered_map<const graph::VarNode*, size_t> own_;
+  std::unordered_map<const VarNode*, const graph::VarNode*> definition_;
   std::unordered_map<const graph::VarNode*, std::vector<size_t>> users_;
   std::vector<int> missing_;
 };

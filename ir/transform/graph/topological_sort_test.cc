@@ -32,5 +32,20 @@ def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
             "");
 }
 
+TEST(TopologicalSortTest, WhatHasADimensionStandsBehindTheCastThatNamesIt) {
+  const std::string text = R"(
+@R.function
+def main(x: R.Tensor((4,), "float32"), z: R.Tensor((2,), "float32")):
+    k = T.int64()
+    with R.dataflow():
+        a = R.match_cast(x, R.Tensor((k,), "float32"))
+        b = R.ones(R.shape([k]), "float32")
+        R.output(a, b)
+    return b
+)";
+  EXPECT_EQ(DifferenceAfter({"topological_sort_breadth_first"}, text, text),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln
