@@ -1,0 +1,1 @@
+"""What ops mean, in NumPy."""
