@@ -96,7 +96,7 @@ class FunctionCompiler {
         PrintExpr(e),
         " cannot be worked out when the program runs: it needs "
         "variables that parameters or R.match_cast tell, and +, -, *, //, %, "
-        "T.min and T.max of them"));
+        "T.min, T.max and T.if_then_else of them"));
   }
 
   absl::StatusOr<Operand> NumberOperand(const Expr& e) {

@@ -13,8 +13,10 @@ namespace kiln {
 // Where the value of a variable stands at run time.
 using ScalarNumbers = std::unordered_map<const VarNode*, int>;
 
-// Constants, variables that have a number, and +, -, *, //, %, T.min and T.max
-// of those; casts that keep every size are looked through. Nothing for others.
+// Constants, variables that have a number, +, -, *, //, %, T.min and T.max of
+// those, and choices between them by comparisons; casts that keep every size
+// are looked through. Both sides of a choice are worked out: it has no value
+// where either divides by zero. Nothing for others.
 std::optional<KernelDim> ToKernelDim(const Expr& e,
                                      const ScalarNumbers& scalars);
 

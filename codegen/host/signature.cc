@@ -60,8 +60,9 @@ absl::StatusOr<KernelDim> MakeDim(const Buffer& buffer, const char* what,
   if (dim) return *std::move(dim);
   return absl::InvalidArgumentError(absl::StrCat(
       "parameter ", buffer->name, " has the ", what, " ", PrintExpr(e),
-      "; a call can tell numbers, variables, and what +, -, *, //, %, T.min "
-      "and T.max make of them: name it as a variable of its own"));
+      "; a call can tell numbers, variables, and what +, -, *, //, %, T.min, "
+      "T.max and T.if_then_else make of them: name it as a variable of its "
+      "own"));
 }
 
 absl::StatusOr<KernelBuffer> MakeKernelBuffer(const Buffer& buffer,

@@ -26,6 +26,7 @@ struct Layout {
 };
 constexpr Layout kLayouts[] = {
     {"builtin.alloc_tensor", MemoryAction::kAllocate, kNone, kNone, 0, 1},
+    {"builtin.stop_lift_params", MemoryAction::kSame, 0, kNone, kNone, kNone},
     {"memory.alloc_storage", MemoryAction::kAllocate, kNone, kNone, 0, kNone},
     {"memory.alloc_tensor", MemoryAction::kTake, 0, 1, 2, 3},
     {"memory.ensure_zero_offset", MemoryAction::kSame, 0, kNone, kNone, kNone},

@@ -4,7 +4,7 @@
 //   R.memory.alloc_storage(R.shape([4 * n]), 0, "global", "float32") kAllocate
 //   R.memory.alloc_tensor(storage, 0, R.shape([n]), "float32", 0)    kTake
 //   R.memory.view(x, R.shape([2, 3])),  vm.builtin.reshape(x, shape) kView
-//   R.memory.ensure_zero_offset(x)                                   kSame
+//   R.memory.ensure_zero_offset(x),  R.builtin.stop_lift_params(x)   kSame
 //   R.memory.kill_tensor(x),  R.memory.kill_storage(s)               kEnd
 #ifndef KILN_IR_OPS_MEMORY_CALL_H_
 #define KILN_IR_OPS_MEMORY_CALL_H_

@@ -13,6 +13,17 @@ import sys
 
 FAMILIES = (
     "elementwise",
+    "reductions",
+    "shapes",
+    "indexing",
+    "makers",
+    "order",
+    "products",
+    "windows",
+    "networks",
+    "images",
+    "vision",
+    "program",
 )
 
 

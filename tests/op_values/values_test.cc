@@ -1,9 +1,10 @@
 // Every op against values that NumPy gave: through the interpreter of graph
 // functions, and compiled by LLVM and run by the machine. A test is an op, with
 // all its cases (case.h); one compiled program runs at all extents of a case.
-//
+// An op of the table without a case fails, unless Without() has the reason.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,6 +34,44 @@
 
 namespace kiln::op_values {
 namespace {
+
+// Ops without values of their own to compare, and why.
+const std::map<std::string, std::string>& Without() {
+  const std::string calls = "it calls what the program has";
+  const std::string memory = "it gives memory without contents, or ends it";
+  const std::string devices = "a pass gives devices their meaning";
+  const std::string workers = "it needs several workers";
+  static const auto& without = *new std::map<std::string, std::string>{
+      {"assert_op", "it gives nothing"},
+      {"builtin.alloc_tensor", memory},
+      {"call_dps_packed", calls},
+      {"call_inplace_packed", calls},
+      {"call_pure_packed", calls},
+      {"call_tir", calls},
+      {"call_tir_inplace", calls},
+      {"call_tir_with_grad", calls},
+      {"ccl.allgather", workers},
+      {"ccl.allreduce", workers},
+      {"ccl.broadcast_from_worker0", workers},
+      {"ccl.scatter_from_worker0", workers},
+      {"hint_on_device", devices},
+      {"invoke_closure", calls},
+      {"invoke_pure_closure", calls},
+      {"make_closure", calls},
+      {"memory.alloc_storage", memory},
+      {"memory.alloc_tensor", memory},
+      {"memory.kill_storage", memory},
+      {"memory.kill_tensor", memory},
+      {"null_value", "it gives nothing"},
+      {"print", "it gives nothing"},
+      {"to_vdevice", devices},
+      {"vm.alloc_storage", memory},
+      {"vm.alloc_tensor", memory},
+      {"vm.call_tir_dyn", calls},
+      {"vm.kill_object", memory},
+  };
+  return without;
+}
 
 const std::vector<Case>& Cases() {
   static const auto& cases = *new std::vector<Case>([] {
@@ -165,6 +204,16 @@ INSTANTIATE_TEST_SUITE_P(Ops, OpValuesTest, testing::ValuesIn(OpsWithCases()),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return absl::StrReplaceAll(info.param, {{".", "_"}});
                          });
+
+TEST(OpTableTest, EveryOpHasACaseOrAReason) {
+  std::set<std::string> with_cases;
+  for (const Case& c : Cases()) with_cases.insert(c.op);
+  for (const OpRow* row : Ops()) {
+    const std::string op(row->name);
+    EXPECT_NE(with_cases.contains(op), Without().contains(op))
+        << op << " needs a case by make_values.py, or a reason, not both";
+  }
+}
 
 TEST(OpTableTest, NamesOfCasesAreUnique) {
   std::set<std::string> names;

@@ -10,6 +10,11 @@ namespace kiln {
 // runs where all reduce iterators have their first values:
 //   with T.init(): C[i] = 0          if k == 0: C[i] = 0
 //   C[i] = C[i] + A[i, k]      →     C[i] = C[i] + A[i, k]
+// Where loops of the reduction may have no iterations, a nest of its own ahead
+// of them gives the elements their first values:
+//   for i, k in T.grid(4, n): ...  →  if n <= 0:
+//                                         for i in range(4): C[i] = 0
+//                                     for i, k in T.grid(4, n): ...
 absl::StatusOr<Function> LowerInit(Function f);
 
 }  // namespace kiln

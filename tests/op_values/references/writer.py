@@ -76,7 +76,7 @@ class Writer:
             return self.random.integers(0, 13, shape)
         if dtype.startswith("int"):
             return self.random.integers(-6, 7, shape)
-        return np.round(self.random.normal(size=shape) * 2, 2)
+        return self.random.integers(-14, 15, shape) / 4
 
     def within(self, low, high, digits=2):
         """Makes numbers in a range."""
