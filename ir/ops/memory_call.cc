@@ -1,3 +1,10 @@
+// Where each spelling has its arguments is a row of kLayouts; what they say is
+// read from there the same way for all. Of R.memory.view(x, shape, dtype, 8)
+//
+//   {"memory.view", kView, 0, 3, 1, 2}    source, offset, shape and type
+//
+// A packed function is spelled with its name as the callee, or as argument 0 of
+// call_pure_packed.
 #include "kiln/ir/ops/memory_call.h"
 
 #include <string>
