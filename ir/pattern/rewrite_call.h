@@ -15,6 +15,8 @@ using CallRule = FunctionRef<graph::Expr(
 
 // Every bound value of `e` that matches, in order of evaluation; earlier ones
 // are seen as they have become. What the old value alone needed stays, unused.
+// A match that names a variable of a dataflow block that has ended is none, as
+// nothing can stand there that uses it.
 graph::Expr RewriteCall(const graph::Expr& e, const Pattern& pattern,
                         CallRule rule);
 
