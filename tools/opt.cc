@@ -34,6 +34,8 @@
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/passes.h"
+#include "kiln/ir/transform/graph/rules/check_rule.h"
+#include "kiln/ir/transform/graph/rules/rule.h"
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/default_schedule.h"
@@ -64,10 +66,17 @@ ABSL_FLAG(std::string, schedule, "",
 ABSL_FLAG(std::vector<std::string>, passes, {},
           "Passes over graph functions, run first: infer (struct info), "
           "legalize (ops become tensor functions).");
+ABSL_FLAG(std::vector<std::string>, rules, {},
+          "Files with rules over graph functions (functions called pattern and "
+          "replacement). Each is proved on random inputs (--seed), and refused "
+          "where one shows that it is wrong. They are applied where --passes "
+          "says rewrite_by_rules, or ahead of the passes.");
 ABSL_FLAG(bool, auto, true,
           "False: loops get no vectors, register tiles, copies and prefetches "
           "but those that the schedule asks for.");
-ABSL_FLAG(uint64_t, seed, 0, "What decides samples without a decision.");
+ABSL_FLAG(uint64_t, seed, 0,
+          "What decides samples without a decision, and inputs that prove "
+          "rules.");
 ABSL_FLAG(std::string, stage, "",
           "What to print: parsed; of graph functions graph (after --passes), "
           "tensor (the tensor functions that their ops become) or bytecode; "
@@ -95,7 +104,8 @@ std::string Usage() {
       "|lowered|llvm|asm [--format text|proto]\n"
       "      [--passes ",
       absl::StrJoin(GraphPassNames(), ","),
-      "] [--noauto] [--compare other.py] [--target \"llvm -mcpu=...\"]\n"
+      "] [--rules r.py,s.py] [--noauto] [--compare other.py] [--target \"llvm "
+      "-mcpu=...\"]\n"
       "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a "
       "step of the trace is refused.");
 }
@@ -185,6 +195,34 @@ absl::Status CheckHasGraph(const Module& module) {
       "--stage ", absl::GetFlag(FLAGS_stage),
       " is of graph functions, and the module has none; --stage parsed prints "
       "what it has"));
+}
+
+absl::StatusOr<std::vector<Rule>> ProvedRules() {
+  std::vector<Rule> rules;
+  for (const std::string& path : absl::GetFlag(FLAGS_rules)) {
+    KILN_ASSIGN_OR_RETURN(const std::string text,
+                          ReadFileOrStdin(CallerPath(path)));
+    KILN_ASSIGN_OR_RETURN(std::vector<Rule> read, ReadRules(path, text));
+    for (Rule& rule : read) {
+      RuleCheck check;
+      check.seed = absl::GetFlag(FLAGS_seed);
+      KILN_RETURN_IF_ERROR(CheckRule(rule, check));
+      rules.push_back(std::move(rule));
+    }
+  }
+  return rules;
+}
+
+// After the passes of the flags.
+absl::StatusOr<Module> RunPassesOfFlags(Module module) {
+  constexpr char kByRules[] = "rewrite_by_rules";
+  GraphPassOptions options;
+  KILN_ASSIGN_OR_RETURN(options.rules, ProvedRules());
+  std::vector<std::string> passes = absl::GetFlag(FLAGS_passes);
+  if (!options.rules.empty() && !absl::c_linear_search(passes, kByRules)) {
+    passes.insert(passes.begin(), kByRules);
+  }
+  return RunGraphPasses(std::move(module), passes, options);
 }
 
 // What graph functions call, once their ops are tensor functions.
@@ -286,8 +324,7 @@ absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(const Stage stage, ParseStage());
   KILN_ASSIGN_OR_RETURN(const bool proto, WantsProto(stage));
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
-  KILN_ASSIGN_OR_RETURN(
-      module, RunGraphPasses(std::move(module), absl::GetFlag(FLAGS_passes)));
+  KILN_ASSIGN_OR_RETURN(module, RunPassesOfFlags(std::move(module)));
   KILN_ASSIGN_OR_RETURN(const bool by_default,
                         WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule),
                                              absl::GetFlag(FLAGS_trace)));

@@ -88,6 +88,10 @@ absl::StatusOr<Value> Evaluator::Call(const FunctionNode& f,
                                 " arguments, got ", args.size()));
   }
   if (!f.body) return Invalid(absl::StrCat(f.name, " is only declared"));
+  // (2 * n,) may stand ahead of the parameter that says what n is.
+  for (size_t i = 0; i < args.size(); ++i) {
+    Match(f.params[i]->info, InfoOfValue(args[i]), scope.known);
+  }
   for (size_t i = 0; i < args.size(); ++i) {
     const Var& param = f.params[i];
     const absl::Status status = MatchValue(args[i], param->info, scope);

@@ -29,7 +29,8 @@ absl::StatusOr<Regex> Compile(const std::string& regex) {
 }
 
 // A test of the call that a value is.
-Pattern OfCall(std::function<bool(const graph::CallNode&, Matcher&, Then)> test) {
+Pattern OfCall(
+    std::function<bool(const graph::CallNode&, Matcher&, Then)> test) {
   return MakeInnerPattern(
       [test](const graph::Expr& e, Matcher& matcher, Then then) {
         const graph::Expr value = matcher.ValueOf(e);
@@ -139,13 +140,13 @@ Pattern IsOp(std::string op, Patterns args) {
 
 absl::StatusOr<Pattern> IsOpLike(const std::string& regex, Patterns args) {
   KILN_ASSIGN_OR_RETURN(const Regex names, Compile(regex));
-  return OfCall([names, args](const graph::CallNode& call, Matcher& matcher,
-                              Then then) {
-    const auto* op = call.callee.As<graph::OpNode>();
-    return op && RE2::FullMatch(op->name, *names) &&
-           call.args.size() >= args.size() &&
-           matcher.RunAll(args, call.args, then);
-  });
+  return OfCall(
+      [names, args](const graph::CallNode& call, Matcher& matcher, Then then) {
+        const auto* op = call.callee.As<graph::OpNode>();
+        return op && RE2::FullMatch(op->name, *names) &&
+               call.args.size() >= args.size() &&
+               matcher.RunAll(args, call.args, then);
+      });
 }
 
 absl::StatusOr<Pattern> IsFunctionLike(const std::string& regex) {
@@ -167,9 +168,8 @@ Pattern IsCall(Pattern callee, Patterns args) {
   return OfCall([callee, args](const graph::CallNode& call, Matcher& matcher,
                                Then then) {
     return call.args.size() == args.size() &&
-           matcher.Run(callee, call.callee, [&] {
-             return matcher.RunAll(args, call.args, then);
-           });
+           matcher.Run(callee, call.callee,
+                       [&] { return matcher.RunAll(args, call.args, then); });
   });
 }
 
@@ -225,9 +225,8 @@ Pattern IsCallPacked(const std::string& function, Patterns args) {
 }
 
 std::vector<graph::Expr> ArgumentsOf(const graph::CallNode& call) {
-  for (const char* op :
-       {"call_tir", "call_dps_packed", "call_tir_inplace",
-        "call_tir_with_grad"}) {
+  for (const char* op : {"call_tir", "call_dps_packed", "call_tir_inplace",
+                         "call_tir_with_grad"}) {
     if (!call.IsOp(op) || call.args.size() < 2) continue;
     const auto* tuple = call.args[1].As<graph::TupleNode>();
     return tuple ? tuple->fields : std::vector<graph::Expr>{call.args[1]};

@@ -34,8 +34,7 @@ class Order {
   enum class State { kNew, kOpen, kPlaced };
 
   // Dimensions that a binding ahead of the cast speaks of come in elsewhere.
-  void AddCast(size_t i,
-               const std::function<bool(const VarNode*)>& is_known) {
+  void AddCast(size_t i, const std::function<bool(const VarNode*)>& is_known) {
     if (const auto* cast = bindings_[i].value.As<graph::MatchCastNode>()) {
       for (const Var& dim : graph::DefinedScalars(cast->info)) {
         const bool is_new =
@@ -63,14 +62,14 @@ class Order {
     for (const graph::VarNode* var : vars) {
       const auto found = index_.find(var);
       // A function may call itself.
-      const bool is_other = var != binding.var.get() ||
-                            !binding.value.As<graph::FunctionNode>();
+      const bool is_other =
+          var != binding.var.get() || !binding.value.As<graph::FunctionNode>();
       if (found != index_.end() && is_other) needs.push_back(found->second);
     }
     for (const Var& dim : DimsOf(binding)) {
       const auto found = cast_of_.find(dim.get());
-      const bool is_own = found != cast_of_.end() &&
-                          &bindings_[found->second] == &binding;
+      const bool is_own =
+          found != cast_of_.end() && &bindings_[found->second] == &binding;
       if (found != cast_of_.end() && !is_own) needs.push_back(found->second);
     }
     return needs;

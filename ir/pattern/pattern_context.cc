@@ -1,5 +1,6 @@
 // A search, pattern by pattern: each tries the variables of the block that no
-// other pattern has taken, and looks at the edges whose two ends are known then.
+// other pattern has taken, and looks at the edges whose two ends are known
+// then.
 //
 //   a = R.matmul(x, w)     exp used by add: exp takes b; add takes c, as
 //   b = R.exp(a)           b is among its operands
@@ -158,9 +159,9 @@ class PatternContext::Search {
   bool Take(size_t i, const graph::Expr& var) {
     const auto* taken = var.As<graph::VarNode>();
     if (!taken || !taken_.insert(taken).second) return false;
-    const bool found =
-        matcher_.Run(context_.patterns_[i], var,
-                     [&] { return HoldEdges() && RunFrom(i + 1); });
+    const bool found = matcher_.Run(context_.patterns_[i], var, [&] {
+      return HoldEdges() && RunFrom(i + 1);
+    });
     taken_.erase(taken);
     return found;
   }

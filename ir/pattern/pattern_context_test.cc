@@ -1,3 +1,6 @@
+// Contexts on blocks as text: all their matches, by the names of variables.
+//
+//   sin used by add, on   a = exp(x); b = sin(a); gv = add(b, a)   "b gv"
 #include "kiln/ir/pattern/pattern_context.h"
 
 #include <string>

@@ -88,11 +88,12 @@ class StretchRewriter {
     if (replaced.vars.empty()) return std::optional<Bindings>();
     Bindings after = bindings;
     KILN_RETURN_IF_ERROR(Replace(replaced, after));
+    BindInPlace(emitted, after);
     after.insert(after.end(), emitted.begin(), emitted.end());
     std::optional<Bindings> ordered = OrderBindings(
         after, [&](const VarNode* dim) { return IsOfParameter(dim); });
     if (!ordered) return std::optional<Bindings>();
-    if (is_dataflow) UseInPlace(replaced, *ordered);
+    if (is_dataflow) UseInPlace(*ordered, replaced);
     return WithoutUnused(std::move(*ordered), bindings, match);
   }
 
@@ -108,9 +109,10 @@ class StretchRewriter {
       if (std::count(used.begin(), used.end(), binding.var.get()) == 0) {
         continue;
       }
-      return absl::InvalidArgumentError(absl::StrCat(
-          "what the rule gives for ", binding.var->name,
-          " uses it; let the pattern match what stands below it, and use that"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("what the rule gives for ", binding.var->name,
+                       " uses it; let the pattern match what stands below it, "
+                       "and use that"));
     }
     if (count == replaced.vars.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -119,14 +121,37 @@ class StretchRewriter {
         "and no parameter or value of another block");
   }
 
-  // A variable that only the block sees, and that is another name now, goes.
-  static void UseInPlace(const graph::Substitution& replaced,
-                         Bindings& bindings) {
+  // A new value that a replaced variable is another name of is bound to that
+  // variable itself.
+  static void BindInPlace(Bindings& emitted, Bindings& bindings) {
     graph::Substitution names;
-    for (const auto& [var, value] : replaced.vars) {
-      if (var->is_dataflow && value.As<graph::VarNode>()) {
-        names.vars[var] = value;
+    for (Binding& binding : bindings) {
+      const auto value = std::find_if(
+          emitted.begin(), emitted.end(), [&](const Binding& made) {
+            return made.var.get() == binding.value.get();
+          });
+      if (value == emitted.end()) continue;
+      names.vars[value->var.get()] = binding.var;
+      binding.value = value->value;
+      emitted.erase(value);
+    }
+    for (Bindings* all : {&emitted, &bindings}) {
+      for (Binding& binding : *all) {
+        binding.value = graph::Substitute(binding.value, names);
       }
+    }
+  }
+
+  // A replaced variable that only the block sees, and that is another name now,
+  // goes.
+  static void UseInPlace(Bindings& bindings,
+                         const graph::Substitution& replaced) {
+    graph::Substitution names;
+    for (const Binding& binding : bindings) {
+      const graph::VarNode* var = binding.var.get();
+      const bool is_name = replaced.vars.count(var) > 0 && var->is_dataflow &&
+                           binding.value.As<graph::VarNode>();
+      if (is_name) names.vars[var] = binding.value;
     }
     for (Binding& binding : bindings) {
       if (names.vars.count(binding.var.get()) > 0) continue;
@@ -202,18 +227,35 @@ class StretchRewriter {
   const BindingsRule rule_;
 };
 
-// The sequence with bindings of a block in the place of others.
-graph::Expr WithStretch(const graph::SeqNode& seq, size_t block,
-                        Stretch stretch, const Bindings& bindings) {
-  std::vector<BindingBlock> blocks = seq.blocks;
+// The blocks, those that follow each other without dataflow as one.
+std::vector<BindingBlock> Joined(const std::vector<BindingBlock>& blocks) {
+  std::vector<BindingBlock> joined;
+  for (const BindingBlock& block : blocks) {
+    if (joined.empty() || block.is_dataflow || joined.back().is_dataflow) {
+      joined.push_back(block);
+    } else {
+      Bindings& bindings = joined.back().bindings;
+      bindings.insert(bindings.end(), block.bindings.begin(),
+                      block.bindings.end());
+    }
+  }
+  return joined;
+}
+
+// The blocks with other bindings in the place of a stretch of one of them.
+std::vector<BindingBlock> WithStretch(std::vector<BindingBlock> blocks,
+                                      size_t block, Stretch stretch,
+                                      const Bindings& bindings) {
   Bindings& all = blocks[block].bindings;
   const auto at = [&](size_t i) {
     return all.begin() + static_cast<std::ptrdiff_t>(i);
   };
   all.erase(at(stretch.begin), at(stretch.end));
   all.insert(at(stretch.begin), bindings.begin(), bindings.end());
-  if (all.empty()) blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(block));
-  return graph::Seq(std::move(blocks), seq.result);
+  if (all.empty()) {
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(block));
+  }
+  return blocks;
 }
 
 std::vector<graph::Expr> SequencesOf(const graph::Expr& e) {
@@ -225,6 +267,24 @@ std::vector<graph::Expr> SequencesOf(const graph::Expr& e) {
   return sequences;
 }
 
+// The blocks after one match; nullopt where there is none.
+absl::StatusOr<std::optional<std::vector<BindingBlock>>> RewriteBlocks(
+    const std::vector<BindingBlock>& blocks, StretchRewriter& rewriter,
+    const BindingsOptions& options) {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    for (const Stretch& stretch : StretchesOf(blocks[i], options)) {
+      const auto begin = blocks[i].bindings.begin();
+      const Bindings bindings(
+          begin + static_cast<std::ptrdiff_t>(stretch.begin),
+          begin + static_cast<std::ptrdiff_t>(stretch.end));
+      KILN_ASSIGN_OR_RETURN(std::optional<Bindings> after,
+                            rewriter.Run(bindings, blocks[i].is_dataflow));
+      if (after) return WithStretch(blocks, i, stretch, *after);
+    }
+  }
+  return std::optional<std::vector<BindingBlock>>();
+}
+
 // The function after one match; nullopt where there is none.
 absl::StatusOr<std::optional<graph::GraphFunction>> RewriteOne(
     const graph::GraphFunction& f, const PatternContext& context,
@@ -233,23 +293,14 @@ absl::StatusOr<std::optional<graph::GraphFunction>> RewriteOne(
   StretchRewriter rewriter(f, uses, context, rule);
   for (const graph::Expr& e : SequencesOf(f->body)) {
     const auto& seq = *e.As<graph::SeqNode>();
-    for (size_t i = 0; i < seq.blocks.size(); ++i) {
-      const BindingBlock& block = seq.blocks[i];
-      for (const Stretch& stretch : StretchesOf(block, options)) {
-        const auto begin = block.bindings.begin();
-        const Bindings bindings(
-            begin + static_cast<std::ptrdiff_t>(stretch.begin),
-            begin + static_cast<std::ptrdiff_t>(stretch.end));
-        KILN_ASSIGN_OR_RETURN(std::optional<Bindings> after,
-                              rewriter.Run(bindings, block.is_dataflow));
-        if (!after) continue;
-        const graph::Expr made = WithStretch(seq, i, stretch, *after);
-        return graph::WithBody(
-            *f, graph::Rewrite(f->body, [&](const graph::Expr& below) {
-              return below.get() == e.get() ? made : graph::Expr();
-            }));
-      }
-    }
+    KILN_ASSIGN_OR_RETURN(auto after,
+                          RewriteBlocks(Joined(seq.blocks), rewriter, options));
+    if (!after) continue;
+    const graph::Expr made = graph::Seq(*std::move(after), seq.result);
+    return graph::WithBody(
+        *f, graph::Rewrite(f->body, [&](const graph::Expr& below) {
+          return below.get() == e.get() ? made : graph::Expr();
+        }));
   }
   return std::optional<graph::GraphFunction>();
 }

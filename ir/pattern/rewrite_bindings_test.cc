@@ -41,7 +41,8 @@ BindingsOptions Options() {
 }
 
 absl::StatusOr<graph::GraphFunction> Read(const std::string& body) {
-  absl::StatusOr<Module> parsed = ParseModule("t.py", absl::StrCat(kHead, body));
+  absl::StatusOr<Module> parsed =
+      ParseModule("t.py", absl::StrCat(kHead, body));
   if (!parsed.ok()) return parsed.status();
   return Infer(parsed->graph_functions[0]);
 }
@@ -83,14 +84,13 @@ struct Combine {
   }
   Replacements operator()(const Match& match, Emitter& emit) const {
     const graph::Expr weights = emit.Emit(CallOp(
-        "concat",
-        {graph::TupleOf({match.at(a), match.at(b), match.at(c)})},
+        "concat", {graph::TupleOf({match.at(a), match.at(b), match.at(c)})},
         {{"axis", Int(1)}}));
-    const graph::Expr product =
-        emit.Emit(CallOp("matmul", {match.at(x), weights}, {{"out_dtype", Attr()}}));
-    const graph::Expr parts = emit.Emit(
-        CallOp("split", {product},
-               {{"indices_or_sections", Int(3)}, {"axis", Int(1)}}));
+    const graph::Expr product = emit.Emit(
+        CallOp("matmul", {match.at(x), weights}, {{"out_dtype", Attr()}}));
+    const graph::Expr parts =
+        emit.Emit(CallOp("split", {product},
+                         {{"indices_or_sections", Int(3)}, {"axis", Int(1)}}));
     return {{match.at(q), graph::Item(parts, 0)},
             {match.at(k), graph::Item(parts, 1)},
             {match.at(v), graph::Item(parts, 2)}};

@@ -33,21 +33,20 @@
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
+#include "kiln/ir/transform/graph/rules/apply_rules.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
 
 namespace kiln {
 namespace {
 
-struct NoOptions {};
-
-absl::StatusOr<Module> Infer(Module module, const NoOptions&) {
+absl::StatusOr<Module> Infer(Module module, const GraphPassOptions&) {
   return InferModule(module);
 }
 
 // What a pass looks at has struct info, and is in normal form.
 template <auto run>
-absl::StatusOr<Module> Inferred(Module module, const NoOptions&) {
+absl::StatusOr<Module> Inferred(Module module, const GraphPassOptions&) {
   KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
   return run(inferred);
 }
@@ -78,7 +77,17 @@ absl::StatusOr<Module> Sort(const Module& module) {
   return TopologicalSort(module, order);
 }
 
-constexpr Pass<Module, NoOptions> kPasses[] = {
+absl::StatusOr<Module> RewriteByRules(Module module,
+                                      const GraphPassOptions& options) {
+  if (options.rules.empty()) {
+    return absl::InvalidArgumentError(
+        "there are no rules; --rules FILE.py names a file of them");
+  }
+  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
+  return ApplyRules(inferred, options.rules);
+}
+
+constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"infer", "infer", Infer},
     {"normalize", "normalize", Inferred<NormalizeGraph>},
     {"canonicalize_bindings", "canonicalize_bindings",
@@ -115,6 +124,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
      Inferred<ReorderTakeAfterMatmul>},
     {"reorder_permute_dims_after_concat", "reorder_permute_dims_after_concat",
      Inferred<ReorderPermuteDimsAfterConcat>},
+    {"rewrite_by_rules", "rewrite_by_rules", RewriteByRules},
     {"convert_layout", "convert_layout", Inferred<ConvertLayoutToNhwc>},
     {"legalize", "legalize", Inferred<LegalizeOps>},
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
@@ -126,7 +136,7 @@ constexpr Pass<Module, NoOptions> kPasses[] = {
     {"plan_memory", "plan_memory", Inferred<PlanMemory>},
 };
 
-const Pass<Module, NoOptions>* FindPass(const std::string& name) {
+const Pass<Module, GraphPassOptions>* FindPass(const std::string& name) {
   for (const auto& pass : kPasses) {
     if (pass.name == name) return &pass;
   }
@@ -142,8 +152,9 @@ std::vector<std::string> GraphPassNames() {
 }
 
 absl::StatusOr<Module> RunGraphPasses(Module module,
-                                      const std::vector<std::string>& names) {
-  std::vector<Pass<Module, NoOptions>> passes;
+                                      const std::vector<std::string>& names,
+                                      const GraphPassOptions& options) {
+  std::vector<Pass<Module, GraphPassOptions>> passes;
   for (const std::string& name : names) {
     const auto* pass = FindPass(name);
     if (!pass) {
@@ -153,8 +164,8 @@ absl::StatusOr<Module> RunGraphPasses(Module module,
     }
     passes.push_back(*pass);
   }
-  return RunPasses(absl::Span<const Pass<Module, NoOptions>>(passes),
-                   std::move(module), NoOptions());
+  return RunPasses(absl::Span<const Pass<Module, GraphPassOptions>>(passes),
+                   std::move(module), options);
 }
 
 }  // namespace kiln

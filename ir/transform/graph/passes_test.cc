@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/transform/graph/rules/rule.h"
 
 namespace kiln {
 namespace {
@@ -30,6 +31,25 @@ TEST(PassesTest, ANameThatIsNoneIsRefusedWithThoseThatAre) {
       RunGraphPasses(Module(), {"fuse"}),
       StatusIs(absl::StatusCode::kInvalidArgument,
                HasSubstr("no pass is called fuse; passes are infer, ")));
+}
+
+TEST(PassesTest, RulesAreAppliedWhereTheyAreNamed) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m, ParseModule("g.py", kText));
+  GraphPassOptions options;
+  KILN_ASSERT_OK_AND_ASSIGN(
+      options.rules, ReadRules("r.py",
+                               "@R.function\ndef pattern(x: R.Tensor):\n"
+                               "    return R.exp(x)\n"
+                               "@R.function\ndef replacement(x: R.Tensor):\n"
+                               "    return R.sin(x)\n"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module after,
+                            RunGraphPasses(m, {"rewrite_by_rules"}, options));
+  const auto& seq = *after.graph_functions[0]->body.As<graph::SeqNode>();
+  const graph::Binding& binding = seq.blocks[0].bindings[0];
+  EXPECT_TRUE(binding.value.As<graph::CallNode>()->IsOp("sin"));
+  EXPECT_THAT(RunGraphPasses(m, {"rewrite_by_rules"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--rules FILE.py")));
 }
 
 }  // namespace
