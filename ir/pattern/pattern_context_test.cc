@@ -1,4 +1,5 @@
-// Contexts on blocks as text: all their matches, by the names of variables.
+// Contexts on blocks as text: all their matches, by the names of variables, in
+// the order in which they are found.
 //
 //   sin used by add, on   a = exp(x); b = sin(a); gv = add(b, a)   "b gv"
 #include "kiln/ir/pattern/pattern_context.h"

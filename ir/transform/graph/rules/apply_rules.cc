@@ -100,8 +100,8 @@ class RulePatterns {
 
   // A function of the module that is equal up to names.
   Pattern IsTensorFunction(const Function& wanted) const {
-    return MakePattern([&wanted, &module = module_](
-                           const graph::Expr& e, Matcher&, Then then) {
+    return MakePattern([&wanted, &module = module_](const graph::Expr& e,
+                                                    Matcher&, Then then) {
       const auto* global = e.As<graph::GlobalVarNode>();
       const Function* f = global ? module.Find(global->name) : nullptr;
       return f && !FirstDifference(*f, wanted) && then();
@@ -180,9 +180,9 @@ class RuleApplier {
     absl::StatusOr<graph::GraphFunction> after =
         RewriteBindings(f, patterns.context(), put, options);
     if (!after.ok()) {
-      return absl::Status(after.status().code(),
-                          absl::StrCat("rule ", rule.name, ": ",
-                                       after.status().message()));
+      return absl::Status(
+          after.status().code(),
+          absl::StrCat("rule ", rule.name, ": ", after.status().message()));
     }
     const bool matched = after->get() != f.get();
     f = *std::move(after);
@@ -195,9 +195,9 @@ class RuleApplier {
     graph::Substitution known = patterns.Known(match);
     for (const graph::Binding& binding : body.bindings) {
       const graph::Expr value = graph::Substitute(binding.value, known);
-      known.vars[binding.var.get()] =
-          value.As<graph::VarNode>() ? value
-                                     : emit.Emit(value, binding.var->name);
+      known.vars[binding.var.get()] = value.As<graph::VarNode>()
+                                          ? value
+                                          : emit.Emit(value, binding.var->name);
     }
     Replacements replacements;
     const std::vector<graph::Expr> results = patterns.Results(match);

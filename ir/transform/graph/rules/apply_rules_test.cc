@@ -153,8 +153,8 @@ def replacement(x: R.Tensor(ndim=2, dtype="float32")):
   const auto text = [&](const std::string& dtype, const std::string& axis,
                         const std::string& factor) {
     return TextAfter(
-        rule, absl::StrCat("@R.function\ndef main(x: R.Tensor((2, 2), \"", dtype,
-                           "\")):\n    a = R.sum(x, axis=[", axis,
+        rule, absl::StrCat("@R.function\ndef main(x: R.Tensor((2, 2), \"",
+                           dtype, "\")):\n    a = R.sum(x, axis=[", axis,
                            "], keepdims=True)\n    return R.multiply(a, "
                            "R.const(",
                            factor, ", \"", dtype, "\"))\n"));
@@ -244,15 +244,16 @@ def main(x: R.Tensor((4,), "float32")):
 // The module's function has another name than the rule's.
 TEST(ApplyRulesTest, TensorFunctionsAreComparedByWhatTheyDo) {
   const auto function = [](const std::string& name, const std::string& value) {
-    return absl::StrCat(R"(
+    return absl::StrCat(
+        R"(
     @T.prim_func(private=True)
     def )",
-                        name, R"((A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        name, R"((A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
         for i in range(4):
             with T.block("B"):
                 vi = T.axis.spatial(4, i)
                 B[vi] = )",
-                        value, "\n");
+        value, "\n");
   };
   const std::string rule = absl::StrCat(
       "@I.ir_module\nclass M:", function("once", "A[vi] + T.float32(1)"),

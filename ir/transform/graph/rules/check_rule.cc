@@ -36,7 +36,8 @@ constexpr int64_t kMostElements = int64_t{1} << 22;
 
 absl::Status TooLarge(const std::string& what) {
   return absl::ResourceExhaustedError(absl::StrCat(
-      what, " is too large to be interpreted; state the rule for extents that "
+      what,
+      " is too large to be interpreted; state the rule for extents that "
       "are open, as in R.Tensor((\"n\", \"m\"), \"float32\")"));
 }
 
@@ -101,9 +102,9 @@ class Inputs {
       return TensorOf(*tensor);
     }
     if (const auto* shape = info.As<graph::ShapeInfo>()) {
-      KILN_ASSIGN_OR_RETURN(const graph::Extents extents,
-                            ExtentsOf(shape->values ? &*shape->values : nullptr,
-                                      shape->rank));
+      KILN_ASSIGN_OR_RETURN(
+          const graph::Extents extents,
+          ExtentsOf(shape->values ? &*shape->values : nullptr, shape->rank));
       return Value(extents);
     }
     if (const auto* prim = info.As<graph::PrimInfo>()) return NumberOf(*prim);
@@ -150,8 +151,8 @@ class Inputs {
     int64_t elements = 1;
     for (const int64_t extent : shape) {
       if (extent > 0 && elements > kMostElements / extent) {
-        return TooLarge(absl::StrCat("a tensor of (",
-                                     absl::StrJoin(shape, ", "), ")"));
+        return TooLarge(
+            absl::StrCat("a tensor of (", absl::StrJoin(shape, ", "), ")"));
       }
       elements *= extent;
     }
@@ -203,8 +204,8 @@ absl::Status Compare(const Value& put, const Value& found) {
       const absl::Status status =
           Compare((*tuple)->fields[i], (*other)->fields[i]);
       if (status.ok()) continue;
-      return absl::Status(status.code(), absl::StrCat("result ", i, ": ",
-                                                      status.message()));
+      return absl::Status(status.code(),
+                          absl::StrCat("result ", i, ": ", status.message()));
     }
     return absl::OkStatus();
   }
@@ -218,7 +219,8 @@ absl::Status Compare(const Value& put, const Value& found) {
 
 class Prover {
  public:
-  Prover(const Rule& rule, const RuleCheck& check) : rule_(rule), check_(check) {
+  Prover(const Rule& rule, const RuleCheck& check)
+      : rule_(rule), check_(check) {
     options_.tensor.max_steps = kMostSteps;
     options_.packed = check.packed;
   }
@@ -232,12 +234,14 @@ class Prover {
       Inputs inputs(check_.seed, trial);
       absl::StatusOr<std::vector<Value>> args = inputs.For(*rule_.pattern);
       if (!args.ok()) {
-        if (absl::IsResourceExhausted(args.status())) return InRule(args.status());
+        if (absl::IsResourceExhausted(args.status()))
+          return InRule(args.status());
         refused = args.status();
         continue;
       }
       const absl::StatusOr<Value> found = Call(rule_.pattern_name, *args);
-      if (absl::IsResourceExhausted(found.status())) return InRule(found.status());
+      if (absl::IsResourceExhausted(found.status()))
+        return InRule(found.status());
       if (!found.ok()) {
         refused = found.status();
         continue;
@@ -283,8 +287,8 @@ class Prover {
     return absl::FailedPreconditionError(absl::StrCat(
         "rule ", rule_.name,
         ": the replacement does not give what the pattern gives (seed ",
-        check_.seed, ", trial ", trial, ": ", inputs.ToString(), "): ",
-        status.message()));
+        check_.seed, ", trial ", trial, ": ", inputs.ToString(),
+        "): ", status.message()));
   }
 
   const Rule& rule_;

@@ -58,11 +58,10 @@ TEST(CheckRuleTest, ParametersOfAllKinds) {
   EXPECT_EQ(Proof("x: R.Tensor(ndim=2, dtype=\"float16\")",
                   "R.negative(R.negative(x))", "x"),
             "");
-  EXPECT_EQ(
-      Proof("s: R.Shape([\"n\", \"m\"])",
-            "R.permute_dims(R.zeros(s, \"float32\"))",
-            "R.zeros(R.shape([m, n]), \"float32\")"),
-      "");
+  EXPECT_EQ(Proof("s: R.Shape([\"n\", \"m\"])",
+                  "R.permute_dims(R.zeros(s, \"float32\"))",
+                  "R.zeros(R.shape([m, n]), \"float32\")"),
+            "");
   EXPECT_EQ(Proof("x: R.Tensor((\"2 * n\", 3), \"float32\"), "
                   "y: R.Tensor((\"n\",), \"float32\")",
                   "R.add(R.sum(x), R.sum(y))", "R.add(R.sum(y), R.sum(x))"),
@@ -98,13 +97,14 @@ TEST(CheckRuleTest, RulesThatAlmostHold) {
   // Where x is no integer.
   EXPECT_TRUE(is_refused(kOne, "R.floor(x)", "x"));
   // Where the tensor is not square, nor a row.
-  EXPECT_TRUE(is_refused(kOne, "R.reshape(x, R.shape([m, n]))",
-                         "R.permute_dims(x)"));
-  EXPECT_TRUE(is_refused("x: R.Tensor((\"n\",), \"int32\")",
-                         "R.multiply(x, x)", "x"));
-  EXPECT_TRUE(is_refused("x: R.Tensor((\"n\",), \"float32\"), "
-                         "y: R.Tensor((\"n\",), \"float32\")",
-                         "R.subtract(x, y)", "R.subtract(y, x)"));
+  EXPECT_TRUE(
+      is_refused(kOne, "R.reshape(x, R.shape([m, n]))", "R.permute_dims(x)"));
+  EXPECT_TRUE(
+      is_refused("x: R.Tensor((\"n\",), \"int32\")", "R.multiply(x, x)", "x"));
+  EXPECT_TRUE(
+      is_refused("x: R.Tensor((\"n\",), \"float32\"), "
+                 "y: R.Tensor((\"n\",), \"float32\")",
+                 "R.subtract(x, y)", "R.subtract(y, x)"));
 }
 
 TEST(CheckRuleTest, AReplacementThatDoesNotRunIsNone) {
@@ -122,8 +122,8 @@ TEST(CheckRuleTest, WhatCannotRunProvesNothing) {
   EXPECT_THAT(Proof(kOne, packed, "x"),
               HasSubstr("nothing proves it, as its pattern ran on no input: "));
   graph::PackedTable table;
-  table["f"] = [](absl::Span<const graph::Value> args)
-      -> absl::StatusOr<graph::Value> {
+  table["f"] =
+      [](absl::Span<const graph::Value> args) -> absl::StatusOr<graph::Value> {
     const auto& from = std::get<graph::TensorValue>(args[0]);
     const auto& to = std::get<graph::TensorValue>(args[1]);
     to->bytes = from->bytes;
@@ -142,8 +142,7 @@ TEST(CheckRuleTest, WhatIsTooLargeIsRefused) {
               HasSubstr("too large to be interpreted; state the rule for "
                         "extents that are open"));
   EXPECT_THAT(Proof("x: R.Tensor((1024, 1024), \"float32\")",
-                    "R.matmul(x, R.negative(x))",
-                    "R.negative(R.matmul(x, x))"),
+                    "R.matmul(x, R.negative(x))", "R.negative(R.matmul(x, x))"),
               HasSubstr("pattern is too large to be interpreted"));
 }
 

@@ -258,10 +258,10 @@ absl::StatusOr<graph::GraphFunction> InDimsOf(
         graph::SameInfo(graph::Substitute(ours, own), theirs, analyzer) &&
         graph::SameInfo(graph::Substitute(theirs, back), ours, analyzer);
     if (same) continue;
-    return Wrong(absl::StrCat(
-        "parameter ", i + 1, " is ", PrintStructInfo(theirs), " in ",
-        pattern.name, " and ", PrintStructInfo(ours), " in ",
-        replacement.name));
+    return Wrong(absl::StrCat("parameter ", i + 1, " is ",
+                              PrintStructInfo(theirs), " in ", pattern.name,
+                              " and ", PrintStructInfo(ours), " in ",
+                              replacement.name));
   }
   const graph::Expr e =
       graph::Substitute(graph::GraphFunction(&replacement), own);
@@ -285,9 +285,8 @@ absl::Status CheckUses(const Rule& rule) {
   const auto in_replacement = UsedBy(*rule.replacement);
   for (size_t i = 0; i < rule.pattern->params.size(); ++i) {
     const graph::Var& param = rule.replacement->params[i];
-    const bool is_known =
-        in_replacement.count(param.get()) == 0 ||
-        in_pattern.count(rule.pattern->params[i].get()) > 0;
+    const bool is_known = in_replacement.count(param.get()) == 0 ||
+                          in_pattern.count(rule.pattern->params[i].get()) > 0;
     if (is_known) continue;
     return Wrong(absl::StrCat(rule.replacement_name, " uses parameter ", i + 1,
                               " (", param->name, "), and ", rule.pattern_name,
@@ -307,7 +306,8 @@ absl::Status Check(Rule& rule) {
   }
   for (const graph::FunctionNode* f : {&pattern, replacement}) {
     const absl::Status status = CheckFunction(*f, rule.module);
-    if (!status.ok()) return Wrong(absl::StrCat(f->name, ": ", status.message()));
+    if (!status.ok())
+      return Wrong(absl::StrCat(f->name, ": ", status.message()));
   }
   rule.pattern = graph::GraphFunction(&pattern);
   KILN_ASSIGN_OR_RETURN(rule.replacement, InDimsOf(pattern, *replacement));
@@ -333,12 +333,11 @@ absl::Status CheckName(const graph::FunctionNode& f, const Module& module) {
   const auto ending = EndingOf(f.name, "replacement");
   const std::string wanted = absl::StrCat("pattern", ending.value_or(""));
   if (ending && module.FindGraph(wanted)) return absl::OkStatus();
-  return Wrong(ending
-                   ? absl::StrCat("there is ", f.name, " and no ", wanted)
-                   : absl::StrCat("graph function ", f.name,
-                                  " is no part of a rule; its functions are "
-                                  "called pattern and replacement, or "
-                                  "pattern_NAME and replacement_NAME"));
+  return Wrong(ending ? absl::StrCat("there is ", f.name, " and no ", wanted)
+                      : absl::StrCat("graph function ", f.name,
+                                     " is no part of a rule; its functions are "
+                                     "called pattern and replacement, or "
+                                     "pattern_NAME and replacement_NAME"));
 }
 
 absl::Status In(const std::string& place, const absl::Status& status) {

@@ -55,8 +55,9 @@ TEST(RuleTest, ATextMayHaveSeveral) {
 }
 
 TEST(RuleTest, NamesSayWhatAFunctionIs) {
-  const std::string f = "@R.function\ndef NAME(x: R.Tensor):\n"
-                        "    return R.exp(x)\n";
+  const std::string f =
+      "@R.function\ndef NAME(x: R.Tensor):\n"
+      "    return R.exp(x)\n";
   const auto named = [&](const std::string& name) {
     return Refusal(std::string(f).replace(f.find("NAME"), 4, name));
   };
@@ -109,9 +110,9 @@ def replacement(x: R.Tensor(("n",), "float16")):
   EXPECT_THAT(Refusal(OfOne("    return R.exp(x)",
                             "    return R.astype(y, \"float16\")")),
               HasSubstr("and replacement R.Tensor((n, 4), dtype=\"float16\")"));
-  EXPECT_THAT(Refusal(OfOne("    return (R.exp(x), R.sin(x))",
-                            "    return R.exp(y)")),
-              HasSubstr("pattern gives R.Tuple("));
+  EXPECT_THAT(
+      Refusal(OfOne("    return (R.exp(x), R.sin(x))", "    return R.exp(y)")),
+      HasSubstr("pattern gives R.Tuple("));
 }
 
 TEST(RuleTest, AMatchSaysAllThatTheReplacementUses) {
@@ -154,9 +155,9 @@ def replacement(x: R.Tensor((2,), "float32"), y: R.Tensor(("n",), "float32")):
 TEST(RuleTest, APatternIsNeededForItsResults) {
   EXPECT_THAT(Refusal(OfOne("    return x", "    return y")),
               HasSubstr("result x of pattern is no call"));
-  EXPECT_THAT(Refusal(OfOne("    return (R.exp(x), x)",
-                            "    return (R.exp(y), y)")),
-              HasSubstr("result x of pattern is no call"));
+  EXPECT_THAT(
+      Refusal(OfOne("    return (R.exp(x), x)", "    return (R.exp(y), y)")),
+      HasSubstr("result x of pattern is no call"));
   EXPECT_THAT(Refusal(OfOne("    a = R.exp(x)\n    return (a, a)",
                             "    a = R.exp(y)\n    return (a, a)")),
               HasSubstr("pattern gives a twice"));
@@ -166,8 +167,7 @@ TEST(RuleTest, APatternIsNeededForItsResults) {
 }
 
 TEST(RuleTest, ValuesHaveNoEffects) {
-  EXPECT_THAT(
-      Refusal(R"(
+  EXPECT_THAT(Refusal(R"(
 @R.function(pure=False)
 def pattern(x: R.Tensor(("n",), "float32")):
     return R.call_packed("f", x, sinfo_args=(R.Tensor(("n",), "float32"),))
@@ -176,9 +176,8 @@ def pattern(x: R.Tensor(("n",), "float32")):
 def replacement(x: R.Tensor(("n",), "float32")):
     return R.exp(x)
 )"),
-      HasSubstr("may have an effect"));
-  EXPECT_THAT(
-      Refusal(R"(
+              HasSubstr("may have an effect"));
+  EXPECT_THAT(Refusal(R"(
 @R.function
 def pattern(x: R.Tensor(ndim=1, dtype="float32")):
     n = T.int64()
@@ -189,9 +188,8 @@ def pattern(x: R.Tensor(ndim=1, dtype="float32")):
 def replacement(x: R.Tensor(ndim=1, dtype="float32")):
     return R.exp(x)
 )"),
-      HasSubstr("pattern: a is a cast, a branch or a function"));
-  EXPECT_THAT(
-      Refusal(R"(
+              HasSubstr("pattern: a is a cast, a branch or a function"));
+  EXPECT_THAT(Refusal(R"(
 @I.ir_module
 class M:
     @R.function(private=True)
@@ -202,7 +200,7 @@ class M:
     def replacement_of(x: R.Tensor((2,), "float32")):
         return M.pattern_of(x)
 )"),
-      HasSubstr("calls the graph function pattern_of"));
+              HasSubstr("calls the graph function pattern_of"));
   EXPECT_THAT(Refusal(R"(
 @R.function
 def pattern(f: R.Callable, x: R.Tensor((2,), "float32")):
