@@ -63,8 +63,10 @@ class Matcher {
   const Match& match() const { return match_; }
   const BoundValues& bound() const { return bound_; }
 
-  // Matching ends, without a match, after so many tests.
+  // Matching ends, without a match, after so many tests; Charge counts work
+  // that was done besides.
   void set_limit(int64_t limit) { limit_ = limit; }
+  void Charge(int64_t tests) { tests_ += tests; }
   bool reached_limit() const { return tests_ > limit_; }
 
  private:

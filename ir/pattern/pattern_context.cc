@@ -143,8 +143,11 @@ class PatternContext::Search {
  private:
   bool RunFrom(size_t i) {
     if (i == context_.patterns_.size()) {
-      return matcher_.HoldsWhatWasPutOff() && HoldsAtEnd() &&
-             accepts_(matcher_.match());
+      if (!matcher_.HoldsWhatWasPutOff() || !HoldsAtEnd()) return false;
+      if (accepts_(matcher_.match())) return true;
+      // Who refuses a match may have looked at all of the block.
+      matcher_.Charge(static_cast<int64_t>(bound_.size()) / 16);
+      return false;
     }
     const Pattern& pattern = context_.patterns_[i];
     const graph::Expr known = matcher_.match().at(pattern);

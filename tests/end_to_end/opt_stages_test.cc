@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,36 @@ TEST(OptStagesTest, BytecodeCallsKernels) {
 TEST(OptStagesTest, FuncChoosesAGraphFunction) {
   EXPECT_THAT(Printed({"--func", "other"}),
               AllOf(HasSubstr("def other("), Not(HasSubstr("def main("))));
+}
+
+TEST(OptStagesTest, RulesAreProvedAndApplied) {
+  const std::string path = ::testing::TempDir() + "/rules.py";
+  const auto write =
+      [&](const std::string& replacement) {
+        std::ofstream(path)
+            << "@R.function\ndef pattern(x: R.Tensor((\"n\", 8), "
+               "\"float32\")):\n    return R.exp(x)\n"
+               "@R.function\ndef replacement(x: R.Tensor((\"n\", 8), "
+               "\"float32\")):\n    return "
+            << replacement << "\n";
+      };
+  write("R.divide(R.const(1.0, \"float32\"), R.exp(R.negative(x)))");
+  const testing::ProcessResult endless = testing::RunProcess(
+      {"tools/opt", "--module", "-", "--rules", path}, {.stdin_text = kModel});
+  EXPECT_EQ(endless.status, 1);
+  EXPECT_THAT(endless.err, HasSubstr("it matches what it has put in place"));
+  write("R.power(R.const(2.718281828, \"float32\"), x)");
+  EXPECT_THAT(Printed({"--rules", path, "--stage", "graph"}),
+              AllOf(HasSubstr("R.power("), Not(HasSubstr("R.exp("))));
+  EXPECT_THAT(Printed({"--rules", path, "--stage", "graph", "--passes",
+                       "legalize,rewrite_by_rules"}),
+              Not(HasSubstr("power")));
+  write("R.power(R.const(2.8, \"float32\"), x)");
+  const testing::ProcessResult wrong = testing::RunProcess(
+      {"tools/opt", "--module", "-", "--rules", path}, {.stdin_text = kModel});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("the replacement does not give what the "
+                                   "pattern gives (seed 0, trial 0"));
 }
 
 TEST(OptStagesTest, ModulesWithoutGraphFunctionsAreRefused) {

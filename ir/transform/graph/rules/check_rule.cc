@@ -136,12 +136,15 @@ class Inputs {
       }
       return values;
     }
-    if (rank < 0) rank = static_cast<int>(random_.Between(1, 3));
-    // Values whose shapes are not told often have to have one.
+    if (rank < 0) rank = static_cast<int>(random_.Between(0, 3));
+    // Often of one shape, and else of shapes that broadcast, from the back.
     while (static_cast<int>(open_.size()) < rank) {
-      open_.push_back(random_.Between(1, 4));
+      open_.push_back(random_.Between(2, 3));
     }
-    for (int i = 0; i < rank; ++i) values.push_back(open_[i]);
+    for (int i = rank; i-- > 0;) {
+      const bool is_one = trial_ % 2 == 1 && random_.Below(3) == 0;
+      values.push_back(is_one ? 1 : open_[i]);
+    }
     return values;
   }
 
@@ -156,8 +159,7 @@ class Inputs {
       }
       elements *= extent;
     }
-    const DType dtype =
-        info.dtype == DType::Void() ? DType::Float(32) : info.dtype;
+    const DType dtype = info.dtype == DType::Void() ? OpenType() : info.dtype;
     Tensor tensor(dtype, shape);
     for (int64_t i = 0; i < tensor.size(); ++i) {
       if (dtype.is_float()) {
@@ -167,6 +169,14 @@ class Inputs {
       }
     }
     return graph::TensorOf(std::move(tensor));
+  }
+
+  // One for all tensors of a trial whose types are not told.
+  DType OpenType() const {
+    static const DType kTypes[] = {DType::Float(32), DType::Int(32),
+                                   DType::Float(64), DType::UInt(8),
+                                   DType::Float(32), DType::Bool()};
+    return kTypes[trial_ % 6];
   }
 
   absl::StatusOr<Value> NumberOf(const graph::PrimInfo& info) {
@@ -229,7 +239,7 @@ class Prover {
     absl::Status refused = absl::OkStatus();
     int ran = 0;
     // Inputs on which the pattern cannot run are drawn anew, for a while.
-    for (int trial = 0; ran < check_.trials && trial < 4 * check_.trials;
+    for (int trial = 0; ran < check_.trials && trial < 10 * check_.trials;
          ++trial) {
       Inputs inputs(check_.seed, trial);
       absl::StatusOr<std::vector<Value>> args = inputs.For(*rule_.pattern);

@@ -19,9 +19,10 @@ struct RuleCheck {
 
 // Interprets both functions of the rule on the same inputs and compares what
 // they give, elements of floats within the error of sums in another order. Each
-// trial has extents of its own, of 1 to 5, where the rule leaves them open, and
-// ranks and types where they are not told; elements are small, and in turn
-// reals, integers with zero among them, and positive.
+// trial has extents of its own, of 1 to 5, where the rule leaves them open.
+// Tensors of which less is told have shapes that broadcast, and one type of
+// several: a rule for R.Tensor holds for bytes, too. Elements are small, and in
+// turn reals, integers with zero among them, and positive.
 //
 // FailedPrecondition with the first counterexample: seed, trial, inputs, and
 // what differs. An input on which the pattern cannot run, as an index is out of

@@ -1,4 +1,5 @@
-// Rules that hold, and rules that do not, with what shows it.
+// Rules that hold, and rules that do not, with what shows it; some do not hold
+// for few inputs only.
 //
 //   Proof(params, "R.exp(R.log(x))", "x")   "... (seed 0, trial 0: ...): ..."
 #include "kiln/ir/transform/graph/rules/check_rule.h"
@@ -105,6 +106,29 @@ TEST(CheckRuleTest, RulesThatAlmostHold) {
       is_refused("x: R.Tensor((\"n\",), \"float32\"), "
                  "y: R.Tensor((\"n\",), \"float32\")",
                  "R.subtract(x, y)", "R.subtract(y, x)"));
+}
+
+// What is not told may be anything.
+TEST(CheckRuleTest, ShapesAndTypesThatAreNotTold) {
+  EXPECT_THAT(Proof("x: R.Tensor(dtype=\"float32\"), "
+                    "y: R.Tensor(dtype=\"float32\")",
+                    "R.subtract(R.add(x, y), y)", "x"),
+              HasSubstr("does not give"))
+      << "the sum may be of a larger shape";
+  EXPECT_EQ(Proof("x: R.Tensor((\"n\",), \"float32\"), "
+                  "y: R.Tensor((\"n\",), \"float32\")",
+                  "R.subtract(R.add(x, y), y)", "x"),
+            "");
+  EXPECT_THAT(Proof("x: R.Tensor", "R.abs(R.negative(x))", "R.abs(x)"),
+              HasSubstr("uint8"))
+      << "-3 is 253 as a byte";
+  EXPECT_EQ(
+      Proof("x: R.Tensor(dtype=\"int8\")", "R.abs(R.negative(x))", "R.abs(x)"),
+      "");
+  EXPECT_EQ(Proof("x: R.Tensor(ndim=2), y: R.Tensor(ndim=2)",
+                  "R.permute_dims(R.matmul(x, y))",
+                  "R.matmul(R.permute_dims(y), R.permute_dims(x))"),
+            "");
 }
 
 TEST(CheckRuleTest, AReplacementThatDoesNotRunIsNone) {

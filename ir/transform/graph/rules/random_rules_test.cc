@@ -40,7 +40,8 @@ struct RuleText {
 };
 
 constexpr char kAny[] = "x: R.Tensor";
-constexpr char kTwo[] = "x: R.Tensor, y: R.Tensor";
+constexpr char kTwo[] =
+    "x: R.Tensor(dtype=\"float64\"), y: R.Tensor(dtype=\"float64\")";
 constexpr char kMatrix[] = "x: R.Tensor((\"n\", \"m\"), \"float64\")";
 constexpr char kMatrices[] =
     "x: R.Tensor((\"n\", \"m\"), \"float64\"), "
@@ -59,7 +60,7 @@ constexpr RuleText kRules[] = {
     {kMatrix, "    return R.add(x, x)",
      "    return R.multiply(x, R.const(2.0, \"float64\"))"},
     {kAny, "    return R.nn.relu(R.nn.relu(x))", "    return R.nn.relu(x)"},
-    {kAny, "    return R.abs(R.negative(x))", "    return R.abs(x)"},
+    {kMatrix, "    return R.abs(R.negative(x))", "    return R.abs(x)"},
     {kMatrix, "    return R.permute_dims(R.permute_dims(x))", "    return x"},
     {kMatrices, "    return R.add(R.multiply(x, y), R.multiply(x, z))",
      "    return R.multiply(x, R.add(y, z))"},
@@ -88,15 +89,15 @@ class Program {
     for (int i = 0; i < 4; ++i) Block("    ");
     std::vector<std::string> results;
     for (int i = 0; i < 3; ++i) results.push_back(Some());
-    return absl::StrCat("@R.function\ndef main(",
-                        absl::StrJoin(params, ", ",
-                                      [](std::string* out, const auto& p) {
-                                        absl::StrAppend(
-                                            out, p,
-                                            ": R.Tensor((4, 4), \"float64\")");
-                                      }),
-                        ", c: R.Tensor((), \"bool\")):\n", text_,
-                        "    return (", absl::StrJoin(results, ", "), ")\n");
+    return absl::StrCat(
+        "@R.function\ndef main(",
+        absl::StrJoin(params, ", ",
+                      [](std::string* out, const auto& p) {
+                        absl::StrAppend(out, p,
+                                        ": R.Tensor((4, 4), \"float64\")");
+                      }),
+        ", c: R.Tensor((), \"bool\")):\n", text_, "    return (",
+        absl::StrJoin(results, ", "), ")\n");
   }
 
  private:
@@ -114,8 +115,8 @@ class Program {
   }
 
   void Step(const std::string& indent) {
-    static constexpr const char* kOne[] = {"negative", "nn.relu", "abs", "sin",
-                                           "permute_dims", "tanh"};
+    static constexpr const char* kOne[] = {"negative", "nn.relu",      "abs",
+                                           "sin",      "permute_dims", "tanh"};
     static constexpr const char* kTwoArgs[] = {"add", "subtract", "multiply"};
     switch (Below(8)) {
       case 0:
@@ -130,8 +131,8 @@ class Program {
       case 2:
       case 3:
       case 4:
-        seen_.push_back(Bind(
-            indent, absl::StrCat("R.", kOne[Below(6)], "(", Some(), ")")));
+        seen_.push_back(
+            Bind(indent, absl::StrCat("R.", kOne[Below(6)], "(", Some(), ")")));
         return;
       default: {
         const std::string left = Some();

@@ -1,4 +1,5 @@
-// What is a rule, and what is none and why.
+// What is a rule, and what is none and why: each kind of mistake has a message
+// of its own, which names the function and the parameter or value.
 //
 //   Refusal(R"(... def pattern(...) ... def replacement(...) ...)")
 #include "kiln/ir/transform/graph/rules/rule.h"
