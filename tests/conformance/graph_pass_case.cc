@@ -19,11 +19,13 @@
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tests/conformance/bound_values.h"
 #include "kiln/tests/conformance/desired_layouts.h"
 #include "kiln/tests/conformance/gradient_options.h"
 #include "kiln/tests/conformance/known_constants.h"
+#include "kiln/tests/conformance/op_implementations.h"
 #include "kiln/tests/conformance/precision_options.h"
 #include "kiln/tests/conformance/recorded_patterns.h"
 
@@ -53,12 +55,12 @@ constexpr PassNames kPasses[] = {
     {"ExpandTupleArguments", "expand_tuple_arguments"},
     {"ComputePrimValue", "compute_prim_values"},
     {"RewriteDataflowReshape", "rewrite_dataflow_reshape"},
-    {"CombineParallelMatmul", "combine_parallel_matmul"},
     {"ExpandMatmulOfSum", "expand_matmul_of_sum"},
     {"ReorderTakeAfterMatmul", "reorder_take_after_matmul"},
     {"ReorderPermuteDimsAfterConcat", "reorder_permute_dims_after_concat"},
     {"FoldBatchnormToConv2D", "fold_batchnorm_into_conv2d"},
     {"DecomposeOps", "decompose_for_inference"},
+    {"DecomposeOps", "decompose_for_training"},
     {"LiftTransformParams", "lift_transform_params"},
     {"LiftTransformParams", "lift_shared_transform_params"},
     {"StaticPlanBlockMemory", "plan_memory"},
@@ -171,6 +173,21 @@ GraphResult Judge(const absl::StatusOr<Module>& found, const Module& after) {
   return {GraphVerdict::kFailed, std::string(found.status().message())};
 }
 
+// The fewest products that were combined are not recorded.
+GraphResult Combined(const Module& before, const Module& after) {
+  const absl::StatusOr<Module> inferred = InferModule(before);
+  if (!inferred.ok()) return Judge(inferred, after);
+  GraphResult result;
+  for (size_t fewest = 2; fewest < 6; ++fewest) {
+    const auto accepts = [&](const ParallelMatmuls& matmuls) {
+      return matmuls.weights.size() >= fewest;
+    };
+    result = Judge(CombineParallelMatmul(*inferred, accepts), after);
+    if (result.verdict == GraphVerdict::kSame) break;
+  }
+  return result;
+}
+
 }  // namespace
 
 GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
@@ -181,6 +198,10 @@ GraphResult RunGraphPassCase(const GraphCase& c, const Module& before,
   if (c.name == "relax.BindSymbolicVars") {
     return Judge(BindAsIn(before, after, false), after);
   }
+  if (c.name == "AlterOpImpl") {
+    return Judge(AlterOpImplAsIn(before, after), after);
+  }
+  if (c.name == "CombineParallelMatmul") return Combined(before, after);
   if (c.name == "ConvertLayout") {
     return Judge(ConvertLayoutAsIn(before, after), after);
   }

@@ -52,8 +52,9 @@ bool IsActivation(const std::string& op) {
 
 class BlockCombiner {
  public:
-  BlockCombiner(const graph::BindingBlock& block, const UseCounts& uses)
-      : bindings_(block.bindings), uses_(uses) {}
+  BlockCombiner(const graph::BindingBlock& block, const UseCounts& uses,
+                const AcceptsMatmuls& accepts)
+      : bindings_(block.bindings), uses_(uses), accepts_(accepts) {}
 
   graph::BindingBlock Run() {
     for (size_t i = 0; i < bindings_.size(); ++i) {
@@ -76,7 +77,7 @@ class BlockCombiner {
   }
 
  private:
-  struct Combined {
+  struct CombinedProduct {
     graph::Expr left;
     std::vector<Branch> branches;
     graph::Var result;
@@ -137,7 +138,7 @@ class BlockCombiner {
            analyzer.CanProveEqual((*extents)[0], columns);
   }
 
-  static bool Agree(const Branch& a, const Branch& b) {
+  bool Agree(const Branch& a, const Branch& b) const {
     const auto& left = *ExtentsOf(a.weight);
     const auto& right = *ExtentsOf(b.weight);
     if (left.size() != right.size()) return false;
@@ -145,12 +146,20 @@ class BlockCombiner {
     for (size_t i = 0; i + 1 < left.size(); ++i) {
       if (!analyzer.CanProveEqual(left[i], right[i])) return false;
     }
-    return graph::InfoOf(a.weight).As<graph::TensorInfo>()->dtype ==
-           graph::InfoOf(b.weight).As<graph::TensorInfo>()->dtype;
+    return HaveOneType(a.weight, b.weight) &&
+           HaveOneType(bindings_[a.product].var, bindings_[b.product].var);
   }
 
-  static std::vector<std::vector<Branch>> Groups(
-      const std::vector<Branch>& branches) {
+  static bool HaveOneType(const graph::Expr& a, const graph::Expr& b) {
+    const graph::StructInfo left = graph::InfoOf(a), right = graph::InfoOf(b);
+    const auto* left_tensor = left.As<graph::TensorInfo>();
+    const auto* right_tensor = right.As<graph::TensorInfo>();
+    return left_tensor && right_tensor &&
+           left_tensor->dtype == right_tensor->dtype;
+  }
+
+  std::vector<std::vector<Branch>> Groups(
+      const std::vector<Branch>& branches) const {
     std::vector<std::vector<Branch>> groups;
     for (const Branch& branch : branches) {
       const auto found = std::find_if(
@@ -168,8 +177,9 @@ class BlockCombiner {
   // Cuts the branches to what all have.
   static void Cut(std::vector<Branch>& group) {
     const bool has_sums =
-        std::all_of(group.begin(), group.end(),
-                    [](const Branch& b) { return b.sum.has_value(); });
+        std::all_of(group.begin(), group.end(), [&](const Branch& b) {
+          return b.sum && group[0].sum && HaveOneType(b.bias, group[0].bias);
+        });
     const bool has_none =
         std::none_of(group.begin(), group.end(),
                      [](const Branch& b) { return b.sum.has_value(); });
@@ -202,11 +212,22 @@ class BlockCombiner {
                             (!branch.sum || IsKnownAt(branch.bias, place));
       if (!is_known) return;
     }
+    if (accepts_ && !accepts_(AsAsked(left, group))) return;
     const graph::Var result("lv", {}, true);
     for (size_t i = 0; i < group.size(); ++i) {
       replaced_[group[i].end()] = graph::Item(result, static_cast<int>(i));
     }
     plans_[place] = {left, group, result};
+  }
+
+  static ParallelMatmuls AsAsked(const graph::Expr& left,
+                                 const std::vector<Branch>& group) {
+    ParallelMatmuls asked{left, {}, {}};
+    for (const Branch& branch : group) {
+      asked.weights.push_back(branch.weight);
+      if (branch.sum) asked.biases.push_back(branch.bias);
+    }
+    return asked;
   }
 
   static bool IsStatic(const Branch& branch) {
@@ -218,7 +239,7 @@ class BlockCombiner {
     return out.back().var;
   }
 
-  void Emit(const Combined& combined, std::vector<Binding>& out) const {
+  void Emit(const CombinedProduct& combined, std::vector<Binding>& out) const {
     const Branch& first = combined.branches[0];
     std::vector<graph::Expr> weights, biases;
     AttrList cuts;
@@ -257,28 +278,39 @@ class BlockCombiner {
 
   const std::vector<Binding>& bindings_;
   const UseCounts& uses_;
+  const AcceptsMatmuls& accepts_;
   std::unordered_map<const graph::VarNode*, size_t> index_;
   std::vector<std::pair<graph::Expr, std::vector<Branch>>> branches_;
-  std::map<size_t, Combined> plans_;
+  std::map<size_t, CombinedProduct> plans_;
   std::map<size_t, graph::Expr> replaced_;
 };
 
+graph::Expr Combined(const graph::Expr& e, const UseCounts& uses,
+                     const AcceptsMatmuls& accepts) {
+  const graph::Expr below =
+      graph::MapOperands(e, [&](const graph::Expr& operand) {
+        return Combined(operand, uses, accepts);
+      });
+  const auto* seq = below.As<graph::SeqNode>();
+  if (!seq) return below;
+  std::vector<graph::BindingBlock> blocks = seq->blocks;
+  for (graph::BindingBlock& block : blocks) {
+    if (block.is_dataflow) block = BlockCombiner(block, uses, accepts).Run();
+  }
+  return graph::Seq(std::move(blocks), seq->result);
+}
+
 }  // namespace
 
-absl::StatusOr<Module> CombineParallelMatmul(const Module& module) {
+absl::StatusOr<Module> CombineParallelMatmul(const Module& module,
+                                             const AcceptsMatmuls& accepts) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    const auto* seq = f->body ? f->body.As<graph::SeqNode>() : nullptr;
-    if (!seq) continue;
-    const UseCounts uses = CountUses(f);
-    std::vector<graph::BindingBlock> blocks = seq->blocks;
-    for (graph::BindingBlock& block : blocks) {
-      if (block.is_dataflow) block = BlockCombiner(block, uses).Run();
-    }
-    f = graph::WithBody(*f, graph::Seq(std::move(blocks), seq->result));
+    if (!f->body) continue;
+    f = graph::WithBody(*f, Combined(f->body, CountUses(f), accepts));
   }
-  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(out));
-  return EliminateDeadCode(inferred);
+  KILN_ASSIGN_OR_RETURN(Module inferred, InferModule(out));
+  return WithoutUnusedBindings(std::move(inferred));
 }
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kiln/ir/graph/rewrite.h"
@@ -60,11 +61,17 @@ graph::GraphFunction WithoutUnusedBindings(const graph::GraphFunction& f,
   return out;
 }
 
-absl::StatusOr<Module> EliminateDeadCode(const Module& module) {
-  Module out = module;
-  for (graph::GraphFunction& f : out.graph_functions) {
+Module WithoutUnusedBindings(Module module) {
+  std::vector<graph::GraphFunction> functions = module.graph_functions;
+  for (graph::GraphFunction& f : functions) {
     f = WithoutUnusedBindings(f, module);
   }
+  module.graph_functions = std::move(functions);
+  return module;
+}
+
+absl::StatusOr<Module> EliminateDeadCode(const Module& module) {
+  Module out = WithoutUnusedBindings(module);
   const std::set<std::string> reached = Reached(out);
   std::erase_if(out.functions,
                 [&](const Function& f) { return reached.count(f.name) == 0; });

@@ -19,6 +19,8 @@ absl::StatusOr<Module> EliminateDeadCode(const Module& module);
 // The first half of it, of one function of the module.
 graph::GraphFunction WithoutUnusedBindings(const graph::GraphFunction& f,
                                            const Module& module);
+// Of all functions; none is dropped.
+Module WithoutUnusedBindings(Module module);
 
 }  // namespace kiln
 

@@ -19,6 +19,8 @@
 #include "kiln/ir/transform/graph/convert_to_dataflow.h"
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
+#include "kiln/ir/transform/graph/decompose.h"
+#include "kiln/ir/transform/graph/fold_batch_norm.h"
 #include "kiln/ir/transform/graph/fold_constants.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
 #include "kiln/ir/transform/graph/fuse_tir.h"
@@ -53,6 +55,10 @@ absl::StatusOr<Module> Inferred(Module module, const GraphPassOptions&) {
 
 absl::StatusOr<Module> FuseOpsByDefault(const Module& module) {
   return FuseOps(module);
+}
+
+absl::StatusOr<Module> CombineAll(const Module& module) {
+  return CombineParallelMatmul(module);
 }
 
 absl::StatusOr<Module> FoldByDefault(const Module& module) {
@@ -97,6 +103,12 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
     {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
+    {"fold_batchnorm_into_conv2d", "fold_batchnorm_into_conv2d",
+     Inferred<FoldBatchNorm>},
+    {"decompose_for_inference", "decompose_for_inference",
+     Inferred<DecomposeForInference>},
+    {"decompose_for_training", "decompose_for_training",
+     Inferred<DecomposeForTraining>},
     {"gradient", "gradient", Inferred<GradientOfMain>},
     {"inline_functions", "inline_functions", Inferred<InlineFunctions>},
     {"lift_transform_params", "lift_transform_params",
@@ -117,7 +129,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"topological_sort_breadth_first", "topological_sort_breadth_first",
      Inferred<Sort<SortOrder::kBreadthFirst>>},
     {"combine_parallel_matmul", "combine_parallel_matmul",
-     Inferred<CombineParallelMatmul>},
+     Inferred<CombineAll>},
     {"expand_matmul_of_sum", "expand_matmul_of_sum",
      Inferred<ExpandMatmulOfSum>},
     {"reorder_take_after_matmul", "reorder_take_after_matmul",

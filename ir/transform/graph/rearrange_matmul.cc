@@ -30,8 +30,8 @@ absl::StatusOr<Module> Rewritten(const Module& module, const Pattern& pattern,
     const graph::Expr e = RewriteCall(f, pattern, rule);
     f = graph::GraphFunction(e.As<graph::FunctionNode>());
   }
-  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(out));
-  return EliminateDeadCode(inferred);
+  KILN_ASSIGN_OR_RETURN(Module inferred, InferModule(out));
+  return WithoutUnusedBindings(std::move(inferred));
 }
 
 // Of a variable.

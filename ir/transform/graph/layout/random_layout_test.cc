@@ -5,24 +5,20 @@
 //   v2 = R.concat((v1, v1), axis=2)
 //   v3 = R.nn.softmax(v2, axis=1)    ...    return (v1, v2, v3)
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "kiln/base/random.h"
-#include "kiln/base/status_macros.h"
-#include "kiln/ir/graph_interp/graph_interp.h"
 #include "kiln/ir/ops/infer.h"
-#include "kiln/ir/testing/compare.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/layout/convert_layout.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
+#include "kiln/ir/transform/graph/same_results.h"
 
 namespace kiln {
 namespace {
@@ -212,60 +208,6 @@ class Chain {
   std::vector<std::string> params_, lines_;
   std::vector<Value> values_;
 };
-
-absl::StatusOr<graph::Value> RandomTensor(const graph::Var& param,
-                                          uint64_t seed) {
-  const auto* info = param->info.As<graph::TensorInfo>();
-  const auto* extents = info ? info->extents() : nullptr;
-  std::vector<int64_t> shape;
-  for (size_t i = 0; extents && i < extents->size(); ++i) {
-    const int64_t* extent = AsInt((*extents)[i]);
-    if (extent) shape.push_back(*extent);
-  }
-  if (!extents || shape.size() != extents->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(param->name, " is no tensor of constant extents"));
-  }
-  Tensor tensor(info->dtype, shape);
-  Random random(seed);
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    tensor.Set(i, static_cast<double>(random.Below(1000)) / 1000);
-  }
-  return graph::TensorOf(std::move(tensor));
-}
-
-absl::Status Compare(const graph::Value& a, const graph::Value& b) {
-  const auto* left = std::get_if<graph::TensorValue>(&a);
-  const auto* right = std::get_if<graph::TensorValue>(&b);
-  if (left && right) return CompareTensors(**left, **right);
-  using Tuple = std::shared_ptr<const graph::TupleValue>;
-  const auto* fields = std::get_if<Tuple>(&a);
-  const auto* others = std::get_if<Tuple>(&b);
-  const bool are_tuples =
-      fields && others && (*fields)->fields.size() == (*others)->fields.size();
-  if (!are_tuples) return absl::InternalError("results of different kinds");
-  for (size_t i = 0; i < (*fields)->fields.size(); ++i) {
-    KILN_RETURN_IF_ERROR(Compare((*fields)->fields[i], (*others)->fields[i]));
-  }
-  return absl::OkStatus();
-}
-
-// Whether `main` of both gives the same for the same random numbers.
-absl::Status SameResults(const Module& a, const Module& b, uint64_t seed) {
-  std::vector<graph::Value> args;
-  for (const graph::GraphFunction& f : a.graph_functions) {
-    if (f->name != "main") continue;
-    for (const graph::Var& param : f->params) {
-      KILN_ASSIGN_OR_RETURN(graph::Value arg, RandomTensor(param, ++seed));
-      args.push_back(std::move(arg));
-    }
-  }
-  KILN_ASSIGN_OR_RETURN(const graph::Value left,
-                        graph::InterpretGraph(a, "main", args));
-  KILN_ASSIGN_OR_RETURN(const graph::Value right,
-                        graph::InterpretGraph(b, "main", args));
-  return Compare(left, right);
-}
 
 TEST(RandomLayoutTest, ResultsStay) {
   const DesiredLayouts kinds[] = {
