@@ -84,9 +84,8 @@ class Reader {
 
   const graph::CallNode* TransformAt(const graph::Expr& e) const {
     const auto value = values_.find(e.As<graph::VarNode>());
-    const auto* call = value == values_.end()
-                           ? nullptr
-                           : value->second.As<graph::CallNode>();
+    const auto* call =
+        value == values_.end() ? nullptr : value->second.As<graph::CallNode>();
     return call && call->IsOp("layout_transform") ? call : nullptr;
   }
 

@@ -6,6 +6,7 @@
 #include "kiln/tests/graph_fuzz/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -152,16 +153,22 @@ absl::StatusOr<vm::Value> OnMachine(const vm::Executable& executable,
 
 // --- Passes.
 
-// Those that keep the parameters of main and what it gives.
+// Those that change what main takes, gives or is rounded to, that need options,
+// or whose result is for the machine alone.
+const char* const kOtherPasses[] = {"gradient",
+                                    "lift_shared_transform_params",
+                                    "lift_transform_params",
+                                    "lower_call_tir",
+                                    "mixed_precision",
+                                    "plan_memory",
+                                    "rewrite_by_rules"};
+
 std::vector<std::string> KeepingPasses() {
-  std::vector<std::string> passes;
-  for (const std::string& name : GraphPassNames()) {
-    const bool is_keeping = name != "mixed_precision" && name != "gradient" &&
-                            name != "lift_transform_params" &&
-                            name != "lift_shared_transform_params" &&
-                            name != "lower_call_tir" && name != "plan_memory";
-    if (is_keeping) passes.push_back(name);
-  }
+  std::vector<std::string> passes = GraphPassNames();
+  std::erase_if(passes, [](const std::string& name) {
+    return std::find(std::begin(kOtherPasses), std::end(kOtherPasses), name) !=
+           std::end(kOtherPasses);
+  });
   return passes;
 }
 

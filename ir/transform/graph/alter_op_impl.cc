@@ -185,8 +185,7 @@ class Alteration {
     const auto attr = callee->attrs.find("operator_name");
     const std::string* op =
         attr == callee->attrs.end() ? nullptr : attr->second.string();
-    const auto found =
-        op ? implementations_.find(*op) : implementations_.end();
+    const auto found = op ? implementations_.find(*op) : implementations_.end();
     return found == implementations_.end() ? nullptr : &found->second;
   }
 
@@ -315,8 +314,7 @@ absl::StatusOr<Module> AlterOpImplementations(
         out.graph_functions[i],
         [&](const graph::Binding& binding, graph::Emitter& emit) {
           if (!status.ok()) return false;
-          const absl::StatusOr<bool> altered =
-              alteration.Alter(binding, emit);
+          const absl::StatusOr<bool> altered = alteration.Alter(binding, emit);
           status = altered.status();
           return altered.ok() && *altered;
         });
@@ -324,8 +322,7 @@ absl::StatusOr<Module> AlterOpImplementations(
       return absl::InvalidArgumentError(
           absl::StrCat("alter_op_impl: ", name, ": ", status.message()));
     }
-    out.graph_functions[i] =
-        graph::GraphFunction(e.As<graph::FunctionNode>());
+    out.graph_functions[i] = graph::GraphFunction(e.As<graph::FunctionNode>());
   }
   return InferModule(out);
 }

@@ -88,8 +88,8 @@ TEST(AlterOpImplTest, EachCallHasIndicesOfItsOwn) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module,
                             InferModule(ReadModule(Program("16"))));
   const OpImplementation made{InRows(4), {Rows(), Rows(), Rows()}};
-  KILN_ASSERT_OK_AND_ASSIGN(
-      const Module after, AlterOpImplementations(module, {{"op.add", made}}));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module after,
+                            AlterOpImplementations(module, {{"op.add", made}}));
   const Module again = ReadModule(PrintModule(after));
   EXPECT_EQ(FirstDifference(again, after).value_or(""), "");
 }
@@ -151,8 +151,7 @@ def two_rows(a: T.Buffer((8,), "float32"), s: T.Buffer((2, 4), "float32"), d: T.
 )";
   KILN_ASSERT_OK_AND_ASSIGN(
       const std::string text,
-      Altered(kText,
-              {ReadModule(kRows).functions[0], {{}, Rows(), {}}}));
+      Altered(kText, {ReadModule(kRows).functions[0], {{}, Rows(), {}}}));
   EXPECT_THAT(text, HasSubstr("(lv_2, lv_3)"));
 }
 

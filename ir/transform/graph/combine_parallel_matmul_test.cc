@@ -31,8 +31,8 @@ std::string Combined(const std::string& text, const TestExtents& extents = {},
 std::string Main(const std::string& params,
                  const std::vector<std::string>& lines,
                  const std::string& out) {
-  std::string text = "@R.function\ndef main(" + params +
-                     "):\n    with R.dataflow():\n";
+  std::string text =
+      "@R.function\ndef main(" + params + "):\n    with R.dataflow():\n";
   for (const std::string& line : lines) text += "        " + line + "\n";
   return text + "        out = " + out +
          "\n        R.output(out)\n    return out\n";
@@ -78,26 +78,24 @@ TEST(CombineParallelMatmulTest, AnActivationBehindASumOfSomeStays) {
 }
 
 TEST(CombineParallelMatmulTest, ProductsOfOtherTypesStayApart) {
-  EXPECT_THAT(
-      Combined(Main("x: R.Tensor((2, 4), \"float16\"), "
-                    "u: R.Tensor((4, 3), \"float16\"), "
-                    "v: R.Tensor((4, 5), \"float16\")",
-                    {"p = R.matmul(x, u, out_dtype=\"float32\")",
-                     "q = R.matmul(x, v, out_dtype=\"float16\")"},
-                    "(p, q)")),
-      Not(HasSubstr("concat")));
+  EXPECT_THAT(Combined(Main("x: R.Tensor((2, 4), \"float16\"), "
+                            "u: R.Tensor((4, 3), \"float16\"), "
+                            "v: R.Tensor((4, 5), \"float16\")",
+                            {"p = R.matmul(x, u, out_dtype=\"float32\")",
+                             "q = R.matmul(x, v, out_dtype=\"float16\")"},
+                            "(p, q)")),
+              Not(HasSubstr("concat")));
 }
 
 TEST(CombineParallelMatmulTest, WeightsOfBatchesJoinByTheirColumns) {
-  EXPECT_THAT(
-      Combined(Main("x: R.Tensor((3, 2, 4), \"float32\"), "
-                    "u: R.Tensor((3, 4, 2), \"float32\"), "
-                    "v: R.Tensor((3, 4, 2), \"float32\"), "
-                    "w: R.Tensor((4, 2), \"float32\")",
-                    {"p = R.matmul(x, u)", "q = R.matmul(x, v)",
-                     "r = R.matmul(x, w)"},
-                    "(p, q, r)")),
-      HasSubstr("R.concat((u, v), axis=2)"));
+  EXPECT_THAT(Combined(Main("x: R.Tensor((3, 2, 4), \"float32\"), "
+                            "u: R.Tensor((3, 4, 2), \"float32\"), "
+                            "v: R.Tensor((3, 4, 2), \"float32\"), "
+                            "w: R.Tensor((4, 2), \"float32\")",
+                            {"p = R.matmul(x, u)", "q = R.matmul(x, v)",
+                             "r = R.matmul(x, w)"},
+                            "(p, q, r)")),
+              HasSubstr("R.concat((u, v), axis=2)"));
 }
 
 TEST(CombineParallelMatmulTest, OneCountOfColumnsMayBeUnknown) {
@@ -118,11 +116,11 @@ def main(x: R.Tensor((2, "k"), "float32"), u: R.Tensor(("k", "n"), "float32"), v
 }
 
 TEST(CombineParallelMatmulTest, AWeightOfTheFirstProductIsNotKnownInTime) {
-  EXPECT_THAT(Combined(Main("x: R.Tensor((4, 4), \"float32\"), "
-                            "u: R.Tensor((4, 4), \"float32\")",
-                            {"p = R.matmul(x, u)", "w = R.exp(p)",
-                             "q = R.matmul(x, w)"},
-                            "(p, q)")),
+  EXPECT_THAT(Combined(Main(
+                  "x: R.Tensor((4, 4), \"float32\"), "
+                  "u: R.Tensor((4, 4), \"float32\")",
+                  {"p = R.matmul(x, u)", "w = R.exp(p)", "q = R.matmul(x, w)"},
+                  "(p, q)")),
               Not(HasSubstr("concat")));
 }
 
@@ -161,8 +159,7 @@ def main(c: R.Tensor((), "bool"), x: R.Tensor((2, 4), "float32"), u: R.Tensor((4
 )");
   const size_t first = text.find("R.concat((u, u), axis=1)");
   ASSERT_NE(first, std::string::npos) << text;
-  EXPECT_NE(text.find("R.concat((u, u), axis=1)", first + 1),
-            std::string::npos)
+  EXPECT_NE(text.find("R.concat((u, u), axis=1)", first + 1), std::string::npos)
       << text;
 }
 
@@ -203,13 +200,12 @@ TEST(CombineParallelMatmulTest, TheCallerMayRefuse) {
   const std::string params =
       "x: R.Tensor((2, 4), \"float32\"), y: R.Tensor((2, 4), \"float32\"), "
       "u: R.Tensor((4, 3), \"float32\")";
-  const std::string text =
-      Combined(Main(params,
-                    {"a = R.matmul(x, u)", "b = R.matmul(x, u)",
-                     "c = R.matmul(x, u)", "d = R.matmul(y, u)",
-                     "e = R.matmul(y, u)"},
-                    "(a, b, c, d, e)"),
-               {}, accepts);
+  const std::string text = Combined(
+      Main(params,
+           {"a = R.matmul(x, u)", "b = R.matmul(x, u)", "c = R.matmul(x, u)",
+            "d = R.matmul(y, u)", "e = R.matmul(y, u)"},
+           "(a, b, c, d, e)"),
+      {}, accepts);
   EXPECT_THAT(text, HasSubstr("R.concat((u, u, u), axis=1)"));
   EXPECT_THAT(text, Not(HasSubstr("R.concat((u, u), axis=1)")));
 }

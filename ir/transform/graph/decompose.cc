@@ -78,8 +78,7 @@ class Norm {
  private:
   graph::Expr Emit(std::string op, std::vector<graph::Expr> args,
                    AttrMap attrs = {}) {
-    return emit_.Emit(
-        CallOp(std::move(op), std::move(args), std::move(attrs)));
+    return emit_.Emit(CallOp(std::move(op), std::move(args), std::move(attrs)));
   }
 
   absl::StatusOr<graph::Expr> NumberOf(double value) const {
@@ -91,9 +90,9 @@ class Norm {
   }
 
   graph::Expr Broadcast(const graph::Expr& numbers) {
-    return others_.empty() ? numbers
-                           : Emit("expand_dims", {numbers},
-                                  {{"axis", ListOf(others_)}});
+    return others_.empty()
+               ? numbers
+               : Emit("expand_dims", {numbers}, {{"axis", ListOf(others_)}});
   }
 
   // Factors of a layer norm over the last dimensions broadcast as they are.
@@ -110,8 +109,7 @@ class Norm {
     KILN_ASSIGN_OR_RETURN(const graph::Expr epsilon, NumberOf(number));
     KILN_ASSIGN_OR_RETURN(const bool scales, call_.Bool("scale"));
     KILN_ASSIGN_OR_RETURN(const bool centers, call_.Bool("center"));
-    const graph::Expr spread =
-        Emit("sqrt", {Emit("add", {variance, epsilon})});
+    const graph::Expr spread = Emit("sqrt", {Emit("add", {variance, epsilon})});
     graph::Expr normal = Emit("divide", {distance, spread});
     if (scales) normal = Emit("multiply", {normal, Factor(1)});
     if (centers) normal = Emit("add", {normal, Factor(2)});

@@ -80,8 +80,8 @@ TEST(DecomposeTest, LayerNormsAreDecomposedForTraining) {
       "@R.function\ndef main(x: R.Tensor((\"n\", 3, 4), \"float32\"), ";
   const struct {
     const char *shape, *axes;
-  } kCases[] = {{"4,", "[-1]"}, {"3, 4", "[1, 2]"}, {"3,", "[1]"},
-                {"3, 4", "[-2, -1]"}};
+  } kCases[] = {
+      {"4,", "[-1]"}, {"3, 4", "[1, 2]"}, {"3,", "[1]"}, {"3, 4", "[-2, -1]"}};
   for (const auto& c : kCases) {
     const std::string text =
         params + "g: R.Tensor((" + c.shape + "), \"float32\"), b: R.Tensor((" +

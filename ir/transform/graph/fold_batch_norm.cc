@@ -140,8 +140,8 @@ class Folder {
     const OpContext context{nullptr, &analyzer};
     const OpCall conv(*folding.conv, context), norm(*folding.norm, context);
     const std::string* named = conv.attr("out_layout").string();
-    const auto out = conv.String(named && !named->empty() ? "out_layout"
-                                                          : "data_layout");
+    const auto out =
+        conv.String(named && !named->empty() ? "out_layout" : "data_layout");
     const auto kernel = conv.String("kernel_layout");
     const auto data = norm.Tensor(0);
     if (!out.ok() || !kernel.ok() || !data.ok()) return false;
@@ -173,21 +173,19 @@ class Folder {
         emit.Emit(CallOp("divide", {folding.scales ? args[1] : one, spread}));
     const graph::Expr product = Convolved(folding, factors, emit);
     const graph::Expr moved = emit.Emit(CallOp("multiply", {args[3], factors}));
-    const graph::Expr bias = emit.Emit(
-        folding.centers ? CallOp("subtract", {args[2], moved})
-                        : CallOp("negative", {moved}));
-    const graph::Expr shaped =
-        emit.Emit(Reshaped(bias, folding.channels, folding.data_place,
-                           folding.data_rank));
+    const graph::Expr bias =
+        emit.Emit(folding.centers ? CallOp("subtract", {args[2], moved})
+                                  : CallOp("negative", {moved}));
+    const graph::Expr shaped = emit.Emit(Reshaped(
+        bias, folding.channels, folding.data_place, folding.data_rank));
     return CallOp("add", {product, shaped});
   }
 
   static graph::Expr Convolved(const Folding& folding,
                                const graph::Expr& factors,
                                graph::Emitter& emit) {
-    const graph::Expr shaped =
-        emit.Emit(Reshaped(factors, folding.channels, folding.weight_place,
-                           folding.weight_rank));
+    const graph::Expr shaped = emit.Emit(Reshaped(
+        factors, folding.channels, folding.weight_place, folding.weight_rank));
     std::vector<graph::Expr> args = folding.conv->args;
     args[1] = emit.Emit(CallOp("multiply", {args[1], shaped}));
     return emit.Emit(graph::Expr(

@@ -41,8 +41,8 @@ constexpr char kField[] = "        z = t[0]\n";
 const Case kPlain = {"1, 4, 5, 5", "6, 4, 3, 3", "conv2d, padding=1", "axis=1"};
 
 std::string After(const std::string& text) {
-  const absl::StatusOr<Module> after = RunGraphPasses(
-      ReadModule(text), {"fold_batchnorm_into_conv2d", "infer"});
+  const absl::StatusOr<Module> after =
+      RunGraphPasses(ReadModule(text), {"fold_batchnorm_into_conv2d", "infer"});
   return after.ok() ? PrintModule(*after)
                     : std::string(after.status().message());
 }
@@ -88,8 +88,7 @@ def main(x: R.Tensor((1, 4, 5, 5), "float32"), w: R.Tensor((6, 4, 3, 3), "float3
 TEST(FoldBatchNormTest, AnyLayoutThatDoesNotSplitChannels) {
   const Case kCases[] = {
       kPlain,
-      {"1, 4, 5, 5", "6, 4, 3, 3", "conv2d, strides=2",
-       "axis=1, scale=False"},
+      {"1, 4, 5, 5", "6, 4, 3, 3", "conv2d, strides=2", "axis=1, scale=False"},
       {"1, 4, 5, 5", "6, 4, 3, 3", "conv2d, dilation=2",
        "axis=-3, center=False, epsilon=0.1"},
       {"1, 4, 5, 5", "6, 2, 3, 3", "conv2d, groups=2", "axis=1"},
@@ -111,16 +110,17 @@ TEST(FoldBatchNormTest, AnyLayoutThatDoesNotSplitChannels) {
 
 TEST(FoldBatchNormTest, MovingMomentsAreReadAsTheyAre) {
   const std::string text =
-      Text(kPlain, "        n = t[1]\n        o = t[2]\n        y0 = t[0]\n"
-                   "        z = (y0, n, o)\n");
+      Text(kPlain,
+           "        n = t[1]\n        o = t[2]\n        y0 = t[0]\n"
+           "        z = (y0, n, o)\n");
   ExpectFolded(text);
   EXPECT_THAT(After(text), HasSubstr("conv2d"));
 }
 
 TEST(FoldBatchNormTest, SymbolicExtentsAndBatches) {
-  ExpectFolded(Text({"\"n\", 4, \"h\", 5", "6, 4, 3, 3", "conv2d, padding=1",
-                     "axis=1"},
-                    kField));
+  ExpectFolded(
+      Text({"\"n\", 4, \"h\", 5", "6, 4, 3, 3", "conv2d, padding=1", "axis=1"},
+           kField));
 }
 
 TEST(FoldBatchNormTest, WhatIsReadOtherwiseStays) {

@@ -62,7 +62,8 @@ bool HoldsTensor(const Expr& e) {
 }
 
 // The elements of a value of this kind; -1 where it is nothing that a constant
-// can be, or more than `most`.
+// can be, or more than `most`. A tensor without elements stays a call, since a
+// list of none does not say its shape.
 int64_t CountOf(const graph::StructInfo& info, int64_t most) {
   int64_t count = 0;
   if (const auto* tuple = info.As<graph::TupleInfo>()) {
@@ -83,7 +84,7 @@ int64_t CountOf(const graph::StructInfo& info, int64_t most) {
     const int64_t n = *AsInt(extent);
     if (n < 0 || __builtin_mul_overflow(count, n, &count)) return -1;
   }
-  return count > most ? -1 : count;
+  return count == 0 || count > most ? -1 : count;
 }
 
 // The value as a leaf; null where it is none.

@@ -42,8 +42,8 @@ class ArgumentMaker {
     if (tensor && tensor->extents() && !tensor->dtype.is_void()) {
       return RandomTensor(tensor->dtype, Numbers(*tensor->extents()));
     }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "no argument is made for ", PrintStructInfo(info)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("no argument is made for ", PrintStructInfo(info)));
   }
 
  private:
