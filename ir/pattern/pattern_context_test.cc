@@ -4,13 +4,15 @@
 //   sin used by add, on   a = exp(x); b = sin(a); gv = add(b, a)   "b gv"
 #include "kiln/ir/pattern/pattern_context.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "kiln/base/random.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/tensor/module.h"
@@ -174,6 +176,108 @@ TEST(PatternContextTest, ShapesMayHaveToBeOne) {
     return (e, f, g)
 )";
   EXPECT_EQ(Matches(body, context, {a, b}), "g e; z e; x f");
+}
+
+TEST(PatternContextTest, TensorsOfCallsAreTheirArguments) {
+  const Pattern a = IsOp("exp", {});
+  const Pattern packed = IsOp("call_dps_packed", {IsExtern("f")});
+  const std::string body = R"(
+        a = R.exp(x)
+        b = R.call_dps_packed("f", (y, a), R.Tensor((4, 4), "float32"))
+        c = R.call_dps_packed("g", (a, y), R.Tensor((4, 4), "float32"))
+        t = (b, c)
+        gv = t[1]
+        R.output(gv)
+    return gv
+)";
+  for (int argument : {kAnyArgument, 0, 1, 2}) {
+    PatternContext context;
+    context.UsedBy(a, packed, argument);
+    const bool is_there = argument == kAnyArgument || argument == 1;
+    EXPECT_EQ(Matches(body, context, {a, packed}), is_there ? "a b" : "")
+        << argument;
+  }
+  // Through a tuple that has a name, and a field of it.
+  const Pattern tuple = IsTuple({packed, Wildcard()});
+  const Pattern field = IsItem(Wildcard());
+  PatternContext chain;
+  chain.OnlyUsedBy(packed, tuple);
+  chain.OnlyUsedBy(tuple, field);
+  EXPECT_EQ(Matches(body, chain, {packed, tuple, field}), "b t gv");
+}
+
+// A block of calls of one and two arguments, and who uses whom.
+struct RandomBlock {
+  explicit RandomBlock(uint64_t seed) {
+    Random random(seed);
+    static constexpr const char* kOps[] = {"sin", "cos", "add"};
+    for (size_t i = 0; i < 10; ++i) {
+      const size_t op = random.Below(3);
+      ops.emplace_back(kOps[op]);
+      args.emplace_back();
+      std::vector<std::string> names;
+      for (size_t k = 0; k < (op == 2 ? 2 : 1); ++k) {
+        const size_t arg = random.Below(i + 1);
+        names.push_back(arg == i ? "x" : absl::StrCat("v", arg));
+        args[i].push_back(arg == i ? kNone : arg);
+      }
+      absl::StrAppend(&text, "        v", i, " = R.", kOps[op], "(",
+                      absl::StrJoin(names, ", "), ")\n");
+    }
+    absl::StrAppend(&text, "        R.output(v9)\n    return v9\n");
+  }
+
+  bool Uses(size_t user, size_t value) const {
+    return std::count(args[user].begin(), args[user].end(), value) > 0;
+  }
+
+  static constexpr size_t kNone = 99;
+  std::string text;
+  std::vector<std::string> ops;
+  std::vector<std::vector<size_t>> args;
+};
+
+// Whether v`i`, a sin, is used by the cos v`k` and is the second argument of
+// the add v`l`; and by nothing else.
+bool IsMatch(const RandomBlock& block, size_t i, size_t k, size_t l,
+             bool is_only) {
+  const bool is_used = block.ops[i] == "sin" && block.ops[k] == "cos" &&
+                       block.ops[l] == "add" && block.Uses(k, i) &&
+                       block.args[l][1] == i;
+  if (!is_used || !is_only) return is_used;
+  for (size_t other = 0; other < 10; ++other) {
+    if (other != k && other != l && block.Uses(other, i)) return false;
+  }
+  return i != 9;  // which is given back
+}
+
+std::string MatchesByTryingAll(const RandomBlock& block, bool is_only) {
+  std::vector<std::string> matches;
+  for (size_t n = 0; n < 1000; ++n) {
+    const size_t i = n / 100, k = n / 10 % 10, l = n % 10;
+    if (!IsMatch(block, i, k, l, is_only)) continue;
+    matches.push_back(absl::StrCat("v", i, " v", k, " v", l));
+  }
+  return absl::StrJoin(matches, "; ");
+}
+
+TEST(PatternContextTest, FindsWhatTryingAllFinds) {
+  int found = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    const RandomBlock block(seed);
+    const Pattern a = IsOp("sin", {}), b = IsOp("cos", {}), c = IsOp("add", {});
+    const bool is_only = seed % 2 == 1;
+    PatternContext context;
+    context.UsedBy(a, b);
+    if (is_only) context.OnlyUsedBy(a, c, 1);
+    if (!is_only) context.UsedBy(a, c, 1);
+    const std::string wanted = MatchesByTryingAll(block, is_only);
+    found += !wanted.empty();
+    EXPECT_EQ(Matches(block.text, context, {a, b, c}), wanted)
+        << "seed " << seed << "\n"
+        << block.text;
+  }
+  EXPECT_GT(found, 50);
 }
 
 // Patterns of which nothing is known have too many ways to match.

@@ -47,6 +47,13 @@ constexpr char kMatrices[] =
     "x: R.Tensor((\"n\", \"m\"), \"float64\"), "
     "y: R.Tensor((\"n\", \"m\"), \"float64\"), "
     "z: R.Tensor((\"n\", \"m\"), \"float64\")";
+constexpr char kProducts[] =
+    "x: R.Tensor((\"n\", \"n\"), \"float64\"), "
+    "y: R.Tensor((\"n\", \"m\"), \"float64\"), "
+    "z: R.Tensor((\"n\", \"m\"), \"float64\")";
+constexpr char kSquares[] =
+    "x: R.Tensor((\"n\", \"n\"), \"float64\"), "
+    "y: R.Tensor((\"n\", \"n\"), \"float64\")";
 constexpr char kPair[] =
     "x: R.Tensor((\"n\", \"m\"), \"float64\"), "
     "y: R.Tensor((\"n\", \"m\"), \"float64\")";
@@ -64,6 +71,10 @@ constexpr RuleText kRules[] = {
     {kMatrix, "    return R.permute_dims(R.permute_dims(x))", "    return x"},
     {kMatrices, "    return R.add(R.multiply(x, y), R.multiply(x, z))",
      "    return R.multiply(x, R.add(y, z))"},
+    {kProducts, "    return R.add(R.matmul(x, y), R.matmul(x, z))",
+     "    return R.matmul(x, R.add(y, z))"},
+    {kSquares, "    return R.matmul(R.permute_dims(x), R.permute_dims(y))",
+     "    return R.permute_dims(R.matmul(y, x))"},
     // Several results: two calls become one.
     {kPair, "    return (R.sin(x), R.sin(y))",
      "    t = R.split(R.sin(R.concat((x, y), axis=0)), 2, axis=0)\n"
@@ -89,15 +100,16 @@ class Program {
     for (int i = 0; i < 4; ++i) Block("    ");
     std::vector<std::string> results;
     for (int i = 0; i < 3; ++i) results.push_back(Some());
-    return absl::StrCat(
-        "@R.function\ndef main(",
-        absl::StrJoin(params, ", ",
-                      [](std::string* out, const auto& p) {
-                        absl::StrAppend(out, p,
-                                        ": R.Tensor((4, 4), \"float64\")");
-                      }),
-        ", c: R.Tensor((), \"bool\")):\n", text_, "    return (",
-        absl::StrJoin(results, ", "), ")\n");
+    // Every other program has extents that are not known.
+    const char* extents = random_.Below(2) == 0 ? "4, 4" : "\"n\", \"n\"";
+    std::string head;
+    for (const std::string& param : params) {
+      absl::StrAppend(&head, param, ": R.Tensor((", extents,
+                      "), \"float64\"), ");
+    }
+    return absl::StrCat("@R.function\ndef main(", head,
+                        "c: R.Tensor((), \"bool\")):\n", text_, "    return (",
+                        absl::StrJoin(results, ", "), ")\n");
   }
 
  private:
@@ -117,7 +129,8 @@ class Program {
   void Step(const std::string& indent) {
     static constexpr const char* kOne[] = {"negative", "nn.relu",      "abs",
                                            "sin",      "permute_dims", "tanh"};
-    static constexpr const char* kTwoArgs[] = {"add", "subtract", "multiply"};
+    static constexpr const char* kTwoArgs[] = {"add", "subtract", "multiply",
+                                               "matmul"};
     switch (Below(8)) {
       case 0:
         seen_.push_back(Bind(indent, Some()));  // another name
@@ -137,7 +150,7 @@ class Program {
       default: {
         const std::string left = Some();
         const std::string right = Below(4) == 0 ? left : Some();
-        seen_.push_back(Bind(indent, absl::StrCat("R.", kTwoArgs[Below(3)], "(",
+        seen_.push_back(Bind(indent, absl::StrCat("R.", kTwoArgs[Below(4)], "(",
                                                   left, ", ", right, ")")));
       }
     }
