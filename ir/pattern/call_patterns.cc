@@ -175,10 +175,6 @@ Pattern IsCall(Pattern callee, Patterns args) {
 
 namespace {
 
-bool HaveSameAttrs(const AttrMap& a, const AttrMap& b) {
-  return HaveSameText(Attr(a), Attr(b));
-}
-
 // A number of infos matches those of a tuple of as many.
 bool RunDeclared(const graph::CallNode& wanted, const graph::CallNode& call,
                  Matcher& matcher, Then then) {
@@ -194,14 +190,13 @@ Pattern IsCallLike(const graph::CallNode& wanted, Pattern callee,
   return OfCall([like, callee, args](const graph::CallNode& call,
                                      Matcher& matcher, Then then) {
     const auto& wanted = *like.As<graph::CallNode>();
-    const auto declared = [&] {
-      return RunDeclared(wanted, call, matcher, then);
-    };
-    return call.args.size() == args.size() &&
-           HaveSameAttrs(wanted.attrs, call.attrs) &&
-           matcher.Run(callee, call.callee, [&] {
-             return matcher.RunAll(args, call.args, declared);
-           });
+    if (call.args.size() != args.size()) return false;
+    return matcher.Run(callee, call.callee, [&] {
+      return AreSame(wanted.attrs, call.attrs) &&
+             matcher.RunAll(args, call.args, [&] {
+               return RunDeclared(wanted, call, matcher, then);
+             });
+    });
   });
 }
 

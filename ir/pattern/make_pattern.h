@@ -20,7 +20,9 @@ Pattern MakeInnerPattern(PatternTest test);
 // The pattern, and a test of the same value after it.
 Pattern Narrowed(const Pattern& pattern, PatternTest test);
 
-bool HaveSameText(const Attr& a, const Attr& b);
+// Whether attributes, which are constants, are equal; an integer is no bool.
+bool AreSame(const Attr& a, const Attr& b);
+bool AreSame(const AttrMap& a, const AttrMap& b);
 
 }  // namespace kiln
 

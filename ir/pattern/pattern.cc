@@ -5,8 +5,10 @@
 //   (exp(a) | log(a)) on log(x): exp fails, log matches, a is x
 #include "kiln/ir/pattern/pattern.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/pattern/make_pattern.h"
@@ -84,11 +86,36 @@ Pattern Narrowed(const Pattern& pattern, PatternTest test) {
       });
 }
 
-bool HaveSameText(const Attr& a, const Attr& b) {
-  const auto text = [](const Attr& attr) {
-    return PrintGraphExpr(graph::CallOp("x", {}, {{"attr", attr}}));
-  };
-  return text(a) == text(b);
+namespace {
+
+bool AreSameConstants(const Expr& a, const Expr& b) {
+  const int64_t* left = AsInt(a);
+  const int64_t* right = AsInt(b);
+  if (left && right) {
+    return *left == *right && a.dtype().is_bool() == b.dtype().is_bool();
+  }
+  return SameExpr(a, b) || PrintExpr(a) == PrintExpr(b);
+}
+
+}  // namespace
+
+bool AreSame(const AttrMap& a, const AttrMap& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& left, const auto& right) {
+                      return left.first == right.first &&
+                             AreSame(left.second, right.second);
+                    });
+}
+
+bool AreSame(const Attr& a, const Attr& b) {
+  if (a.value.index() != b.value.index()) return false;
+  if (a.expr()) return AreSameConstants(*a.expr(), *b.expr());
+  if (a.string()) return *a.string() == *b.string();
+  if (a.map()) return AreSame(*a.map(), *b.map());
+  if (!a.list()) return true;
+  return std::equal(
+      a.list()->begin(), a.list()->end(), b.list()->begin(), b.list()->end(),
+      [](const Attr& left, const Attr& right) { return AreSame(left, right); });
 }
 
 Pattern Pattern::HasDType(DType dtype) const {
@@ -136,8 +163,8 @@ Pattern Pattern::HasAttr(std::string name, Attr value) const {
         const auto* call = bound.As<graph::CallNode>();
         if (!call) return false;
         const auto found = call->attrs.find(name);
-        return found != call->attrs.end() &&
-               HaveSameText(found->second, value) && then();
+        return found != call->attrs.end() && AreSame(found->second, value) &&
+               then();
       });
 }
 

@@ -121,6 +121,18 @@ class StretchRewriter {
         "and no parameter or value of another block");
   }
 
+  static void Rename(const graph::Substitution& names, Bindings& bindings) {
+    if (names.is_empty()) return;
+    for (Binding& binding : bindings) {
+      const auto used = UsedVars(binding.value);
+      const bool is_renamed = std::any_of(
+          used.begin(), used.end(),
+          [&](const auto* var) { return names.vars.count(var) > 0; });
+      if (!is_renamed || names.vars.count(binding.var.get()) > 0) continue;
+      binding.value = graph::Substitute(binding.value, names);
+    }
+  }
+
   // A new value that a replaced variable is another name of is bound to that
   // variable itself.
   static void BindInPlace(Bindings& emitted, Bindings& bindings) {
@@ -135,11 +147,8 @@ class StretchRewriter {
       binding.value = value->value;
       emitted.erase(value);
     }
-    for (Bindings* all : {&emitted, &bindings}) {
-      for (Binding& binding : *all) {
-        binding.value = graph::Substitute(binding.value, names);
-      }
-    }
+    Rename(names, emitted);
+    Rename(names, bindings);
   }
 
   // A replaced variable that only the block sees, and that is another name now,
@@ -153,10 +162,7 @@ class StretchRewriter {
                            binding.value.As<graph::VarNode>();
       if (is_name) names.vars[var] = binding.value;
     }
-    for (Binding& binding : bindings) {
-      if (names.vars.count(binding.var.get()) > 0) continue;
-      binding.value = graph::Substitute(binding.value, names);
-    }
+    Rename(names, bindings);
   }
 
   bool IsOfParameter(const VarNode* dim) const {

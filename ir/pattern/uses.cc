@@ -1,18 +1,36 @@
 #include "kiln/ir/pattern/uses.h"
 
-#include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph/visit.h"
 
 namespace kiln {
 
+namespace {
+
+void AddShapeVars(const graph::StructInfo& info,
+                  std::vector<const graph::VarNode*>& vars) {
+  if (const auto* tensor = info.As<graph::TensorInfo>()) {
+    if (const auto* var = tensor->shape.As<graph::VarNode>()) {
+      vars.push_back(var);
+    }
+  } else if (const auto* tuple = info.As<graph::TupleInfo>()) {
+    for (const graph::StructInfo& field : tuple->fields) {
+      AddShapeVars(field, vars);
+    }
+  } else if (const auto* function = info.As<graph::FunctionInfo>()) {
+    if (function->params) {
+      for (const graph::StructInfo& param : *function->params) {
+        AddShapeVars(param, vars);
+      }
+    }
+    AddShapeVars(function->result, vars);
+  }
+}
+
+}  // namespace
+
 std::vector<const graph::VarNode*> ShapeVars(const graph::StructInfo& info) {
   std::vector<const graph::VarNode*> vars;
-  graph::MapInfo(
-      info, [](const graph::Scalar& value) { return value; },
-      [&](const graph::Expr& shape) {
-        if (const auto* var = shape.As<graph::VarNode>()) vars.push_back(var);
-        return shape;
-      });
+  AddShapeVars(info, vars);
   return vars;
 }
 
