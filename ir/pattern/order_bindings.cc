@@ -75,15 +75,36 @@ class Order {
     return needs;
   }
 
-  bool Place(size_t i) {
-    if (states_[i] != State::kNew) return states_[i] == State::kPlaced;
-    states_[i] = State::kOpen;
-    for (const size_t need : NeedsOf(bindings_[i])) {
-      if (!Place(need)) return false;
+  // A binding whose needs are placed one by one. As many may be open at once as
+  // there are bindings, so they stand on a stack of their own.
+  struct Open {
+    size_t binding;
+    std::vector<size_t> needs;
+    size_t placed = 0;
+  };
+
+  bool Place(size_t first) {
+    if (states_[first] == State::kPlaced) return true;
+    std::vector<Open> open;
+    OpenUp(first, open);
+    while (!open.empty()) {
+      Open& top = open.back();
+      if (top.placed == top.needs.size()) {
+        states_[top.binding] = State::kPlaced;
+        ordered_.push_back(bindings_[top.binding]);
+        open.pop_back();
+        continue;
+      }
+      const size_t need = top.needs[top.placed++];
+      if (states_[need] == State::kOpen) return false;
+      if (states_[need] == State::kNew) OpenUp(need, open);
     }
-    states_[i] = State::kPlaced;
-    ordered_.push_back(bindings_[i]);
     return true;
+  }
+
+  void OpenUp(size_t i, std::vector<Open>& open) {
+    states_[i] = State::kOpen;
+    open.push_back({i, NeedsOf(bindings_[i])});
   }
 
   const std::vector<graph::Binding>& bindings_;

@@ -196,6 +196,20 @@ absl::Status CheckDims(const graph::FunctionNode& f, const Dims& told) {
   return absl::OkStatus();
 }
 
+// Matching goes as deep as a pattern has parts.
+constexpr int kMostParts = 1000;
+
+absl::Status CheckSize(const graph::FunctionNode& pattern) {
+  int parts = 0;
+  graph::Visit(pattern.body, [&](const graph::Expr&) {
+    ++parts;
+    return true;
+  });
+  if (parts <= kMostParts) return absl::OkStatus();
+  return Wrong(absl::StrCat(pattern.name, " has ", parts,
+                            " calls and operands, and may have ", kMostParts));
+}
+
 // Every value is needed for a result, and every result is a value of its own.
 absl::Status CheckPattern(const graph::FunctionNode& pattern) {
   const RuleBody body = BodyOf(pattern);
@@ -311,6 +325,7 @@ absl::Status Check(Rule& rule) {
   }
   rule.pattern = graph::GraphFunction(&pattern);
   KILN_ASSIGN_OR_RETURN(rule.replacement, InDimsOf(pattern, *replacement));
+  KILN_RETURN_IF_ERROR(CheckSize(pattern));
   KILN_RETURN_IF_ERROR(CheckPattern(pattern));
   KILN_RETURN_IF_ERROR(CheckUses(rule));
   const Dims told = ToldBy(pattern);

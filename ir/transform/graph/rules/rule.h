@@ -46,8 +46,8 @@ struct Rule {
 // InvalidArgument names the rule and says what is wrong: parameters or results
 // that differ, a parameter or a dimension that the replacement uses and the
 // pattern does not tell, a result that matches everything, a value that no
-// result needs, and what is no call of an op, of a tensor function or of a pure
-// packed function.
+// result needs, what is no call of an op, of a tensor function or of a pure
+// packed function, and a pattern of more than 1000 calls and operands.
 absl::StatusOr<std::vector<Rule>> ReadRules(const std::string& name,
                                             const std::string& text);
 // The only one of a text.

@@ -214,6 +214,17 @@ def replacement(f: R.Callable, x: R.Tensor((2,), "float32")):
               HasSubstr("a rule takes tensors, shapes, numbers and tuples"));
 }
 
+TEST(RuleTest, PatternsAreOfSomeSize) {
+  const auto chain = [](const std::string& from, int length) {
+    std::string body = absl::StrCat("    a = R.exp(", from, ")\n");
+    for (int i = 0; i < length; ++i) body += "    a = R.exp(a)\n";
+    return body + "    return a";
+  };
+  EXPECT_EQ(Refusal(OfOne(chain("x", 300), chain("y", 1))), "");
+  EXPECT_THAT(Refusal(OfOne(chain("x", 400), chain("y", 1))),
+              HasSubstr("calls and operands, and may have 1000"));
+}
+
 TEST(RuleTest, WhatCannotBeReadSaysWhere) {
   EXPECT_THAT(Refusal("@R.function\ndef pattern(x: R.Tensor:\n"),
               HasSubstr("r.py"));
