@@ -108,8 +108,8 @@ class Program {
                       "), \"float64\"), ");
     }
     return absl::StrCat("@R.function\ndef main(", head,
-                        "c: R.Tensor((), \"bool\")):\n", text_, "    return (",
-                        absl::StrJoin(results, ", "), ")\n");
+                        "c: R.Tensor((), \"bool\")):\n", dims_, text_,
+                        "    return (", absl::StrJoin(results, ", "), ")\n");
   }
 
  private:
@@ -131,6 +131,7 @@ class Program {
                                            "sin",      "permute_dims", "tanh"};
     static constexpr const char* kTwoArgs[] = {"add", "subtract", "multiply",
                                                "matmul"};
+    if (Below(12) == 0) return Cast(indent);
     switch (Below(8)) {
       case 0:
         seen_.push_back(Bind(indent, Some()));  // another name
@@ -154,6 +155,15 @@ class Program {
                                                   left, ", ", right, ")")));
       }
     }
+  }
+
+  // To dimensions that come in here.
+  void Cast(const std::string& indent) {
+    const std::string dim = absl::StrCat("d", count_);
+    absl::StrAppend(&dims_, "    ", dim, " = T.int64()\n");
+    seen_.push_back(
+        Bind(indent, absl::StrCat("R.match_cast(", Some(), ", R.Tensor((", dim,
+                                  ", ", dim, "), \"float64\"))")));
   }
 
   void Block(const std::string& indent) {
@@ -197,7 +207,7 @@ class Program {
   }
 
   Random random_;
-  std::string text_;
+  std::string text_, dims_;
   std::vector<std::string> seen_;
   int count_ = 0;
 };
