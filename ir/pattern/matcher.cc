@@ -20,7 +20,8 @@ bool Matcher::Run(const Pattern& pattern, const graph::Expr& value, Then then) {
     return IsSame(known->second, value) && then();
   }
   return node->test(value, *this, [&] {
-    const auto [noted, is_new] = match_.found_.emplace(node, value);
+    const auto [noted, is_new] =
+        match_.found_.emplace(node, notes_first_names_ ? NameOf(value) : value);
     if (then()) return true;
     if (is_new) match_.found_.erase(noted);
     return false;

@@ -63,6 +63,8 @@ class Matcher {
   const Match& match() const { return match_; }
   const BoundValues& bound() const { return bound_; }
 
+  // Notes a value by the variable that it is another name of.
+  void set_notes_first_names() { notes_first_names_ = true; }
   // Matching ends, without a match, after so many tests; Charge counts work
   // that was done besides.
   void set_limit(int64_t limit) { limit_ = limit; }
@@ -86,6 +88,7 @@ class Matcher {
   Match match_;
   std::vector<std::pair<graph::Scalar, graph::Scalar>> put_off_;
   Analyzer analyzer_;
+  bool notes_first_names_ = false;
   int64_t tests_ = 0;
   int64_t limit_ = INT64_MAX;
 };

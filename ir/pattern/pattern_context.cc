@@ -128,6 +128,7 @@ class PatternContext::Search {
         bound_(ValuesOf(bindings)),
         matcher_(bound_, {}, {}) {
     matcher_.set_limit(kMostTests);
+    matcher_.set_notes_first_names();
   }
 
   absl::StatusOr<bool> Run() {
@@ -151,7 +152,7 @@ class PatternContext::Search {
     }
     const Pattern& pattern = context_.patterns_[i];
     const graph::Expr known = matcher_.match().at(pattern);
-    if (known) return Take(i, matcher_.NameOf(known));
+    if (known) return Take(i, known);
     for (const graph::Expr& var : vars_) {
       if (Take(i, var)) return true;
       if (matcher_.reached_limit()) return false;
@@ -205,7 +206,7 @@ class PatternContext::Search {
   }
 
   bool HasNoOtherUser(const Pattern& value) const {
-    const graph::Expr var = matcher_.NameOf(matcher_.match().at(value));
+    const graph::Expr var = matcher_.match().at(value);
     Uses::Users others = uses_.Of(var.As<graph::VarNode>());
     for (const Edge& edge : context_.edges_) {
       if (edge.value.get() != value.get()) continue;

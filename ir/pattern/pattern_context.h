@@ -43,7 +43,8 @@ class PatternContext {
   void SameShape(std::vector<Pattern> patterns);
 
   // Goes through the matches in the order of the bindings until one is
-  // accepted, and gives whether one was. `uses` is of the function around.
+  // accepted, and gives whether one was. Values are matched by the first of
+  // their names that the bindings have. `uses` is of the function around.
   // ResourceExhausted after kMostTests tests of values.
   absl::StatusOr<bool> Find(const std::vector<graph::Binding>& bindings,
                             const Uses& uses,

@@ -202,6 +202,46 @@ def main(x: R.Tensor((4,), "float32")):
             "");
 }
 
+// The result a is found by its other name, and is replaced for all its users.
+TEST(ApplyRulesTest, ResultsAreReplacedByTheirFirstNames) {
+  EXPECT_EQ(Difference(R"(
+@R.function
+def pattern(x: R.Tensor(("n",), "float32")):
+    a = R.add(x, x)
+    return (R.negative(a), a)
+
+@R.function
+def replacement(x: R.Tensor(("n",), "float32")):
+    b = R.multiply(x, R.const(2.0, "float32"))
+    return (R.negative(b), b)
+)",
+                       R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.add(x, x)
+        c = a
+        n = R.negative(c)
+        d = R.add(a, n)
+        gv = R.exp(c)
+        R.output(gv, d, a)
+    return (gv, d, a)
+)",
+                       R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.multiply(x, R.const(2.0, "float32"))
+        c = a
+        n = R.negative(a)
+        d = R.add(a, n)
+        gv = R.exp(c)
+        R.output(gv, d, a)
+    return (gv, d, a)
+)"),
+            "");
+}
+
 TEST(ApplyRulesTest, WhatHasEffectsIsPassedByNoMatch) {
   const std::string rule = R"(
 @R.function
