@@ -24,6 +24,7 @@ FAMILIES = (
     "images",
     "vision",
     "program",
+    "extremes",
 )
 
 

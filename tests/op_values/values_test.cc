@@ -1,9 +1,11 @@
 // Every op against values that NumPy gave: through the interpreter of graph
-// functions, and compiled by LLVM and run by the machine. A test is an op, with
-// all its cases (case.h); one compiled program runs at all extents of a case.
+// functions, and compiled by LLVM and run by the machine, with kernels as ops
+// state them and by default schedules. A test is an op, with all its cases
+// (case.h); one compiled program runs at all extents of a case.
 // An op of the table without a case fails, unless Without() has the reason.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,6 +33,7 @@
 #include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
 #include "kiln/vm/ndarray/compare.h"
+#include "kiln/vm/profile/machine_constants.h"
 
 namespace kiln::op_values {
 namespace {
@@ -157,14 +160,17 @@ void ExpectInterpreted(const Module& module, const Case& c) {
   }
 }
 
-absl::StatusOr<vm::Executable> Compiled(const Module& module) {
+absl::StatusOr<vm::Executable> Compiled(const Module& module,
+                                        bool is_scheduled) {
   KILN_ASSIGN_OR_RETURN(const Target target, ParseTarget("llvm"));
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
-  return CompileModel(prepared, target, KeepSchedules());
+  return CompileModel(
+      prepared, target,
+      is_scheduled ? DefaultSchedules(target) : KeepSchedules());
 }
 
-void ExpectCompiled(const Module& module, const Case& c) {
-  absl::StatusOr<vm::Executable> executable = Compiled(module);
+void ExpectCompiled(const Module& module, const Case& c, bool is_scheduled) {
+  absl::StatusOr<vm::Executable> executable = Compiled(module, is_scheduled);
   KILN_ASSERT_OK(executable);
   ThreadPool pool;
   KernelHost host(&pool);
@@ -172,13 +178,22 @@ void ExpectCompiled(const Module& module, const Case& c) {
   KILN_ASSERT_OK(machine);
   for (size_t i = 0; i < c.runs.size(); ++i) {
     ExpectValue((*machine)->Call("main", c.runs[i].inputs), c.runs[i].output, c,
-                absl::StrCat("run ", i, ": the machine"));
+                absl::StrCat("run ", i, ": the machine",
+                             is_scheduled ? ", by default schedules" : ""));
   }
 }
 
 // --- Tests.
 
-class OpValuesTest : public testing::TestWithParam<std::string> {};
+class OpValuesTest : public testing::TestWithParam<std::string> {
+ protected:
+  // The constants of this machine, which schedules go by, are not measured.
+  static void SetUpTestSuite() {
+    const std::string path = testing::TempDir() + "/machine.json";
+    KILN_EXPECT_OK(SaveMachine(DescribeMachine(), path));
+    setenv("KILN_MACHINE", path.c_str(), 1);
+  }
+};
 
 TEST_P(OpValuesTest, AreThoseOfNumPy) {
   for (const Case& c : Cases()) {
@@ -190,7 +205,8 @@ TEST_P(OpValuesTest, AreThoseOfNumPy) {
     KILN_EXPECT_OK(module);
     if (!module.ok()) continue;
     ExpectInterpreted(*module, c);
-    ExpectCompiled(*module, c);
+    ExpectCompiled(*module, c, /*is_scheduled=*/false);
+    ExpectCompiled(*module, c, /*is_scheduled=*/true);
   }
 }
 

@@ -260,7 +260,7 @@ def pool_attributes(options, axes):
 
 def add_pools(w):
     extents = {1: "8", 2: "6 5", 3: "4 5 3"}
-    channels = {1: 2, 2: 2, 3: 1}
+    channels = {1: 2, 2: 1, 3: 1}
     for kind in ("max", "avg"):
         for axes in (1, 2, 3):
             for each in POOLS:

@@ -47,12 +47,18 @@ def is_float(dtype):
     return "float" in dtype
 
 
-def number_text(x):
+# Of results, which are compared within a tolerance.
+DIGITS = {"float32": 7, "float64": 13, "float16": 6, "bfloat16": 6}
+
+
+def number_text(x, digits=None):
     if isinstance(x, (bool, np.bool_)):
         return str(int(x))
     if isinstance(x, (int, np.integer)):
         return str(int(x))
     text = str(x)
+    if digits and np.isfinite(x):
+        text = min(f"{x:.{digits}g}", text, key=len)
     return text[:-2] if text.endswith(".0") else text
 
 
@@ -209,10 +215,10 @@ class Writer:
             return
         if type(value) not in (Shape, int, float):
             value = cast(value, dtype)
-        self.lines.append("out " + value_text(value, dtype))
+        self.lines.append("out " + value_text(value, dtype, DIGITS.get(dtype)))
 
 
-def value_text(value, dtype):
+def value_text(value, dtype, digits=None):
     if isinstance(value, Shape):
         return " ".join(["shape"] + [str(e) for e in value])
     if isinstance(value, (bool, int)):
@@ -220,5 +226,5 @@ def value_text(value, dtype):
     if isinstance(value, float):
         return f"float {value!r}"
     shape = ", ".join(str(e) for e in value.shape)
-    elements = [number_text(e) for e in value.reshape(-1)]
+    elements = [number_text(e, digits) for e in value.reshape(-1)]
     return " ".join([f"{dtype}[{shape}]"] + elements)
