@@ -51,7 +51,7 @@ class FunctionCompiler {
       out_.params.push_back(param->name);
       places_[param.get()] = Register(out_.num_registers++);
     }
-    for (const graph::Var& param : f_.params) {
+    for (const graph::Var& param : graph::InOrderOfDims(f_.params)) {
       label_ = tables_.AddString(param->name);
       KILN_RETURN_IF_ERROR(
           Explain(param->name, Match(places_[param.get()], param->info)));

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 
 namespace kiln::graph {
@@ -526,6 +528,43 @@ std::vector<kiln::Var> DefinedScalars(const StructInfo& info) {
   std::vector<kiln::Var> vars;
   CollectDefined(info, vars);
   return vars;
+}
+
+namespace {
+
+using ScalarSet = std::set<const kiln::VarNode*>;
+
+void AddDefined(const StructInfo& info, ScalarSet& known) {
+  for (const kiln::Var& var : DefinedScalars(info)) known.insert(var.get());
+}
+
+// Whether all dimensions that `info` speaks of are known behind it.
+bool TellsAll(const StructInfo& info, ScalarSet known) {
+  AddDefined(info, known);
+  bool tells = true;
+  VisitScalars(info, [&](const Scalar& e) {
+    for (const kiln::Var& var : FreeVars(e)) {
+      tells = tells && known.count(var.get()) > 0;
+    }
+  });
+  return tells;
+}
+
+}  // namespace
+
+std::vector<Var> InOrderOfDims(std::vector<Var> params) {
+  ScalarSet told;
+  std::vector<Var> ordered;
+  while (!params.empty()) {
+    auto next = std::find_if(
+        params.begin(), params.end(),
+        [&](const Var& param) { return TellsAll(param->info, told); });
+    if (next == params.end()) next = params.begin();
+    AddDefined((*next)->info, told);
+    ordered.push_back(*next);
+    params.erase(next);
+  }
+  return ordered;
 }
 
 }  // namespace kiln::graph

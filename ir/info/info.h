@@ -70,6 +70,10 @@ absl::StatusOr<StructInfo> ResultOf(const FunctionInfo& function,
 // extent, a value of a shape or a number.
 std::vector<kiln::Var> DefinedScalars(const StructInfo& info);
 
+// The parameters, those first that bring in all dimensions that their info
+// speaks of, or come behind ones that do: of (n * 2,) and (n,) the second one.
+std::vector<Var> InOrderOfDims(std::vector<Var> params);
+
 }  // namespace kiln::graph
 
 #endif  // KILN_IR_INFO_INFO_H_

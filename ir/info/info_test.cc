@@ -128,5 +128,16 @@ TEST(InfoTest, WhatSpeaksOfForgottenVariablesIsUnknown) {
       << PrintStructInfo(known);
 }
 
+TEST(InfoTest, ParametersThatTellDimensionsComeFirst) {
+  const kiln::Var n("n"), m("m"), k("k");
+  const DType f32 = DType::Float(32);
+  const std::vector<Var> params = {
+      Var("a", Tensor({Mul(n, Int(2))}, f32)), Var("b", Tensor({m}, f32)),
+      Var("c", Shape({n})), Var("d", Tensor({Add(k, Int(1))}, f32))};
+  std::string names;
+  for (const Var& param : InOrderOfDims(params)) names += param->name;
+  EXPECT_EQ(names, "bcad");
+}
+
 }  // namespace
 }  // namespace kiln::graph

@@ -1,3 +1,7 @@
+// Programs that add two tensors of one dimension, by a function that has them
+// in rows of four. What is computed has to stay, by the graph interpreter:
+//
+//   q = R.call_tir(cls.add, (e, p), ...)    cls.add_rows, on (4, 4) or padded
 #include "kiln/ir/transform/graph/alter_op_impl.h"
 
 #include "absl/strings/str_replace.h"

@@ -1,3 +1,7 @@
+// Products of one tensor, as programs over a block: what becomes one product,
+// what stays apart and why. All of them compute afterwards what they did:
+//
+//   Main(params, {"p = R.matmul(x, u)", "q = R.matmul(x, v)"}, "(p, q)")
 #include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 
 #include "gmock/gmock.h"

@@ -1,3 +1,7 @@
+// A convolution and a batch norm in many layouts and types: either it is folded
+// and computes the same (ExpectFolded), or it stays (ExpectKept).
+//
+//   y = R.nn.conv2d(x, w, ...); t = R.nn.batch_norm(y, ...); z = t[0]
 #include "kiln/ir/transform/graph/fold_batch_norm.h"
 
 #include "gmock/gmock.h"

@@ -41,7 +41,8 @@ OpPattern PatternOf(const Expr& value, const Module& module) {
     const bool is_known = pattern >= 0 && pattern <= kOpaque;
     return is_known ? static_cast<OpPattern>(pattern) : OpPattern::kOpaque;
   }
-  if (value.As<graph::TupleItemNode>()) return OpPattern::kInjective;
+  const auto* item = value.As<graph::TupleItemNode>();
+  if (item && item->tuple.As<graph::VarNode>()) return OpPattern::kInjective;
   if (value.As<graph::TupleNode>()) return OpPattern::kTuple;
   return OpPattern::kOpaque;
 }

@@ -4,6 +4,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
 #include "kiln/ir/transform/graph/passes.h"
+#include "kiln/ir/transform/graph/same_results.h"
 
 namespace kiln {
 namespace {
@@ -27,6 +28,21 @@ class Module:
   ASSERT_EQ(fused.graph_functions.size(), 2u);
   EXPECT_EQ(fused.graph_functions[1]->name, "fused_matmul_exp");
   EXPECT_TRUE(fused.graph_functions[1]->is_private);
+}
+
+TEST(FuseOpsTest, AFieldOfATupleThatHasNoNameIsNotTakenIn) {
+  EXPECT_EQ(MeaningAfter({"legalize", "annotate_patterns", "fuse_ops"}, R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.negative(a)
+        c = (a, b)[0]
+        d = R.add(c, x)
+        R.output(d)
+    return d
+)"),
+            "");
 }
 
 TEST(FuseOpsTest, GroupsHaveAtMostSoManyCalls) {

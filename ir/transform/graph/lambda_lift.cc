@@ -3,6 +3,9 @@
 //
 //   def loop(i): return loop(R.add(i, x))
 //   def main_loop(i, x): return cls.main_loop(R.add(i, x), x)
+//
+// So do dimensions that its own parameters do not tell, as a shape: n, where
+// the only parameter is R.Tensor((n * 2, 4)).
 #include "kiln/ir/transform/graph/lambda_lift.h"
 
 #include <algorithm>
@@ -55,6 +58,75 @@ std::vector<Var> Captured(const graph::FunctionNode& f, const Var& self) {
   return captured;
 }
 
+using ScalarSet = std::set<const kiln::VarNode*>;
+
+void AddDefined(const graph::StructInfo& info, ScalarSet& known) {
+  for (const kiln::Var& var : graph::DefinedScalars(info)) {
+    known.insert(var.get());
+  }
+}
+
+// The dimensions that are known where a local function stands, by the variable
+// that is bound to it.
+class KnownDims {
+ public:
+  explicit KnownDims(const graph::FunctionNode& f) { AddFunction(f, {}); }
+
+  const ScalarSet& At(const Var& local) { return known_[local.get()]; }
+
+ private:
+  void AddFunction(const graph::FunctionNode& f, ScalarSet known) {
+    for (const Var& param : f.params) AddDefined(param->info, known);
+    AddBody(f.body, std::move(known));
+  }
+
+  void AddBody(const Expr& body, ScalarSet known) {
+    const auto* seq = body.As<graph::SeqNode>();
+    if (!seq) return;
+    for (const graph::BindingBlock& block : seq->blocks) {
+      for (const graph::Binding& binding : block.bindings) {
+        Add(binding, known);
+      }
+    }
+  }
+
+  void Add(const graph::Binding& binding, ScalarSet& known) {
+    if (const auto* cast = binding.value.As<graph::MatchCastNode>()) {
+      AddDefined(cast->info, known);
+    }
+    if (const auto* branch = binding.value.As<graph::IfNode>()) {
+      AddBody(branch->then_body, known);
+      AddBody(branch->else_body, known);
+    }
+    if (const auto* f = binding.value.As<graph::FunctionNode>()) {
+      known_[binding.var.get()] = known;
+      AddFunction(*f, known);
+    }
+  }
+
+  std::unordered_map<const graph::VarNode*, ScalarSet> known_;
+};
+
+// What of `known` the function needs and its parameters do not tell.
+std::vector<graph::Scalar> Untold(const graph::FunctionNode& f,
+                                  const std::vector<Var>& captured,
+                                  const ScalarSet& known) {
+  ScalarSet told;
+  for (const Var& param : f.params) AddDefined(param->info, told);
+  for (const Var& param : captured) AddDefined(param->info, told);
+  std::vector<graph::Scalar> untold;
+  const auto add = [&](const graph::Scalar& e) {
+    for (const kiln::Var& var : FreeVars(e)) {
+      if (known.count(var.get()) == 0) continue;
+      if (told.insert(var.get()).second) untold.emplace_back(var);
+    }
+  };
+  for (const Var& param : f.params) graph::VisitScalars(param->info, add);
+  for (const Var& param : captured) graph::VisitScalars(param->info, add);
+  graph::VisitScalars(f.body, add);
+  return untold;
+}
+
 class Lifter {
  public:
   explicit Lifter(const Module& module) : out_(module) {}
@@ -63,6 +135,8 @@ class Lifter {
     const size_t count = out_.graph_functions.size();
     for (size_t i = 0; i < count; ++i) {
       top_ = out_.graph_functions[i]->name;
+      KnownDims known(*out_.graph_functions[i]);
+      known_ = &known;
       const Expr lifted = Map(out_.graph_functions[i]);
       out_.graph_functions[i] =
           graph::GraphFunction(lifted.As<graph::FunctionNode>());
@@ -116,7 +190,13 @@ class Lifter {
   bool Lift(const Var& var, const graph::FunctionNode& f,
             graph::Emitter& emit) {
     const std::string name = NameFor(var);
-    const std::vector<Var> captured = Captured(f, var);
+    std::vector<Var> captured = Captured(f, var);
+    std::vector<Expr> values(captured.begin(), captured.end());
+    std::vector<graph::Scalar> dims = Untold(f, captured, known_->At(var));
+    if (!dims.empty()) {
+      captured.emplace_back("dims", graph::Shape(dims));
+      values.push_back(graph::ShapeOf(std::move(dims)));
+    }
     AddFunction(name, f, var, captured);
     if (captured.empty()) {
       emit.Replace(var, graph::Global(name));
@@ -126,7 +206,6 @@ class Lifter {
     closures_.insert(closure.get());
     kept_.push_back(closure);
     is_pure_[closure.get()] = f.is_pure;
-    std::vector<Expr> values(captured.begin(), captured.end());
     emit.Emit(closure, graph::CallOp("make_closure",
                                      {graph::Global(name),
                                       graph::TupleOf(std::move(values))}));
@@ -172,6 +251,7 @@ class Lifter {
 
   Module out_;
   std::string top_;
+  KnownDims* known_ = nullptr;  // of the function that is walked
   VarSet closures_;
   std::vector<Var> kept_;  // keeps the addresses in `closures_` taken
   std::unordered_map<const graph::VarNode*, bool> is_pure_;

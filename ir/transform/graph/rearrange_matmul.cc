@@ -25,9 +25,15 @@ using graph::CallOp;
 
 absl::StatusOr<Module> Rewritten(const Module& module, const Pattern& pattern,
                                  CallRule rule) {
+  // Another name for a call matches as the call does.
+  const auto of_call = [&](const graph::Expr& value, const Match& match,
+                           graph::Emitter& emit) {
+    return value.As<graph::CallNode>() ? rule(value, match, emit)
+                                       : graph::Expr();
+  };
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    const graph::Expr e = RewriteCall(f, pattern, rule);
+    const graph::Expr e = RewriteCall(f, pattern, of_call);
     f = graph::GraphFunction(e.As<graph::FunctionNode>());
   }
   KILN_ASSIGN_OR_RETURN(Module inferred, InferModule(out));

@@ -36,5 +36,51 @@ def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 8), "float32"), b: R.Te
   EXPECT_EQ(DifferenceAfter({"expand_matmul_of_sum"}, kText, kText), "");
 }
 
+TEST(RearrangeMatmulTest, AnotherNameForACallStays) {
+  EXPECT_EQ(
+      DifferenceAfter({"reorder_permute_dims_after_concat",
+                       "expand_matmul_of_sum", "reorder_take_after_matmul"},
+                      R"(
+@R.function
+def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 8), "float32"), b: R.Tensor((4, 8), "float32"), i: R.Tensor((3,), "int64")):
+    w = R.add(a, b)
+    y = R.matmul(x, w)
+    z = y
+    t = R.permute_dims(a)
+    c = R.concat((t, t), axis=0)
+    d = c
+    k = R.take(a, i, axis=1)
+    m = R.matmul(x, k)
+    o = m
+    return (z, d, o)
+)",
+                      R"(
+@R.function
+def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 8), "float32"), b: R.Tensor((4, 8), "float32"), i: R.Tensor((3,), "int64")):
+    p = R.matmul(x, a)
+    q = R.matmul(x, b)
+    y = R.add(p, q)
+    z = y
+    j = R.concat((a, a), axis=1)
+    c = R.permute_dims(j)
+    d = c
+    n = R.matmul(x, a)
+    m = R.take(n, i, axis=1)
+    o = m
+    return (z, d, o)
+)"),
+      "");
+}
+
+TEST(RearrangeMatmulTest, PrivateFunctionsThatNothingCallsStay) {
+  constexpr char kText[] = R"(
+@R.function(private=True)
+def f(x: R.Tensor((2, 4), "float32")):
+    y = R.exp(x)
+    return y
+)";
+  EXPECT_EQ(DifferenceAfter({"expand_matmul_of_sum"}, kText, kText), "");
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,3 +1,9 @@
+// First which fields callers look at, function by function; a function whose
+// result is used as a whole keeps it. Then results get shorter, and last the
+// fields of calls are counted anew:
+//
+//   def f(a): return (b, c)        return c
+//   t = f(x); r = t[1]             r = f(x)
 #include <map>
 #include <set>
 #include <string>
@@ -96,27 +102,47 @@ class Remover {
     chosen_[f->name] = fields;
   }
 
+  using FieldsByVar = std::unordered_map<const graph::VarNode*, const Fields*>;
+
+  // What a binding calls has fewer fields: those, else nullptr.
+  const Fields* ChosenBy(const graph::Binding& binding) const {
+    const auto* call = binding.value.As<graph::CallNode>();
+    const auto* callee =
+        call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
+    const auto chosen = chosen_.find(callee ? callee->name : std::string());
+    return chosen == chosen_.end() ? nullptr : &chosen->second;
+  }
+
+  // The variables that are fields of such results, with what is left of those.
+  FieldsByVar FieldsIn(const graph::GraphFunction& f) const {
+    FieldsByVar results, fields;
+    graph::RewriteBindings(f, [&](const graph::Binding& binding, auto&) {
+      const Fields* chosen = ChosenBy(binding);
+      if (chosen) results[binding.var.get()] = chosen;
+      const auto* item = binding.value.As<graph::TupleItemNode>();
+      const auto found =
+          results.find(item ? item->tuple.As<graph::VarNode>() : nullptr);
+      if (found != results.end()) fields[binding.var.get()] = found->second;
+      return false;
+    });
+    return fields;
+  }
+
   // Results without info, and fields counted anew.
   graph::Expr Callers(const graph::GraphFunction& f) const {
-    std::unordered_map<const graph::VarNode*, const Fields*> results;
+    const FieldsByVar fields = FieldsIn(f);
     return graph::RewriteBindings(f, [&](const graph::Binding& binding,
                                          graph::Emitter& emit) {
-      const auto* call = binding.value.As<graph::CallNode>();
-      const auto* callee =
-          call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
-      const auto chosen = chosen_.find(callee ? callee->name : std::string());
-      if (chosen != chosen_.end()) {
+      if (ChosenBy(binding)) {
         const graph::Var var(binding.var->name, {}, binding.var->is_dataflow);
         emit.Emit(var, binding.value);
         emit.Replace(binding.var, var);
-        results[var.get()] = &chosen->second;
         return true;
       }
-      const auto* item = binding.value.As<graph::TupleItemNode>();
-      const auto* tuple = item ? item->tuple.As<graph::VarNode>() : nullptr;
-      const auto found = results.find(tuple);
-      if (found == results.end()) return false;
-      EmitField(binding, *item, *found->second, emit);
+      const auto found = fields.find(binding.var.get());
+      if (found == fields.end()) return false;
+      EmitField(binding, *binding.value.As<graph::TupleItemNode>(),
+                *found->second, emit);
       return true;
     });
   }

@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
+#include "kiln/ir/transform/graph/same_results.h"
 
 namespace kiln {
 namespace {
@@ -31,6 +32,29 @@ class Module:
     def main(x: R.Tensor((4,), "float32")):
         cls = Module
         r: R.Tensor((4,), "float32") = cls.f(x)
+        return r
+)"),
+            "");
+}
+
+TEST(SignaturesTest, AFieldOfTheOnlyFieldIsNoneOfTheResult) {
+  EXPECT_EQ(MeaningAfter({"remove_unused_outputs"}, R"(
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def f(a: R.Tensor((4,), "float32")):
+        b = R.exp(a)
+        c = R.log(a)
+        return ((b, c), a)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        t = cls.f(x)
+        p = t[0]
+        b = p[0]
+        c = p[1]
+        r = R.subtract(b, c)
         return r
 )"),
             "");

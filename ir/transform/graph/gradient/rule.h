@@ -96,7 +96,9 @@ absl::Span<const GradientRow> ReductionGradients();
 absl::Span<const GradientRow> ShapeGradients();
 absl::Span<const GradientRow> IndexGradients();
 absl::Span<const GradientRow> ProductGradients();
+absl::Span<const GradientRow> ContractionGradients();
 absl::Span<const GradientRow> NetworkGradients();
+absl::Span<const GradientRow> NormGradients();
 absl::Span<const GradientRow> WindowGradients();
 
 // --- What rules are made of.

@@ -112,6 +112,21 @@ const std::vector<RuleCase>& Cases() {
       {"x: 2, 3", "y = R.cumsum(x, axis=1)"},
       {"x: 2, 3", "y = R.cumsum(x, axis=-2, exclusive=True)"},
       {"x: 2, 3", "y = R.cumsum(x)"},
+      {"x: 2, 3", "y = R.prod(x)", 0.5, 2},
+      {"x: 2, 3, 2; z: 2, 1, 1",
+       "a = R.multiply(x, R.const([[[0.0], [1.0], [2.0]]], \"float64\"))\n"
+       "p = R.prod(a, axis=[0, -2])\ny = R.multiply(p, z)"},
+      {"x: 2, 3", "y = R.prod(x, axis=1, keepdims=True)"},
+      {"x: 2, 3", "y = R.variance(x)"},
+      {"x: 2, 3, 2", "y = R.variance(x, axis=[0, -1])"},
+      {"x: 2, 3", "y = R.std(x, axis=[1], keepdims=True)"},
+      {"x: 2, 3", "y = R.std(x)"},
+      {"x: 2, 4", "y = R.cumprod(x, axis=1)"},
+      {"x: 3, 2", "y = R.cumprod(x, axis=-2, exclusive=True)"},
+      {"x: 2, 3", "y = R.cumprod(x)"},
+      {"x: 2, 4",
+       "a = R.multiply(x, R.const([1.0, 0.0, 2.0, 0.0], \"float64\"))\n"
+       "y = R.cumprod(a, axis=1)"},
       // Shapes.
       {"x: 3", "y = R.broadcast_to(x, R.shape([2, 3]))"},
       {"x: 2, 3", "y = R.collapse_sum_to(x, R.shape([3]))"},
@@ -148,6 +163,18 @@ const std::vector<RuleCase>& Cases() {
       {"x: 3, 4; i: 3, 2 int64", "y = R.gather_elements(x, i, axis=1)"},
       {"x: 3, 5",
        "y = R.strided_slice(x, axes=[1, 0], begin=[1, -2], end=[4, 9])"},
+      {"x: 7",
+       "y = R.strided_slice(x, axes=[0], begin=[1], end=[7], "
+       "strides=[2])"},
+      {"x: 5, 6",
+       "y = R.strided_slice(x, axes=[1, 0], begin=[5, 1], end=[0, 4], "
+       "strides=[-2, 1])"},
+      {"x: 5, 6",
+       "y = R.strided_slice(x, axes=[0, -1], begin=[-1, 4], end=[-6, -7], "
+       "strides=[-1, -3])"},
+      {"x: 4",
+       "y = R.strided_slice(x, axes=[0], begin=[3], end=[3], "
+       "strides=[2])"},
       // Products.
       {"a: 2, 3; b: 3, 4", "y = R.matmul(a, b)"},
       {"a: 5, 2, 3; b: 3, 4", "y = R.matmul(a, b)"},
@@ -157,6 +184,17 @@ const std::vector<RuleCase>& Cases() {
       {"a: 3; b: 2, 3, 4", "y = R.matmul(a, b)"},
       {"a: 2, 4, 3; b: 3", "y = R.matmul(a, b)"},
       {"a: 2; b: 3", "y = R.outer(a, b)"},
+      {"a: 2, 2, 3; b: 3, 4", "y = R.einsum((a, b), \"bij,jk->bik\")"},
+      {"a: 2, 3; b: 3, 2; c: 2", "y = R.einsum((a, b, c), \"ij,ji,i->\")"},
+      {"a: 2, 3; b: 4", "y = R.einsum((a, b), \"ij,k->ki\")"},
+      {"a: 2, 3; b: 3, 4", "y = R.einsum((a, b), \"ij, jk\")"},
+      {"a: 2, 3", "y = R.einsum((a,), \"ij->ji\")"},
+      {"q: 1, 3, 2, 4; k: 1, 5, 2, 4; v: 1, 5, 2, 3",
+       "y = R.nn.attention(q, k, v)"},
+      {"q: 2, 3, 1, 2; k: 2, 3, 1, 2; v: 2, 3, 1, 2",
+       "y = R.nn.attention(q, k, v, scale=0.7, causal_mask=\"TopLeft\")"},
+      {"q: 2, 2, 2, 2; k: 2, 3, 2, 2; v: 2, 3, 2, 1; b: 1, 2, 2, 3",
+       "y = R.nn.attention_bias(q, k, v, b, causal_mask=\"BottomRight\")"},
       // Networks.
       {"x: 2, 3", "y = R.nn.softmax(x, axis=0)"},
       {"x: 2, 3", "y = R.nn.softmax(x)"},
@@ -171,6 +209,28 @@ const std::vector<RuleCase>& Cases() {
       {"x: 2, 3, 4; g: 3, 4; b: 3, 4",
        "y = R.nn.layer_norm(x, g, b, axes=[-2, -1])"},
       {"x: 2, 3; g: 3", "y = R.nn.rms_norm(x, g, axes=-1)"},
+      {"x: 2, 4, 3; g: 4; b: 4",
+       "y = R.nn.group_norm(x, g, b, num_groups=2, channel_axis=1, "
+       "axes=[2])"},
+      {"x: 2, 3, 6; g: 6; b: 6",
+       "y = R.nn.group_norm(x, g, b, num_groups=3, channel_axis=-1, "
+       "axes=[1], scale=False)"},
+      {"x: 2, 3, 4; g: 3; b: 3",
+       "y = R.nn.instance_norm(x, g, b, channel_axis=1, axes=[2])"},
+      {"x: 3, 4, 2; g: 2; b: 2",
+       "y = R.nn.instance_norm(x, g, b, channel_axis=-1, axes=[1], "
+       "center=False, epsilon=0.01)"},
+      {"x: 2, 3, 4; g: 3; b: 3; m: 3; v: 3",
+       "t = R.nn.batch_norm(x, g, b, m, v, axis=1, epsilon=0.1)\ny = t[0]"},
+      {"x: 4, 3; g: 3; b: 3; m: 3; v: 3",
+       "t = R.nn.batch_norm(x, g, b, m, v, axis=-1, momentum=0.3)\n"
+       "c = t[0]\nd = t[1]\ne = t[2]\nf = R.multiply(d, e)\n"
+       "y = R.add(c, f)"},
+      {"x: 2, 3, 4; g: 3; b: 3; m: 3; v: 3",
+       "t = R.nn.batch_norm(x, g, b, m, v, axis=1, training=False)\n"
+       "c = t[0]\nd = t[1]\ne = t[2]\nf = R.multiply(d, e)\n"
+       "h = R.expand_dims(f, axis=[0, 2])\ny = R.add(c, h)",
+       0.3, 1},
       // Windows.
       {"x: 1, 2, 5, 4; w: 3, 2, 3, 2", "y = R.nn.conv2d(x, w)"},
       {"x: 2, 2, 6, 5; w: 2, 2, 3, 2",
@@ -183,6 +243,18 @@ const std::vector<RuleCase>& Cases() {
        "out_layout=\"NHWC\")"},
       {"x: 1, 2, 7; w: 3, 2, 3", "y = R.nn.conv1d(x, w, strides=2)"},
       {"x: 1, 1, 3, 3, 3; w: 2, 1, 2, 2, 2", "y = R.nn.conv3d(x, w)"},
+      {"x: 1, 2, 3, 4; w: 2, 3, 3, 2", "y = R.nn.conv2d_transpose(x, w)"},
+      {"x: 2, 2, 3, 3; w: 2, 2, 3, 2",
+       "y = R.nn.conv2d_transpose(x, w, strides=(2, 3), padding=(1, 0, 0, 1), "
+       "output_padding=(1, 2))"},
+      {"x: 1, 4, 3, 3; w: 4, 1, 2, 2",
+       "y = R.nn.conv2d_transpose(x, w, groups=2, dilation=2, strides=2)"},
+      {"x: 1, 3, 3, 2; w: 2, 2, 2, 3",
+       "y = R.nn.conv2d_transpose(x, w, data_layout=\"NHWC\", "
+       "kernel_layout=\"HWIO\", out_layout=\"NCHW\")"},
+      {"x: 1, 2, 4; w: 2, 3, 3",
+       "y = R.nn.conv1d_transpose(x, w, strides=2, padding=1)"},
+      {"x: 1, 1, 2, 2, 2; w: 1, 2, 2, 2, 2", "y = R.nn.conv3d_transpose(x, w)"},
       {"x: 1, 2, 4, 4",
        "y = R.nn.max_pool2d(x, pool_size=[2, 2], strides=[2, 2])"},
       {"x: 1, 2, 5, 4",

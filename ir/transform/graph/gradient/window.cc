@@ -101,7 +101,10 @@ std::string LayoutOf(const GradientCall& call, const std::string& name,
   return layout && !layout->empty() ? *layout : missing;
 }
 
-absl::StatusOr<Conv> ConvOf(const GradientCall& call, size_t spatial) {
+// Of a convolution, or of the one that a transposed one takes back: from its
+// result to its data.
+absl::StatusOr<Conv> ConvOf(const GradientCall& call, size_t spatial,
+                            bool is_transposed) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* w, call.Tensor(1));
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* y, call.Result());
@@ -111,8 +114,17 @@ absl::StatusOr<Conv> ConvOf(const GradientCall& call, size_t spatial) {
   Conv conv;
   conv.spatial = spatial;
   conv.data = LayoutOf(call, "data_layout", PlainData(spatial));
-  conv.kernel = LayoutOf(call, "kernel_layout", PlainKernel(spatial));
+  conv.kernel = LayoutOf(
+      call, "kernel_layout",
+      is_transposed ? PlainTransposedKernel(spatial) : PlainKernel(spatial));
   conv.out = LayoutOf(call, "out_layout", conv.data);
+  if (is_transposed) {
+    std::swap(x, y);
+    std::swap(conv.data, conv.out);
+    for (char& letter : conv.kernel) {
+      letter = letter == 'I' ? 'O' : letter == 'O' ? 'I' : letter;
+    }
+  }
   KILN_ASSIGN_OR_RETURN(conv.x,
                         ExtentsIn(call, *x, conv.data, PlainData(spatial)));
   KILN_ASSIGN_OR_RETURN(conv.w,
@@ -218,13 +230,36 @@ Expr OfWeight(const Conv& conv, const Expr& grad, const Expr& data) {
 
 template <size_t spatial>
 absl::StatusOr<Partials> Convolution(const GradientCall& call) {
-  KILN_ASSIGN_OR_RETURN(const Conv conv, ConvOf(call, spatial));
+  KILN_ASSIGN_OR_RETURN(const Conv conv, ConvOf(call, spatial, false));
   const std::string data = PlainData(spatial), kernel = PlainKernel(spatial);
   const Expr grad = call.Emit(InOrder(call.grad(), conv.out, data));
   const Expr weight = InOrder(call.arg(1), conv.kernel, kernel);
   const Expr input = InOrder(call.arg(0), conv.data, data);
   return Partials{InOrder(OfData(conv, grad, weight), data, conv.data),
                   InOrder(OfWeight(conv, grad, input), kernel, conv.kernel)};
+}
+
+// The convolution that is taken back gives the partial of the data; what it
+// says of its weight, data and adjoint exchanged, that of the weight.
+template <size_t spatial>
+absl::StatusOr<Partials> Transposed(const GradientCall& call) {
+  KILN_ASSIGN_OR_RETURN(const Conv conv, ConvOf(call, spatial, true));
+  const std::string data = PlainData(spatial), kernel = PlainKernel(spatial);
+  const Expr grad = call.Emit(InOrder(call.grad(), conv.data, data));
+  const Expr weight = InOrder(call.arg(1), conv.kernel, kernel);
+  const Expr input = InOrder(call.arg(0), conv.out, data);
+  const Expr of_data =
+      CallOp("nn.conv" + std::to_string(spatial) + "d", {grad, weight},
+             {{"strides", AxesAttr(conv.strides)},
+              {"padding", AxesAttr(conv.padding)},
+              {"dilation", AxesAttr(conv.dilation)},
+              {"groups", Int(conv.groups)},
+              {"data_layout", data},
+              {"kernel_layout", kernel},
+              {"out_layout", data},
+              {"out_dtype", Attr()}});
+  return Partials{InOrder(of_data, data, conv.out),
+                  InOrder(OfWeight(conv, input, grad), kernel, conv.kernel)};
 }
 
 absl::StatusOr<Partials> MaxPool(const GradientCall& call) {
@@ -238,9 +273,10 @@ absl::StatusOr<Partials> AveragePool(const GradientCall& call) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"nn.avg_pool2d", AveragePool}, {"nn.conv1d", Convolution<1>},
-    {"nn.conv2d", Convolution<2>},  {"nn.conv3d", Convolution<3>},
-    {"nn.max_pool2d", MaxPool},
+    {"nn.avg_pool2d", AveragePool},         {"nn.conv1d", Convolution<1>},
+    {"nn.conv1d_transpose", Transposed<1>}, {"nn.conv2d", Convolution<2>},
+    {"nn.conv2d_transpose", Transposed<2>}, {"nn.conv3d", Convolution<3>},
+    {"nn.conv3d_transpose", Transposed<3>}, {"nn.max_pool2d", MaxPool},
 };
 
 }  // namespace
