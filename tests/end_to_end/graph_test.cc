@@ -294,6 +294,24 @@ class Module:
 }
 
 // Memory is used again, but not while anybody holds it.
+TEST(GraphTest, ParametersTellDimensionsInAnyOrder) {
+  RunSame(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        n = T.int64()
+        @R.function
+        def twice(p: R.Tensor((n * 2, 4), "float32")) -> R.Tensor((n, 8), "float32"):
+            q = R.reshape(p, R.shape([n, 8]))
+            return q
+        y = R.concat((x, x), axis=0)
+        z = twice(y)
+        return z
+)",
+          {Random({3, 4})});
+}
+
 TEST(GraphTest, ResultsOfEarlierCallsStay) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
 @I.ir_module
