@@ -1,7 +1,8 @@
 // Random graph functions compute the same before and after passes: each pass by
 // itself, and several in random order.
 //
-//   def f0(a, t, b):                          a (n, 4), t ((n, 4), (4,)), b (4,)
+//   def f0(a, t, b):                          a (n, 4), t ((n, 4), (4,)), b
+//   (4,)
 //       ...
 //   def main(c, x, z, y, u, w):
 //       with R.dataflow():
@@ -73,15 +74,16 @@ class RandomGraph {
       constexpr Kind kResults[] = {Kind::kPair, Kind::kRows, Kind::kNested};
       const Kind result = kResults[Below(3)];
       const std::string name = absl::StrCat("f", i);
-      text += Function(name, true,
-                       {{"a", Kind::kRows}, {"t", Kind::kPair},
-                        {"b", Kind::kRow}},
-                       result);
+      text += Function(
+          name, true,
+          {{"a", Kind::kRows}, {"t", Kind::kPair}, {"b", Kind::kRow}}, result);
       functions_.push_back({name, result});
     }
     return text + Function("main", false,
-                           {{"x", Kind::kRows}, {"z", Kind::kRows},
-                            {"y", Kind::kRow}, {"u", Kind::kSquare},
+                           {{"x", Kind::kRows},
+                            {"z", Kind::kRows},
+                            {"y", Kind::kRow},
+                            {"u", Kind::kSquare},
                             {"w", Kind::kSquare}},
                            Kind::kPair);
   }
@@ -233,10 +235,11 @@ class RandomGraph {
   // With another count of rows than the caller has.
   void CallOnMore(const Value& f) {
     const std::string a = Some(Kind::kRows), b = Some(Kind::kRows);
-    const std::string more = absl::StrCat("R.concat((", a, ", ", b, "), axis=0)");
-    std::string result = absl::StrCat("cls.", f.name, "(c, ", more, ", (", more,
-                                      ", ", Some(Kind::kRow), "), ",
-                                      Some(Kind::kRow), ")");
+    const std::string more =
+        absl::StrCat("R.concat((", a, ", ", b, "), axis=0)");
+    std::string result =
+        absl::StrCat("cls.", f.name, "(c, ", more, ", (", more, ", ",
+                     Some(Kind::kRow), "), ", Some(Kind::kRow), ")");
     if (f.kind == Kind::kNested) result += "[0]";
     if (f.kind != Kind::kRows) result += "[0]";
     Bind(absl::StrCat("R.mean(", result, ", axis=[0])"), Kind::kRow);
@@ -251,9 +254,9 @@ class RandomGraph {
                     Kind::kRows);
       case 1:
       case 2:
-        return Bind(absl::StrCat("R.matmul(", rows(), ", ",
-                                 Some(Kind::kSquare), ")"),
-                    Kind::kRows);
+        return Bind(
+            absl::StrCat("R.matmul(", rows(), ", ", Some(Kind::kSquare), ")"),
+            Kind::kRows);
       case 3:
         return Bind(absl::StrCat("R.tanh(", rows(), ")"), Kind::kRows);
       case 4:
@@ -303,8 +306,7 @@ class RandomGraph {
       case 20:
         return Bind(absl::StrCat(Some(Kind::kNested), "[0]"), Kind::kPair);
       case 21:
-        return Bind(absl::StrCat(Some(Kind::kNested), "[0][0]"),
-                    Kind::kRows);
+        return Bind(absl::StrCat(Some(Kind::kNested), "[0][0]"), Kind::kRows);
       case 22:
         return Bind(Some(Kind::kShape), Kind::kShape);
       case 23:
@@ -394,8 +396,7 @@ TEST(RandomGraphTest, SoDoesTheWayToKernels) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const std::string text = RandomGraph(2000 + seed).Text();
     EXPECT_EQ(MeaningAfter({"lambda_lift", "legalize", "annotate_patterns",
-                            "fuse_ops", "fuse_tir",
-                            "rewrite_dataflow_reshape"},
+                            "fuse_ops", "fuse_tir", "rewrite_dataflow_reshape"},
                            text),
               "")
         << seed << text;
@@ -406,10 +407,10 @@ TEST(RandomGraphTest, SoDoesTheWayToKernels) {
 TEST(RandomGraphTest, SoDoesMemoryThatIsPlanned) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const std::string text = RandomGraph(3000 + seed).Text();
-    EXPECT_EQ(MeaningAfter({"lambda_lift", "legalize", "lower_call_tir",
-                            "plan_memory"},
-                           text),
-              "")
+    EXPECT_EQ(
+        MeaningAfter(
+            {"lambda_lift", "legalize", "lower_call_tir", "plan_memory"}, text),
+        "")
         << seed << text;
     if (HasFailure()) return;
   }

@@ -1,6 +1,7 @@
 // Products by labels, and attention, which is two of them.
 //
-//   y = R.einsum((a, b), "bij,jk->bik")    of a: R.einsum((grad, b), "bik,jk->bij")
+//   y = R.einsum((a, b), "bij,jk->bik")    of a: R.einsum((grad, b),
+//   "bik,jk->bij")
 //
 // A label that only one operand has, and not the result, is one that the
 // partial repeats. Of attention, with the weights p that values get:
@@ -108,9 +109,9 @@ absl::StatusOr<Partials> OfEinsum(const GradientCall& call) {
   const auto* tuple = call.arg(0).As<graph::TupleNode>();
   std::vector<Expr> fields;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
-    fields.push_back(tuple ? tuple->fields[i]
-                           : call.Emit(graph::Item(call.arg(0),
-                                                   static_cast<int>(i))));
+    fields.push_back(
+        tuple ? tuple->fields[i]
+              : call.Emit(graph::Item(call.arg(0), static_cast<int>(i))));
   }
   std::vector<Expr> partials;
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -150,12 +151,10 @@ absl::StatusOr<Attention> AttentionOf(const GradientCall& call) {
 // values that are one at their key and zero elsewhere.
 absl::StatusOr<Expr> WeightsOf(const GradientCall& call, const Attention& a) {
   const auto& keys = *a.key->extents();
-  const Expr ones =
-      CallOp("ones", {graph::ShapeOf({keys[1], keys[1]})},
-             {{"dtype", a.key->dtype.ToString()}});
+  const Expr ones = CallOp("ones", {graph::ShapeOf({keys[1], keys[1]})},
+                           {{"dtype", a.key->dtype.ToString()}});
   const Expr number = graph::Number(Int(0));
-  const Expr unit =
-      CallOp("tril", {CallOp("triu", {ones, number}), number});
+  const Expr unit = CallOp("tril", {CallOp("triu", {ones, number}), number});
   const Expr values =
       CallOp("broadcast_to",
              {CallOp("expand_dims", {unit}, {{"axis", AxesAttr({0, 2})}}),
@@ -169,10 +168,11 @@ absl::StatusOr<Expr> WeightsOf(const GradientCall& call, const Attention& a) {
 absl::StatusOr<Partials> OfAttention(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const Attention a, AttentionOf(call));
   KILN_ASSIGN_OR_RETURN(const Expr weights, WeightsOf(call, a));
-  const Expr of_weights = call.Emit(
-      Einsum({call.grad(), call.arg(2)}, "bqnv,bknv->bqnk"));
-  const Expr along = CallOp("sum", {Times(of_weights, weights)},
-                            {{"axis", AxesAttr({3})}, {"keepdims", Bool(true)}});
+  const Expr of_weights =
+      call.Emit(Einsum({call.grad(), call.arg(2)}, "bqnv,bknv->bqnk"));
+  const Expr along =
+      CallOp("sum", {Times(of_weights, weights)},
+             {{"axis", AxesAttr({3})}, {"keepdims", Bool(true)}});
   const Expr scores = call.Emit(Times(weights, Minus(of_weights, along)));
   const Expr scaled =
       call.Emit(Times(scores, NumberLike(a.scale, call.arg(0))));
@@ -182,8 +182,8 @@ absl::StatusOr<Partials> OfAttention(const GradientCall& call) {
   partials[2] = Einsum({weights, call.grad()}, "bqnk,bqnv->bknv");
   if (call.IsWanted(3)) {
     KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* bias, call.Tensor(3));
-    partials[3] = CallOp("collapse_sum_to", {Permuted(scores, {0, 2, 1, 3}),
-                                             ShapeOfInfo(*bias)});
+    partials[3] = CallOp("collapse_sum_to",
+                         {Permuted(scores, {0, 2, 1, 3}), ShapeOfInfo(*bias)});
   }
   return partials;
 }

@@ -58,10 +58,40 @@ absl::StatusOr<Partials> NllLoss(const GradientCall& call) {
   return partials;
 }
 
+// The data go through; the mask is constant.
+absl::StatusOr<Partials> Dropout(const GradientCall& call) {
+  const auto* fields = call.grad().As<graph::TupleNode>();
+  return Partials{fields ? fields->fields[0] : graph::Item(call.grad(), 0)};
+}
+
+// (.., C, H * r, W * r) as (.., C * r * r, H, W) again.
+absl::StatusOr<Partials> PixelShuffle(const GradientCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* y, call.Result());
+  KILN_ASSIGN_OR_RETURN(const int64_t r, call.Int("upscale_factor"));
+  const int64_t leading = x->rank - 2;
+  std::vector<graph::Scalar> apart;
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < leading; ++d) {
+    apart.push_back((*y->extents())[d]);
+    axes.push_back(d);
+  }
+  for (int64_t d = leading; d < x->rank; ++d) {
+    apart.push_back((*x->extents())[d]);
+    apart.push_back(Int(r));
+  }
+  for (const int64_t d : {1, 3, 0, 2}) axes.push_back(leading + d);
+  const Expr split =
+      CallOp("reshape", {call.grad(), graph::ShapeOf(std::move(apart))});
+  return Partials{CallOp("reshape", {Permuted(split, axes), ShapeOfInfo(*x)})};
+}
+
 constexpr GradientRow kRows[] = {
     {"nn.cross_entropy_with_logits", CrossEntropy},
+    {"nn.dropout", Dropout},
     {"nn.log_softmax", LogSoftmax},
     {"nn.nll_loss", NllLoss},
+    {"nn.pixel_shuffle", PixelShuffle},
     {"nn.softmax", Softmax},
 };
 

@@ -211,9 +211,8 @@ Partials OfGivenMoments(const GradientCall& call, const Channels& channels,
   const Expr inverse = Inverse(call, call.arg(4), epsilon);
   const Expr wide = call.Emit(channels.Stretched(inverse));
   Partials partials(5);
-  const Expr scaled =
-      Scaled(call, channels, call.Emit(FieldOf(call.grad(), 0)),
-             call.Emit(Times(centered, wide)), partials);
+  const Expr scaled = Scaled(call, channels, call.Emit(FieldOf(call.grad(), 0)),
+                             call.Emit(Times(centered, wide)), partials);
   partials[0] = call.Emit(Times(scaled, wide));
   partials[3] = Minus(FieldOf(call.grad(), 1), channels.Summed(partials[0]));
   const Expr half = NumberLike(-0.5, call.arg(0));
@@ -232,21 +231,20 @@ absl::StatusOr<Partials> OfOwnMoments(const GradientCall& call,
   const Expr& x = call.arg(0);
   const Normal n = NormalOf(call, x, channels.others(), epsilon);
   Partials partials(5);
-  const Expr scaled =
-      Scaled(call, channels, call.Emit(FieldOf(call.grad(), 0)), n.normal,
-             partials);
+  const Expr scaled = Scaled(call, channels, call.Emit(FieldOf(call.grad(), 0)),
+                             n.normal, partials);
   // A mean over what has 1 everywhere is 1 / count of each.
   const Expr ones = CallOp("ones_like", {x}, {{"dtype", Attr()}});
   const Expr count = call.Emit(channels.Summed(ones));
   const auto share = [&](int field, double factor) {
-    const Expr moved = Times(FieldOf(call.grad(), field), NumberLike(factor, x));
+    const Expr moved =
+        Times(FieldOf(call.grad(), field), NumberLike(factor, x));
     return channels.Stretched(Over(moved, count));
   };
   const Expr centered = Over(n.normal, n.inverse);
   const Expr of_moments =
       Plus(share(1, momentum), Times(share(2, 2 * momentum), centered));
-  partials[0] =
-      Plus(OfNormal(scaled, n, channels.others(), true), of_moments);
+  partials[0] = Plus(OfNormal(scaled, n, channels.others(), true), of_moments);
   const Expr rest = NumberLike(1 - momentum, x);
   partials[3] = Times(FieldOf(call.grad(), 1), rest);
   partials[4] = Times(FieldOf(call.grad(), 2), rest);

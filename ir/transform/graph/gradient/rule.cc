@@ -120,8 +120,8 @@ const std::vector<GradientRow>& GradientRows() {
     for (const auto& part :
          {ElementwiseGradients(), ActivationGradients(), PairGradients(),
           ReductionGradients(), ShapeGradients(), IndexGradients(),
-          ProductGradients(), ContractionGradients(), NetworkGradients(),
-          NormGradients(), WindowGradients()}) {
+          ScatterGradients(), ProductGradients(), ContractionGradients(),
+          NetworkGradients(), NormGradients(), WindowGradients()}) {
       all->insert(all->end(), part.begin(), part.end());
     }
     return all;

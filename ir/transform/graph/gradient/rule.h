@@ -95,6 +95,7 @@ absl::Span<const GradientRow> PairGradients();
 absl::Span<const GradientRow> ReductionGradients();
 absl::Span<const GradientRow> ShapeGradients();
 absl::Span<const GradientRow> IndexGradients();
+absl::Span<const GradientRow> ScatterGradients();
 absl::Span<const GradientRow> ProductGradients();
 absl::Span<const GradientRow> ContractionGradients();
 absl::Span<const GradientRow> NetworkGradients();
