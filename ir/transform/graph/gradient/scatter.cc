@@ -28,9 +28,9 @@ class Places {
         indices_(call.arg(1)) {}
 
   Expr Gathered(const Expr& e) const {
-    return is_along_ ? CallOp("gather_elements", {e, indices_}, {{"axis", axis_}})
-                     : CallOp("gather_nd", {e, indices_},
-                              {{"batch_dims", Int(0)}});
+    return is_along_
+               ? CallOp("gather_elements", {e, indices_}, {{"axis", axis_}})
+               : CallOp("gather_nd", {e, indices_}, {{"batch_dims", Int(0)}});
   }
   Expr Scattered(const Expr& data, const Expr& updates) const {
     AttrMap attrs = {{"reduction", Attr(std::string("update"))}};
@@ -53,14 +53,13 @@ Expr Filled(const char* op, const graph::TensorInfo& info, DType dtype) {
 Expr Staying(const GradientCall& call, const Places& places,
              const graph::TensorInfo& x, const graph::TensorInfo& updates) {
   const DType number = DType::Int(64);
-  const Expr counted = CallOp("cumsum", {Filled("ones", updates, number)},
-                              {{"axis", Attr()},
-                               {"dtype", Attr()},
-                               {"exclusive", Bool(false)}});
+  const Expr counted =
+      CallOp("cumsum", {Filled("ones", updates, number)},
+             {{"axis", Attr()}, {"dtype", Attr()}, {"exclusive", Bool(false)}});
   const Expr numbers =
       call.Emit(CallOp("reshape", {counted, ShapeOfInfo(updates)}));
-  const Expr last = places.Gathered(
-      places.Scattered(Filled("zeros", x, number), numbers));
+  const Expr last =
+      places.Gathered(places.Scattered(Filled("zeros", x, number), numbers));
   return CallOp("astype", {Binary("equal", last, numbers)},
                 {{"dtype", updates.dtype.ToString()}});
 }
@@ -85,23 +84,21 @@ absl::StatusOr<Partials> GatherNd(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
   KILN_ASSIGN_OR_RETURN(const int64_t batch, call.Int("batch_dims"));
   if (batch != 0) return call.Refuse("it has one without `batch_dims`");
-  return Partials{CallOp("scatter_nd",
-                         {ZerosLike(*x), call.arg(1), call.grad()},
-                         {{"reduction", Attr(std::string("add"))}}),
-                  Expr()};
+  return Partials{
+      CallOp("scatter_nd", {ZerosLike(*x), call.arg(1), call.grad()},
+             {{"reduction", Attr(std::string("add"))}}),
+      Expr()};
 }
 
 absl::StatusOr<Partials> Sort(const GradientCall& call) {
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
-  const Expr order =
-      CallOp("argsort", {call.arg(0)},
-             {{"axis", call.attr("axis")},
-              {"descending", call.attr("descending")},
-              {"dtype", DType::Int(64).ToString()}});
-  return Partials{CallOp("scatter_elements",
-                         {ZerosLike(*x), order, call.grad()},
-                         {{"axis", call.attr("axis")},
-                          {"reduction", Attr(std::string("add"))}})};
+  const Expr order = CallOp("argsort", {call.arg(0)},
+                            {{"axis", call.attr("axis")},
+                             {"descending", call.attr("descending")},
+                             {"dtype", DType::Int(64).ToString()}});
+  return Partials{CallOp(
+      "scatter_elements", {ZerosLike(*x), order, call.grad()},
+      {{"axis", call.attr("axis")}, {"reduction", Attr(std::string("add"))}})};
 }
 
 constexpr GradientRow kRows[] = {
