@@ -61,31 +61,30 @@ int64_t OtherNumber(int64_t old, Random& random) {
 }
 
 // Sets what the place holds by the setter for one value or for an element.
-#define KILN_SET(Kind, value)                                          \
-  (place.index < 0                                                     \
-       ? reflection.Set##Kind(place.message, place.field, (value))     \
-       : reflection.SetRepeated##Kind(place.message, place.field,      \
-                                      place.index, (value)))
-#define KILN_GET(Kind)                                                  \
-  (place.index < 0 ? reflection.Get##Kind(*place.message, place.field)  \
-                   : reflection.GetRepeated##Kind(*place.message,       \
-                                                  place.field, place.index))
+#define KILN_SET(Kind, value)                                                  \
+  (place.index < 0 ? reflection.Set##Kind(place.message, place.field, (value)) \
+                   : reflection.SetRepeated##Kind(place.message, place.field,  \
+                                                  place.index, (value)))
+#define KILN_GET(Kind)                                                         \
+  (place.index < 0 ? reflection.Get##Kind(*place.message, place.field)         \
+                   : reflection.GetRepeated##Kind(*place.message, place.field, \
+                                                  place.index))
 
 void SetOther(const Place& place, Random& random) {
   const Reflection& reflection = *place.message->GetReflection();
   switch (place.field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return KILN_SET(Int32, static_cast<int32_t>(
-                                 OtherNumber(KILN_GET(Int32), random)));
+      return KILN_SET(
+          Int32, static_cast<int32_t>(OtherNumber(KILN_GET(Int32), random)));
     case FieldDescriptor::CPPTYPE_UINT32:
-      return KILN_SET(UInt32, static_cast<uint32_t>(
-                                  OtherNumber(KILN_GET(UInt32), random)));
+      return KILN_SET(
+          UInt32, static_cast<uint32_t>(OtherNumber(KILN_GET(UInt32), random)));
     case FieldDescriptor::CPPTYPE_INT64:
       return KILN_SET(Int64, OtherNumber(KILN_GET(Int64), random));
     case FieldDescriptor::CPPTYPE_UINT64:
-      return KILN_SET(UInt64, static_cast<uint64_t>(OtherNumber(
-                                  static_cast<int64_t>(KILN_GET(UInt64)),
-                                  random)));
+      return KILN_SET(UInt64,
+                      static_cast<uint64_t>(OtherNumber(
+                          static_cast<int64_t>(KILN_GET(UInt64)), random)));
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return KILN_SET(Double, static_cast<double>(OtherNumber(3, random)));
     case FieldDescriptor::CPPTYPE_FLOAT:
@@ -106,8 +105,8 @@ void SetOther(const Place& place, Random& random) {
 void Repeat(const Place& place) {
   const Reflection& reflection = *place.message->GetReflection();
   Message* added = reflection.AddMessage(place.message, place.field);
-  added->CopyFrom(reflection.GetRepeatedMessage(*place.message, place.field,
-                                                place.index));
+  added->CopyFrom(
+      reflection.GetRepeatedMessage(*place.message, place.field, place.index));
 }
 
 void ChangePlace(const Place& place, Random& random) {

@@ -1,3 +1,7 @@
+// A text is cut into words (names and numbers with their dots, and any other
+// character alone) or into lines, some of which are then exchanged:
+//
+//   v1 = R.add(p0, p1)        v1 = R.add(p0, 1e400)
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -11,16 +15,72 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const char* const kWords[] = {
-    "0", "-1", "1", "9223372036854775807", "-9223372036854775808",
-    "1e400", "99999999999999999999", "nan", "n", "x", "main", "Module", "cls",
-    "R.add", "R.call_tir", "R.Tensor", "R.Shape", "R.Tuple", "R.Object",
-    "R.Callable", "R.match_cast", "R.output", "R.dataflow", "R.prim_value",
-    "R.reshape", "R.concat", "T.int64()", "T.grid", "T.block", "T.axis.remap",
-    "T.Buffer", "T.match_buffer", "T.init", "\"float32\"", "\"int8\"",
-    "\"float33\"", "\"\"", "None", "True", "(", ")", "[", "]", "{", "}", ",",
-    ":", "=", "->", "if", "else:", "return", "with", "for", "def", "@", "*",
-    "//", "%", "\n", "    ", "#", "'", "\\", "\t", "\x80"};
+const char* const kWords[] = {"0",
+                              "-1",
+                              "1",
+                              "9223372036854775807",
+                              "-9223372036854775808",
+                              "1e400",
+                              "99999999999999999999",
+                              "nan",
+                              "n",
+                              "x",
+                              "main",
+                              "Module",
+                              "cls",
+                              "R.add",
+                              "R.call_tir",
+                              "R.Tensor",
+                              "R.Shape",
+                              "R.Tuple",
+                              "R.Object",
+                              "R.Callable",
+                              "R.match_cast",
+                              "R.output",
+                              "R.dataflow",
+                              "R.prim_value",
+                              "R.reshape",
+                              "R.concat",
+                              "T.int64()",
+                              "T.grid",
+                              "T.block",
+                              "T.axis.remap",
+                              "T.Buffer",
+                              "T.match_buffer",
+                              "T.init",
+                              "\"float32\"",
+                              "\"int8\"",
+                              "\"float33\"",
+                              "\"\"",
+                              "None",
+                              "True",
+                              "(",
+                              ")",
+                              "[",
+                              "]",
+                              "{",
+                              "}",
+                              ",",
+                              ":",
+                              "=",
+                              "->",
+                              "if",
+                              "else:",
+                              "return",
+                              "with",
+                              "for",
+                              "def",
+                              "@",
+                              "*",
+                              "//",
+                              "%",
+                              "\n",
+                              "    ",
+                              "#",
+                              "'",
+                              "\\",
+                              "\t",
+                              "\x80"};
 
 bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
@@ -100,8 +160,8 @@ std::string MutateBytes(std::string bytes, Random& random) {
       bytes.erase(at, 1 + random.Below(16));
       return bytes;
     case 1:
-      bytes.insert(at, bytes.substr(random.Below(bytes.size()),
-                                    1 + random.Below(16)));
+      bytes.insert(
+          at, bytes.substr(random.Below(bytes.size()), 1 + random.Below(16)));
       return bytes;
     default:
       for (uint64_t flips = 1 + random.Below(3); flips > 0; --flips) {

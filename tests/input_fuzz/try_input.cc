@@ -1,3 +1,7 @@
+// The inputs are made once; what is done to one of them is a function of the
+// seed alone, so that it can be tried again:
+//
+//   seed 4711: the text of module 17, its third line twice, "3" now "-1"
 #include "kiln/tests/input_fuzz/try_input.h"
 
 #include <utility>
@@ -67,16 +71,16 @@ bool HasSameKernels(const vm_proto::Executable& a,
   return true;
 }
 
-absl::Status Run(vm::Executable executable, const std::vector<vm::Value>& args) {
+absl::Status Run(vm::Executable executable,
+                 const std::vector<vm::Value>& args) {
   ThreadPool::Options threads;
   threads.num_threads = 1;
   ThreadPool pool(threads);
   const KernelHost host(&pool);
   vm::MachineOptions options;
   options.max_instructions = 10000;
-  KILN_ASSIGN_OR_RETURN(
-      auto machine,
-      vm::Machine::Create(std::move(executable), {}, &host, options));
+  KILN_ASSIGN_OR_RETURN(auto machine, vm::Machine::Create(std::move(executable),
+                                                          {}, &host, options));
   return machine->Call("main", args).status();
 }
 
@@ -117,8 +121,7 @@ InputFuzzer::~InputFuzzer() = default;
 
 bool InputFuzzer::TryText(uint64_t seed) const {
   Random random(seed, 1);
-  const std::string& text =
-      inputs_->texts[random.Below(inputs_->texts.size())];
+  const std::string& text = inputs_->texts[random.Below(inputs_->texts.size())];
   const absl::StatusOr<Module> module =
       ParseModule("damaged.py", MutateText(text, random));
   return module.ok() && Process(*module).ok();
@@ -145,8 +148,8 @@ bool InputFuzzer::TryExecutable(uint64_t seed) const {
       inputs_->programs[random.Below(inputs_->programs.size())];
   vm_proto::Executable message = program.message;
   MutateMessage(&message, random);
-  absl::StatusOr<vm::Executable> executable = vm::FromMessage(
-      message, [&](uint32_t index) -> absl::StatusOr<Blob> {
+  absl::StatusOr<vm::Executable> executable =
+      vm::FromMessage(message, [&](uint32_t index) -> absl::StatusOr<Blob> {
         if (index < program.blobs.size()) return program.blobs[index];
         return absl::InvalidArgumentError("there is no such blob");
       });
