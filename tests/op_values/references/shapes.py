@@ -253,7 +253,44 @@ def add_layouts(w):
           {"x": ("n 6", "float32")}, lambda x: padded(x, 7), N)
 
 
+def add_of_extents(w):
+    """Places and extents that are worked out when the program runs."""
+    def places(axes, begin, end, step):
+        parts = []
+        for part in (axes, begin, end, step):
+            parts.append("(" + "".join(f"R.prim_value({e}), " for e in part)
+                         + ")")
+        return "strided_slice(x, " + ", ".join(parts) + ")"
+
+    at = [{"n": 4, "m": 1}, {"n": 6, "m": 3}, {"n": 2, "m": 2}]
+    inputs = {"x": ("n 3", "float32"), "y": ("m", "float32")}
+    for begin, end, step in (("m", "n", 1), ("0 - m", "n", 1), ("0", "m", 1),
+                             ("m", "n + 7", 2), ("n - 1", "m - 1", -1)):
+        def sliced(x, y, places=(begin, end), step=step):
+            n, m = x.shape[0], y.shape[0]
+            first, last = (eval(e, {}, {"n": n, "m": m}) for e in places)
+            return x[first:last:step]
+        w.add("strided_slice", f"from {begin} to {end} by {step}",
+              places([0], [begin], [end], [step]), inputs, sliced, at)
+    w.add("broadcast_to", "an extent of another tensor",
+          "broadcast_to(x, R.shape([m, n, 3]))", inputs,
+          lambda x, y: np.broadcast_to(x, (len(y),) + x.shape), at)
+    w.add("reshape", "extents that are products",
+          "reshape(x, R.shape([n * m, 2]))", {"x": ("n 2 m", "float32")},
+          lambda x: x.reshape(-1, 2), at)
+    w.add("permute_dims", "five axes", "permute_dims(x, axes=[4, 1, 3, 0, 2])",
+          {"x": ("2 n 1 3 m", "int32")},
+          lambda x: x.transpose(4, 1, 3, 0, 2), at)
+    w.add("concat", "extents that differ", "concat((x, y, x), axis=1)",
+          {"x": ("2 n", "float32"), "y": ("2 m", "float32")},
+          lambda x, y: np.concatenate((x, y, x), 1), at)
+    w.add("take", "by another extent", "take(x, i, axis=0)",
+          {"x": ("3 n", "float32"), "i": ("m 2", "int64", w.integers(0, 3))},
+          lambda x, i: x[i], at)
+
+
 def add(w):
+    add_of_extents(w)
     add_moves(w)
     add_stretches(w)
     add_joins(w)
