@@ -15,6 +15,7 @@
 //           z = gv
 //       return z
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,6 +27,14 @@ namespace kiln::script {
 namespace {
 
 // TypeVar("n"), T.int64(), T.var("int64").
+bool IsIdentifier(const std::string& text) {
+  const auto is_inner = [](unsigned char c) {
+    return std::isalnum(c) || c == '_';
+  };
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), is_inner);
+}
+
 bool IsDimension(const py::Expr& e) {
   if (e.kind != py::ExprKind::kCall) return false;
   const std::string name = TensorName(e.items[0]);
@@ -113,16 +122,28 @@ absl::Status GraphReader::Decorator(const py::Expr& decorator,
   return absl::OkStatus();
 }
 
-// What the signature may use: dimensions of the body, numbers among the
-// parameters, variables for shapes.
+// (2, "n") and ["n"] name dimensions, wherever they stand in the signature.
+void GraphReader::DeclareNamed(const py::Expr& annotation) {
+  const bool is_list = annotation.kind == py::ExprKind::kTuple ||
+                       annotation.kind == py::ExprKind::kList;
+  for (const py::Expr& item : annotation.items) {
+    DeclareNamed(item);
+    if (!is_list || item.kind != py::ExprKind::kString) continue;
+    const bool is_known = context_.scope.Find(item.text) != nullptr;
+    if (IsIdentifier(item.text) && !is_known) Declare(item.text);
+  }
+}
+
+// What the signature may use: dimensions of the body and of all parameters,
+// numbers among the parameters, variables for shapes.
 absl::Status GraphReader::DeclareAhead(const py::Stmt& def) {
   for (const py::Stmt& s : def.body) {
     for (const std::string& name : DeclaredDimensions(s)) Declare(name);
   }
   for (const py::Parameter& parameter : def.parameters) {
-    if (parameter.annotation && IsNumber(*parameter.annotation)) {
-      Declare(parameter.name);
-    }
+    if (!parameter.annotation) continue;
+    if (IsNumber(*parameter.annotation)) Declare(parameter.name);
+    DeclareNamed(*parameter.annotation);
   }
   for (const py::Stmt& s : def.body) {
     if (!IsShapeDeclaration(s)) continue;

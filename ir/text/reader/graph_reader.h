@@ -65,6 +65,7 @@ class GraphReader {
   // graph_function_reader.cc
   absl::Status Decorator(const py::Expr& decorator,
                          graph::FunctionFields& fields);
+  void DeclareNamed(const py::Expr& annotation);
   absl::Status DeclareAhead(const py::Stmt& def);
   absl::StatusOr<graph::Var> Parameter(const py::Parameter& parameter);
   graph::StructInfo NamedNumber(const std::string& name,

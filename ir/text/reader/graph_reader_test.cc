@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/constant.h"
 #include "kiln/ir/graph/expr.h"
 #include "kiln/ir/tensor/canonical.h"
@@ -122,6 +123,18 @@ TEST(GraphReaderTest, ATupleOfNumbersIsAShapeWhereOneIsNeeded) {
   const graph::GraphFunction f =
       Read(WithBody("    y = R.reshape(x, (n, 6))\n    return y\n"));
   EXPECT_EQ(FirstCall(f).args[1].kind(), graph::GraphKind::kShape);
+}
+
+TEST(GraphReaderTest, AnyParameterMayNameTheDimensionsOfTheOthers) {
+  const graph::GraphFunction f = Read(
+      "@R.function\ndef main(x: R.Tensor((\"n * 2\",), \"float32\"), "
+      "t: R.Tuple(R.Tensor((3, \"n\"), \"float32\"))):\n"
+      "    return R.shape([n])\n");
+  const auto* shape =
+      f->body.As<graph::SeqNode>()->result.As<graph::ShapeNode>();
+  const auto* doubled = f->params[0]->info.As<graph::TensorInfo>();
+  EXPECT_EQ(FreeVars((*doubled->extents())[0])[0].get(),
+            shape->values[0].As<VarNode>());
 }
 
 TEST(GraphReaderTest, ArithmeticOnTensorsIsCallsAndOnNumbersExpressions) {
