@@ -420,8 +420,11 @@ absl::Status GraphReader::Statement(const py::Stmt& s, Body& body) {
       return DeclaredDimensions(s).empty() ? Assigned(s, body)
                                            : absl::OkStatus();
     case Kind::kAnnotate:
-      return s.value || !IsShapeDeclaration(s) ? Assigned(s, body)
-                                               : absl::OkStatus();
+      if (s.value) return Assigned(s, body);
+      if (IsShapeDeclaration(s)) return absl::OkStatus();
+      return Error(s.begin,
+                   "a name without a value; dimensions are declared so: "
+                   "n = T.int64()");
     case Kind::kExpr:
       return Evaluated(s, body);
     case Kind::kReturn:

@@ -214,6 +214,8 @@ TEST(GraphReaderTest, WhatMeansNothingIsRefusedWithItsPlace) {
   } kCases[] = {
       {"    y = R.exp(xx)\n    return y\n", "`xx` is not defined"},
       {"    y = R.exp(x)\n", "returns nothing"},
+      {"    y: T.int64()\n    return x\n", "a name without a value"},
+      {"    y: R.Tensor((2,))\n    return x\n", "a name without a value"},
       {"    return x\n    y = x\n", "behind the return"},
       {"    y = R.nn.softmax(x, axes=1)\n    return y\n",
        "has no attribute `axes`; it knows axis"},
