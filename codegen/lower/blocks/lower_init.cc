@@ -8,6 +8,7 @@
 //           block C           none of the reduction's are repeated: i.
 #include "kiln/codegen/lower/blocks/lower_init.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -33,11 +34,6 @@ Expr FirstInstance(const BlockNode& block) {
   return first;
 }
 
-bool MayBeEmpty(const ForNode& loop) {
-  const int64_t* extent = AsInt(loop.extent);
-  return !extent || *extent < 1;
-}
-
 bool UsesOneOf(const Expr& e, const Vars& vars) {
   for (const Var& var : FreeVars(e)) {
     if (vars.count(var.get())) return true;
@@ -45,9 +41,24 @@ bool UsesOneOf(const Expr& e, const Vars& vars) {
   return false;
 }
 
+// Parameters that are numbers, and the variables in shapes of others.
+Vars DimsOf(const Function& f) {
+  Vars dims;
+  for (const Param& param : f.params) {
+    if (!param.buffer) {
+      dims.insert(param.var.get());
+      continue;
+    }
+    for (const Expr& extent : param.buffer->shape) {
+      for (const Var& var : FreeVars(extent)) dims.insert(var.get());
+    }
+  }
+  return dims;
+}
+
 class InitLowerer {
  public:
-  explicit InitLowerer(Function* f) : f_(f) {}
+  explicit InitLowerer(Function* f) : f_(f), dims_(DimsOf(*f)) {}
 
   Stmt Nest(const Stmt& s) {
     ahead_.emplace_back();
@@ -59,6 +70,17 @@ class InitLowerer {
   }
 
  private:
+  // Whether a dimension of a tensor, which may be 0 in a call, decides it. What
+  // has the extent 0 otherwise, a constant or a number of the program's own
+  // making, runs nothing by its author's will.
+  bool MayBeEmpty(const ForNode& loop) const {
+    const std::vector<Var> vars = FreeVars(loop.extent);
+    return !vars.empty() &&
+           std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+             return dims_.count(var.get()) > 0;
+           });
+  }
+
   struct Loop {
     const ForNode* loop;
     size_t nest;  // its place in ahead_
@@ -202,6 +224,7 @@ class InitLowerer {
   }
 
   Function* f_;
+  const Vars dims_;
   std::vector<Loop> loops_;  // around the statement, in its block
   std::vector<std::vector<Stmt>> ahead_;
 };

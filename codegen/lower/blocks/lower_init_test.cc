@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
@@ -13,6 +14,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -85,18 +87,25 @@ TEST(LowerInitTest, NestsStandBesideTheirLoops) {
                                  "            with T.block(\"y_init\"):"));
 }
 
-TEST(LowerInitTest, KnownExtentsAskNothing) {
-  EXPECT_THAT(Lowered(R"(
+// Of the constant extent 0, and of one that a loop decides, neither: they run
+// nothing where they are 0.
+TEST(LowerInitTest, ExtentsOfTheProgramAskNothing) {
+  for (const char* extent : {"3", "0", "i", "i % 1"}) {
+    EXPECT_THAT(Lowered(absl::Substitute(R"(
 @T.prim_func
-def f(X: T.Buffer((4, 3), "float32"), y: T.Buffer((4,), "float32")):
-    for i, k in T.grid(4, 3):
+def f(X: T.Buffer((4, 4), "float32"), y: T.Buffer((4,), "float32")):
+    for i in range(4):
+      for k in range($0):
         with T.block("y"):
-            vi, vk = T.axis.remap("SR", [i, k])
+            vi = T.axis.spatial(4, i)
+            vk = T.axis.reduce(4, k)
             with T.init():
                 y[vi] = T.float32(0)
             y[vi] = y[vi] + X[vi, vk]
-)"),
-              Not(HasSubstr("<= 0")));
+)",
+                                         extent)),
+                AllOf(Not(HasSubstr("<= 0")), Not(HasSubstr("y_init"))));
+  }
 }
 
 }  // namespace
