@@ -147,12 +147,14 @@ std::vector<Expr> BroadcastExtents(const std::vector<te::Tensor>& tensors) {
   return shape;
 }
 
-Expr ElementAt(const te::Tensor& tensor, const std::vector<Expr>& indices) {
+Expr ElementAt(const te::Tensor& tensor, const std::vector<Expr>& common,
+               const std::vector<Expr>& indices) {
   const std::vector<Expr>& shape = tensor.shape();
   const size_t skipped = indices.size() - shape.size();
   std::vector<Expr> own;
   for (size_t d = 0; d < shape.size(); ++d) {
-    own.push_back(IsOne(shape[d]) ? Int(0) : indices[skipped + d]);
+    const bool repeats = IsOne(shape[d]) && !IsOne(common[skipped + d]);
+    own.push_back(repeats ? Int(0) : indices[skipped + d]);
   }
   return tensor(std::move(own));
 }

@@ -24,8 +24,10 @@ absl::StatusOr<graph::StructInfo> BroadcastInfo(const OpCall& call,
 // The extents of tensors that meet, of which inference has accepted all.
 std::vector<Expr> BroadcastExtents(const std::vector<te::Tensor>& tensors);
 
-// The element of `tensor` that stands at `indices` of the common shape.
-Expr ElementAt(const te::Tensor& tensor, const std::vector<Expr>& indices);
+// The element of `tensor` that stands at `indices` of the shape `common`. Where
+// both have the extent 1 the index stays, so that producers can be fused.
+Expr ElementAt(const te::Tensor& tensor, const std::vector<Expr>& common,
+               const std::vector<Expr>& indices);
 
 }  // namespace kiln
 

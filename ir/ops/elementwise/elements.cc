@@ -71,15 +71,15 @@ absl::StatusOr<Lowered> Together(
   for (size_t i = 0; i < call.size(); ++i) {
     KILN_ASSIGN_OR_RETURN(numbers.emplace_back(), NumberOf(call, i));
   }
+  const std::vector<Expr> shape = BroadcastExtents(in);
   const auto elements = [&](const std::vector<Expr>& i) {
     std::vector<Expr> all;
     size_t next = 0;
     for (const Expr& number : numbers) {
-      all.push_back(number ? number : ElementAt(in[next++], i));
+      all.push_back(number ? number : ElementAt(in[next++], shape, i));
     }
     return all;
   };
-  const std::vector<Expr> shape = BroadcastExtents(in);
   KILN_RETURN_IF_ERROR(CheckOneType(
       elements(std::vector<Expr>(shape.size(), Int(0))), has_condition));
   return Lowered(te::Compute(

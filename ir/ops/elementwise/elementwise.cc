@@ -201,11 +201,12 @@ absl::StatusOr<StructInfo> InferFma(const OpCall& call) {
 }
 
 absl::StatusOr<Lowered> LowerFma(const OpCall&, const Inputs& in) {
+  const std::vector<Expr> shape = BroadcastExtents(in);
   return Lowered(te::Compute(
-      BroadcastExtents(in),
+      shape,
       [&](const std::vector<Expr>& i) -> te::Value {
-        return Add(Mul(ElementAt(in[0], i), ElementAt(in[1], i)),
-                   ElementAt(in[2], i));
+        return Add(Mul(ElementAt(in[0], shape, i), ElementAt(in[1], shape, i)),
+                   ElementAt(in[2], shape, i));
       },
       "compute"));
 }

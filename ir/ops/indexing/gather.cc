@@ -271,13 +271,16 @@ absl::StatusOr<Lowered> LowerIndexTensor(const OpCall& call, const Inputs& in) {
   const te::Tensor& x = in[0];
   const size_t named = in.size() - 1;
   const size_t outer = shape.size() - (x.shape().size() - named);
+  const Extents places(shape.begin(),
+                       shape.begin() + static_cast<int64_t>(outer));
   return Lowered(te::Compute(
       shape,
       [&](const Extents& i) -> te::Value {
         const auto split = i.begin() + static_cast<int64_t>(outer);
+        const Extents own(i.begin(), split);
         Extents index;
         for (size_t k = 0; k < named; ++k) {
-          const Expr place = ElementAt(in[k + 1], Extents(i.begin(), split));
+          const Expr place = ElementAt(in[k + 1], places, own);
           index.push_back(FromFront(place, x.shape()[k]));
         }
         index.insert(index.end(), split, i.end());

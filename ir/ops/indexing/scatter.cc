@@ -207,7 +207,8 @@ absl::StatusOr<Lowered> LowerIndexPut(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const bool adds, call.Bool("accumulate"));
   const te::Tensor& x = in[0];
   const Inputs places(in.begin() + 1, in.end() - 1);
-  Extents updates = BroadcastExtents(places);
+  const Extents common = BroadcastExtents(places);
+  Extents updates = common;
   const auto outer = static_cast<int64_t>(updates.size());
   updates.insert(updates.end(),
                  x.shape().begin() + static_cast<int64_t>(places.size()),
@@ -217,9 +218,10 @@ absl::StatusOr<Lowered> LowerIndexPut(const OpCall& call, const Inputs& in) {
   }
   const auto place = [&](const Extents& i) {
     Extents at;
+    const Extents own(i.begin(), i.begin() + outer);
     for (size_t k = 0; k < places.size(); ++k) {
-      const Extents own(i.begin(), i.begin() + outer);
-      at.push_back(FromFront(ElementAt(places[k], own), x.shape()[k]));
+      const Expr at_k = ElementAt(places[k], common, own);
+      at.push_back(FromFront(at_k, x.shape()[k]));
     }
     at.insert(at.end(), i.begin() + outer, i.end());
     return at;
@@ -227,8 +229,9 @@ absl::StatusOr<Lowered> LowerIndexPut(const OpCall& call, const Inputs& in) {
   const Combine combine =
       adds ? Combine{[](const Expr& a, const Expr& b) { return Add(a, b); }}
            : Combine{[](const Expr&, const Expr& b) { return b; }};
-  return Scattered(in, updates, combine, place,
-                   [&](const Extents& i) { return ElementAt(in.back(), i); });
+  return Scattered(in, updates, combine, place, [&](const Extents& i) {
+    return ElementAt(in.back(), updates, i);
+  });
 }
 
 constexpr OpRow kRows[] = {

@@ -135,7 +135,7 @@ te::Tensor Variance(const te::Tensor& x, const Reduction& reduction) {
   const te::Tensor distance = te::Compute(
       x.shape(),
       [&](const Extents& i) -> te::Value {
-        return Sub(x(i), ElementAt(mean, i));
+        return Sub(x(i), ElementAt(mean, x.shape(), i));
       },
       "T_subtract");
   const te::Tensor square = te::Compute(

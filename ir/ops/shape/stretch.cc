@@ -61,7 +61,9 @@ absl::StatusOr<Lowered> LowerBroadcastTo(const OpCall& call, const Inputs& in) {
   }
   return Lowered(te::Compute(
       *to->values,
-      [&](const Extents& i) -> te::Value { return ElementAt(in[0], i); },
+      [&](const Extents& i) -> te::Value {
+        return ElementAt(in[0], *to->values, i);
+      },
       "broadcast_to"));
 }
 
