@@ -11,6 +11,7 @@
 //                                 a function, a tuple, what it writes
 //   cls.f(x), f(x)                a function of the module, a variable
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -47,6 +48,22 @@ const graph::TupleNode* TupleOfNumbers(const graph::Expr& e) {
 DType DefaultType(const kiln::Expr& number) {
   if (number.dtype().is_float()) return DType::Float(32);
   return number.dtype().is_bool() ? DType::Bool() : DType::Int(32);
+}
+
+// Whether a type that need not be given, out_dtype=None, is spelled "void".
+bool IsNoType(const graph::AttributeSignature& attr, const Attr& value) {
+  return attr.default_text == "None" && value.string() &&
+         *value.string() == "void";
+}
+
+// The value of the keyword in the call `e`; null where it is not given.
+const py::Expr* FindKeyword(const py::Expr& e, std::string_view name) {
+  for (const py::Expr& item : e.items) {
+    if (item.kind == py::ExprKind::kKeyword && item.text == name) {
+      return &item.items[0];
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -168,7 +185,8 @@ absl::Status GraphReader::Complete(const py::Expr& e, CallParts& parts) {
                                        parts.signature->args[i], "`"));
   }
   for (const graph::AttributeSignature& attr : parts.signature->attrs) {
-    if (parts.attrs.count(attr.name)) continue;
+    const auto found = parts.attrs.find(attr.name);
+    if (found != parts.attrs.end() && !IsNoType(attr, found->second)) continue;
     if (attr.default_text.empty()) {
       return Error(e.begin, absl::StrCat("R.", parts.signature->name,
                                          " needs `", attr.name, "`"));
@@ -205,6 +223,22 @@ absl::StatusOr<graph::Expr> GraphReader::Function(const py::Expr& e) {
   return Value(e);
 }
 
+// What a call of a tensor function writes: R.Tensor((n, 4), "float32"), or in
+// the older spelling (n, 4) with the keyword dtype="float32".
+absl::StatusOr<std::vector<graph::StructInfo>> GraphReader::Written(
+    const py::Expr& call, const py::Expr& what) {
+  const py::Expr* type = FindKeyword(call, "dtype");
+  if (!type) return Infos(what);
+  KILN_ASSIGN_OR_RETURN(const graph::Expr shape, ArgumentOf(what, "shape"));
+  KILN_ASSIGN_OR_RETURN(const Attr name, AttributeOf(*type));
+  const auto* extents = shape.As<graph::ShapeNode>();
+  if (!extents) return Error(what.begin, "with dtype, a shape stands here");
+  const std::optional<DType> dtype =
+      name.string() ? DType::FromString(*name.string()) : std::nullopt;
+  if (!dtype) return Error(type->begin, "no type is called so");
+  return std::vector<graph::StructInfo>{graph::Tensor(extents->values, *dtype)};
+}
+
 // call_tir and its like: the third place is what the function writes.
 absl::StatusOr<graph::Expr> GraphReader::TensorCall(const py::Expr& e,
                                                     const std::string& name) {
@@ -223,7 +257,9 @@ absl::StatusOr<graph::Expr> GraphReader::TensorCall(const py::Expr& e,
       if (!args.As<graph::TupleNode>()) args = graph::TupleOf({args});
       parts.args.push_back(std::move(args));
     } else if (is_named ? IsInfoKeyword(keyword) : i == 3) {
-      KILN_ASSIGN_OR_RETURN(parts.infos, Infos(value));
+      KILN_ASSIGN_OR_RETURN(parts.infos, Written(e, value));
+    } else if (is_named && keyword == "dtype") {
+      continue;  // Written has read it.
     } else if (is_named ? keyword == "tir_vars" : i == 4) {
       KILN_ASSIGN_OR_RETURN(scalars, ArgumentOf(value, "shape"));
     } else {

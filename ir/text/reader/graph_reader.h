@@ -133,6 +133,8 @@ class GraphReader {
   absl::StatusOr<Attr> AttributeOf(const py::Expr& e);
   absl::StatusOr<Attr> IndexMap(const py::Expr& call);
   absl::Status Complete(const py::Expr& e, CallParts& parts);
+  absl::StatusOr<std::vector<graph::StructInfo>> Written(const py::Expr& call,
+                                                         const py::Expr& what);
   absl::StatusOr<graph::Expr> Function(const py::Expr& e);
   absl::Status Elements(const py::Expr& e, size_t depth,
                         std::vector<int64_t>& shape,

@@ -119,6 +119,22 @@ TEST(GraphReaderTest, AttributesStandByNameByPositionOrByDefault) {
   }
 }
 
+TEST(GraphReaderTest, VoidIsTheTypeThatIsNotGiven) {
+  EXPECT_EQ(PrintGraphFunction(*Read(WithBody(
+                "    y = R.matmul(x, x, out_dtype=\"void\")\n    return y\n"))),
+            PrintGraphFunction(
+                *Read(WithBody("    y = R.matmul(x, x)\n    return y\n"))));
+}
+
+TEST(GraphReaderTest, CallsOfTensorFunctionsHaveAnOlderSpelling) {
+  const auto call = [](const std::string& rest) {
+    return PrintGraphFunction(*Read(WithBody(absl::StrCat(
+        "    y = R.call_dps_packed(\"f\", (x, x), ", rest, "    return y\n"))));
+  };
+  EXPECT_EQ(call("(n, 128), dtype=\"float32\")\n"),
+            call("R.Tensor((n, 128), dtype=\"float32\"))\n"));
+}
+
 TEST(GraphReaderTest, ATupleOfNumbersIsAShapeWhereOneIsNeeded) {
   const graph::GraphFunction f =
       Read(WithBody("    y = R.reshape(x, (n, 6))\n    return y\n"));
