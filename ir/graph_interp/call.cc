@@ -288,8 +288,9 @@ absl::StatusOr<Value> Evaluator::ComputeOp(const CallNode& call, Scope& scope) {
   Scope own;  // of the new call
   std::vector<Expr> args;
   for (const Expr& arg : call.args) {
+    const auto* constant = arg.As<ConstantNode>();
     const bool is_constant =
-        arg.As<ConstantNode>() || arg.As<DataTypeNode>() ||
+        (constant && constant->is_known()) || arg.As<DataTypeNode>() ||
         (arg.As<PrimNode>() && arg.As<PrimNode>()->value.dtype().is_float());
     if (is_constant) {
       args.push_back(arg);
