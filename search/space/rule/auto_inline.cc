@@ -1,3 +1,9 @@
+// A block goes into its consumers unless that computes much again, or reads in
+// a bad order. Of padding, both ways are tried, but for rows that are
+// contiguous:
+//
+//   p[c, w] = x[c, w - 1] if 1 <= w < 57 else 0        stays: vectors of y
+//   y[k, w] += p[c, w + r] * weight[k, c, r]           are along w
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -33,8 +39,6 @@ bool IsReduced(const Schedule& sch, const BlockInfo& info,
       });
 }
 
-constexpr int64_t kCheapNodes = 48;  // of an expression
-
 const BlockNode* NodeOf(const Function& f, std::string_view name) {
   const BlockNode* found = nullptr;
   ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
@@ -42,6 +46,62 @@ const BlockNode* NodeOf(const Function& f, std::string_view name) {
   });
   return found;
 }
+
+// Whether the block, along the axis of its vectors, goes through the buffer.
+bool ReadsAlongVectors(const BlockNode& block, const BlockInfo& info,
+                       const Buffer& buffer) {
+  const int axis = info.VectorAxis();
+  return axis >= 0 &&
+         std::any_of(info.reads.begin(), info.reads.end(),
+                     [&](const ReadInfo& read) {
+                       return block.reads[read.index].buffer == buffer &&
+                              read.Uses(axis);
+                     });
+}
+
+// The variables that conditions of a choice in the block depend on.
+std::vector<Var> ChoiceVars(const BlockNode& block) {
+  std::vector<Var> vars;
+  Visit(block.body, [&](const Stmt& s) {
+    ForEachExpr(s, [&](const Expr& e) {
+      Visit(e, [&](const Expr& inner) {
+        const auto* call = inner.As<CallNode>();
+        if (!call || call->op != Intrinsic::kIfThenElse) return true;
+        const std::vector<Var> some = FreeVars(call->args[0]);
+        vars.insert(vars.end(), some.begin(), some.end());
+        return true;
+      });
+    });
+    return true;
+  });
+  return vars;
+}
+
+// Whether lanes of one vector would fall on both sides of the condition, as
+// they do where images are padded whose rows are contiguous: the block chooses
+// by the axis along which sums of it are written as vectors. In its place each
+// lane would be read by itself.
+bool DividesVectors(const Function& f, const BlockInfo& info) {
+  const int column = info.ContiguousAxis();
+  if (column < 0 || !info.has_condition) return false;
+  const BlockNode& block = *NodeOf(f, info.name);
+  const std::vector<Var> chosen = ChoiceVars(block);
+  const bool by_column =
+      std::any_of(chosen.begin(), chosen.end(), [&](const Var& var) {
+        return var.get() == block.iters[column].var.get();
+      });
+  const Buffer& written = block.writes[0].buffer;
+  return by_column &&
+         std::any_of(info.consumers.begin(), info.consumers.end(),
+                     [&](const std::string& name) {
+                       const auto consumer = DescribeBlock(f, name);
+                       return consumer && consumer->CountReduce() > 0 &&
+                              ReadsAlongVectors(*NodeOf(f, name), *consumer,
+                                                written);
+                     });
+}
+
+constexpr int64_t kCheapNodes = 48;  // of an expression
 
 // Counts what `counts` holds for, up to one more than `limit`.
 int64_t Count(const Stmt& body, int64_t limit,
@@ -88,6 +148,7 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (info->consumers.empty() || info->is_expensive) return {};
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
   if (Reorders(*info) && IsReduced(sch, *info, context)) return {};
+  if (DividesVectors(FunctionOf(sch, context), *info)) return {};
   std::vector<Schedule> made =
       OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);
   if (!made.empty() && info->has_condition) made.push_back(sch);
