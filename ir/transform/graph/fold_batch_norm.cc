@@ -65,7 +65,8 @@ struct Folding {
 
 class Folder {
  public:
-  explicit Folder(const graph::GraphFunction& f) : uses_(CountUses(f)) {
+  Folder(const graph::GraphFunction& f, FoldedNorms norms)
+      : norms_(norms), uses_(CountUses(f)) {
     graph::Visit(f, [&](const graph::Expr& e) {
       const auto* seq = e.As<graph::SeqNode>();
       if (!seq) return true;
@@ -135,7 +136,7 @@ class Folder {
     return factors->dtype == folding.dtype;
   }
 
-  static bool SetPlaces(Folding& folding) {
+  bool SetPlaces(Folding& folding) const {
     Analyzer analyzer;
     const OpContext context{nullptr, &analyzer};
     const OpCall conv(*folding.conv, context), norm(*folding.norm, context);
@@ -149,11 +150,13 @@ class Folder {
     const auto axis = norm.Axis("axis", (*data)->rank);
     const auto epsilon = norm.Real("epsilon");
     const auto scales = norm.Bool("scale"), centers = norm.Bool("center");
+    const auto trains = norm.Bool("training");
     const auto data_place = PlaceOf('C', *out);
     const auto weight_place = PlaceOf('O', *kernel);
     const bool is_known = axis.ok() && epsilon.ok() && scales.ok() &&
-                          centers.ok() && weight_place && data_place == *axis;
-    if (!is_known) return false;
+                          centers.ok() && trains.ok() && weight_place &&
+                          data_place == *axis;
+    if (!is_known || (*trains && norms_ == FoldedNorms::kFixed)) return false;
     folding.data_place = *data_place;
     folding.weight_place = *weight_place;
     folding.epsilon = *epsilon;
@@ -193,6 +196,7 @@ class Folder {
                             folding.conv->attrs, folding.conv->infos)));
   }
 
+  const FoldedNorms norms_;
   const UseCounts uses_;
   std::unordered_map<const graph::VarNode*, graph::Expr> values_;
   std::unordered_map<const graph::VarNode*, int> item_uses_;
@@ -200,10 +204,10 @@ class Folder {
 
 }  // namespace
 
-absl::StatusOr<Module> FoldBatchNorm(const Module& module) {
+absl::StatusOr<Module> FoldBatchNorm(const Module& module, FoldedNorms norms) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    const Folder folder(f);
+    const Folder folder(f, norms);
     const graph::Expr e = graph::RewriteBindings(f, folder);
     f = graph::GraphFunction(e.As<graph::FunctionNode>());
   }

@@ -1,6 +1,5 @@
 // A batch norm behind a convolution becomes part of the convolution, for a
-// network that is used: its moments are the moving ones, whatever its attribute
-// `training` says.
+// network that is used: its moments are the moving ones.
 //
 //   y = R.nn.conv2d(x, w)              s = gamma / sqrt(variance + epsilon)
 //   t = R.nn.batch_norm(y, ...)        y = R.nn.conv2d(x, w * s)
@@ -16,10 +15,16 @@
 
 namespace kiln {
 
+enum class FoldedNorms {
+  kAll,    // whatever their attribute `training` says
+  kFixed,  // those with training=False; the module computes what it did
+};
+
 // Takes a module with struct info. Convolutions of 1 to 3 dimensions, in any
 // layouts that do not split channels, whose result only the batch norm reads.
 // Of that, only the fields may be read: the moving moments stay as they are.
-absl::StatusOr<Module> FoldBatchNorm(const Module& module);
+absl::StatusOr<Module> FoldBatchNorm(const Module& module,
+                                     FoldedNorms norms = FoldedNorms::kAll);
 
 }  // namespace kiln
 

@@ -4,6 +4,7 @@
 //   y = R.nn.conv2d(x, w, ...); t = R.nn.batch_norm(y, ...); z = t[0]
 #include "kiln/ir/transform/graph/fold_batch_norm.h"
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kiln/ir/text/printer/printer.h"
@@ -152,6 +153,23 @@ def main(x: R.Tensor((1, 4, 5, 5), "float16"), w: R.Tensor((6, 4, 3, 3), "float1
     return z
 )";
   ExpectKept(text);
+}
+
+TEST(FoldBatchNormTest, MomentsOfTheBatchStayWhereOnlyFixedOnesFold) {
+  const std::string fixed = Text(kPlain, kField);
+  const std::string trained =
+      absl::StrReplaceAll(fixed, {{"training=False", "training=True"}});
+  const auto after = [](const std::string& text) {
+    const absl::StatusOr<Module> module = RunGraphPasses(
+        ReadModule(text), {"fold_fixed_batchnorm_into_conv2d", "infer"});
+    return module.ok() ? PrintModule(*module)
+                       : std::string(module.status().message());
+  };
+  EXPECT_THAT(after(fixed), Not(HasSubstr("batch_norm")));
+  EXPECT_THAT(after(trained), HasSubstr("batch_norm"));
+  for (const std::string& text : {fixed, trained}) {
+    EXPECT_EQ(MeaningAfter({"fold_fixed_batchnorm_into_conv2d"}, text), "");
+  }
 }
 
 TEST(FoldBatchNormTest, BlocksAndBranchesAreNoBorder) {

@@ -1,7 +1,7 @@
 // What depends on constants only is computed ahead.
 //
-//   a = R.add(R.const([1.0, 2.0]), R.const(1.0))     y = R.multiply(x,
-//   R.const([2.0, 3.0])) y = R.multiply(x, a)
+//   a = R.add(R.const([1.0, 2.0]), R.const(1.0))
+//   y = R.multiply(x, a)  →  y = R.multiply(x, R.const([2.0, 3.0]))
 //
 // Calls of ops and of tensor functions are: pure ones whose arguments and
 // whose result's extents are known. A constant that is made of none, such as

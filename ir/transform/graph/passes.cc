@@ -27,6 +27,7 @@
 #include "kiln/ir/transform/graph/gradient/gradient.h"
 #include "kiln/ir/transform/graph/inline_functions.h"
 #include "kiln/ir/transform/graph/lambda_lift.h"
+#include "kiln/ir/transform/graph/layout/channels_last.h"
 #include "kiln/ir/transform/graph/layout/convert_layout.h"
 #include "kiln/ir/transform/graph/lift_transform_params.h"
 #include "kiln/ir/transform/graph/lower_call_tir.h"
@@ -63,6 +64,14 @@ absl::StatusOr<Module> CombineAll(const Module& module) {
 
 absl::StatusOr<Module> FoldByDefault(const Module& module) {
   return FoldConstants(module);
+}
+
+absl::StatusOr<Module> FoldAllNorms(const Module& module) {
+  return FoldBatchNorm(module);
+}
+
+absl::StatusOr<Module> FoldFixedNorms(const Module& module) {
+  return FoldBatchNorm(module, FoldedNorms::kFixed);
 }
 
 absl::StatusOr<Module> GradientOfMain(const Module& module) {
@@ -104,7 +113,9 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
     {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
     {"fold_batchnorm_into_conv2d", "fold_batchnorm_into_conv2d",
-     Inferred<FoldBatchNorm>},
+     Inferred<FoldAllNorms>},
+    {"fold_fixed_batchnorm_into_conv2d", "fold_fixed_batchnorm_into_conv2d",
+     Inferred<FoldFixedNorms>},
     {"decompose_for_inference", "decompose_for_inference",
      Inferred<DecomposeForInference>},
     {"decompose_for_training", "decompose_for_training",
@@ -138,6 +149,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
      Inferred<ReorderPermuteDimsAfterConcat>},
     {"rewrite_by_rules", "rewrite_by_rules", RewriteByRules},
     {"convert_layout", "convert_layout", Inferred<ConvertLayoutToNhwc>},
+    {"channels_last", "channels_last", Inferred<ToChannelsLast>},
     {"legalize", "legalize", Inferred<LegalizeOps>},
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
