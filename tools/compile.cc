@@ -21,6 +21,7 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/database/database.h"
+#include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
@@ -43,7 +44,8 @@ namespace {
 
 constexpr char kUsage[] =
     "Compiles the graph functions of a module:\n"
-    "  compile model.py -o model.kiln [--work-dir DIR]\n"
+    "  compile model.py -o model.kiln [--work-dir DIR] [--bind n=16] "
+    "[--bind-params weights.npz]\n"
     "The module is TVMScript or a serialized one. run model.kiln runs it.\n"
     "Exit status: 0; 1 for an error.";
 
@@ -103,7 +105,8 @@ absl::StatusOr<int> Compile() {
   KILN_ASSIGN_OR_RETURN(const Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_ASSIGN_OR_RETURN(const Scheduler schedule, ChosenScheduler(target));
-  KILN_ASSIGN_OR_RETURN(const Module module, LoadModuleFile(modules[0]));
+  KILN_ASSIGN_OR_RETURN(Module module, LoadModuleFile(modules[0]));
+  KILN_ASSIGN_OR_RETURN(module, Bound(std::move(module), BindingsOfFlags()));
   KILN_ASSIGN_OR_RETURN(const Module prepared,
                         PrepareModel(module, FusionOfFlag()));
   KILN_ASSIGN_OR_RETURN(const vm::Executable executable,

@@ -38,6 +38,7 @@
 #include "kiln/ir/transform/graph/rules/rule.h"
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/script.h"
+#include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
@@ -85,6 +86,9 @@ ABSL_FLAG(std::string, stage, "",
           "lowered, llvm or asm. "
           "Default: scheduled with --trace or --schedule, else parsed.");
 ABSL_FLAG(std::string, format, "text", "text, or proto (a serialized module).");
+ABSL_FLAG(int64_t, constant_elements, 64,
+          "Constants of at most so many elements are printed in full, larger "
+          "ones as a place in the metadata, which holds no bytes.");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
           "it equals this one up to names and simplification; else exits with "
@@ -104,7 +108,8 @@ std::string Usage() {
       "|lowered|llvm|asm [--format text|proto]\n"
       "      [--passes ",
       absl::StrJoin(GraphPassNames(), ","),
-      "] [--rules r.py,s.py] [--noauto] [--compare other.py] [--target \"llvm "
+      "] [--rules r.py,s.py] [--bind n=16] [--bind-params w.npz] [--noauto] "
+      "[--compare other.py] [--target \"llvm "
       "-mcpu=...\"]\n"
       "Exit status: 0; 1 for an error; 2 where --compare differs; 3 where a "
       "step of the trace is refused.");
@@ -324,6 +329,7 @@ absl::StatusOr<int> Run() {
   KILN_ASSIGN_OR_RETURN(const Stage stage, ParseStage());
   KILN_ASSIGN_OR_RETURN(const bool proto, WantsProto(stage));
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  KILN_ASSIGN_OR_RETURN(module, Bound(std::move(module), BindingsOfFlags()));
   KILN_ASSIGN_OR_RETURN(module, RunPassesOfFlags(std::move(module)));
   KILN_ASSIGN_OR_RETURN(const bool by_default,
                         WantsDefaultSchedule(absl::GetFlag(FLAGS_schedule),
@@ -344,7 +350,9 @@ absl::StatusOr<int> Run() {
     KILN_ASSIGN_OR_RETURN(std::string code, Code(*at, stage));
     Print(code);
   } else {
-    Print(proto ? SerializeModule(*at) : PrintModule(*at));
+    PrintOptions options;
+    options.max_constant_elements = absl::GetFlag(FLAGS_constant_elements);
+    Print(proto ? SerializeModule(*at) : PrintModule(*at, options));
   }
   return kExitOk;
 }

@@ -41,6 +41,7 @@
 #include "kiln/tools/graph/run_graph.h"
 #include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
+#include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
 #include "kiln/tools/support/fusion_flag.h"
@@ -538,6 +539,7 @@ absl::StatusOr<int> Run() {
   KILN_RETURN_IF_ERROR(CheckTolerance("atol", absl::GetFlag(FLAGS_atol)));
   if (!executables.empty()) return RunExecutable();
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
+  KILN_ASSIGN_OR_RETURN(module, Bound(std::move(module), BindingsOfFlags()));
   if (IsGraphRun(module)) return RunModule(module);
   if (!absl::GetFlag(FLAGS_work_dir).empty()) {
     return absl::InvalidArgumentError(

@@ -39,6 +39,7 @@
 #include "kiln/search/task/dag.h"
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/objective.h"
+#include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/program.h"
@@ -163,6 +164,7 @@ JobFlags JobFlagValues() {
   flags.space = absl::GetFlag(FLAGS_space);
   flags.rules = absl::GetFlag(FLAGS_rules);
   flags.is_auto = absl::GetFlag(FLAGS_auto);
+  flags.bindings = BindingsOfFlags();
   flags.fusion = FusionOfFlag();
   flags.weights = absl::GetFlag(FLAGS_weights);
   return flags;

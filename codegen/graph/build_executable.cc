@@ -13,10 +13,6 @@
 #include "kiln/vm/executable/verify.h"
 
 namespace kiln {
-namespace {
-
-// Tensor functions that graph functions name, as R.call_dps_packed("f", ...) as
-// well as cls.f.
 std::set<std::string> CalledFunctions(const Module& module) {
   std::set<std::string> called;
   for (const graph::GraphFunction& f : module.graph_functions) {
@@ -30,17 +26,21 @@ std::set<std::string> CalledFunctions(const Module& module) {
   return called;
 }
 
+absl::Status InFunction(const std::string& name, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("tensor function ", name, ": ",
+                                   std::string(status.message())));
+}
+
+namespace {
+
 absl::Status AddKernels(const Module& module, const KernelCompiler& compile,
                         vm::Executable* executable, ExecutableTables* tables) {
   const std::set<std::string> called = CalledFunctions(module);
   for (const Function& f : module.functions) {
     if (!called.count(f.name)) continue;
     absl::StatusOr<CompiledKernel> kernel = compile(f);
-    if (!kernel.ok()) {
-      return absl::Status(kernel.status().code(),
-                          absl::StrCat("tensor function ", f.name, ": ",
-                                       std::string(kernel.status().message())));
-    }
+    if (!kernel.ok()) return InFunction(f.name, kernel.status());
     KILN_ASSIGN_OR_RETURN(Blob object, Blob::Copy(kernel->object));
     tables->SetKernelIndex(f.name,
                            static_cast<int32_t>(executable->kernels.size()));

@@ -10,8 +10,10 @@
 #define KILN_CODEGEN_GRAPH_BUILD_EXECUTABLE_H_
 
 #include <functional>
+#include <set>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/ir/tensor/module.h"
@@ -22,6 +24,13 @@ namespace kiln {
 // Schedules a tensor function as it likes, and compiles it.
 using KernelCompiler =
     std::function<absl::StatusOr<CompiledKernel>(const Function&)>;
+
+// The names of tensor functions that graph functions use, by R.call_tir, as
+// R.call_dps_packed("f", ...), as values.
+std::set<std::string> CalledFunctions(const Module& module);
+
+// An error of a tensor function, with its name.
+absl::Status InFunction(const std::string& name, const absl::Status& status);
 
 // Every graph function becomes bytecode, every tensor function that one calls a
 // kernel. `target` is written down for the reader. The module has struct info

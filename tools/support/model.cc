@@ -1,5 +1,6 @@
 #include "kiln/tools/support/model.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,9 +8,13 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
 #include "kiln/codegen/host/kernel.h"
+#include "kiln/ir/interp/interp.h"
 #include "kiln/ir/transform/graph/annotate_patterns.h"
+#include "kiln/ir/transform/graph/constants/constant_params.h"
+#include "kiln/ir/transform/graph/constants/prepare_constants.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/tools/support/default_schedule.h"
+#include "kiln/tools/support/execute.h"
 
 namespace kiln {
 
@@ -29,25 +34,60 @@ Scheduler DefaultSchedules(const Target& target) {
 }
 
 absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
-  std::vector<std::string> passes = {"lambda_lift", "legalize"};
+  std::vector<std::string> passes = {"lambda_lift",
+                                     "fold_constants",
+                                     "fold_fixed_batchnorm_into_conv2d",
+                                     "convert_to_dataflow",
+                                     "channels_last",
+                                     "cse",
+                                     "fold_constants",
+                                     "legalize"};
   if (fusion == Fusion::kByPattern) {
     passes.insert(passes.end(), {"convert_to_dataflow", "canonicalize_bindings",
                                  "annotate_patterns", "fuse_ops", "fuse_tir"});
   }
   KILN_ASSIGN_OR_RETURN(Module prepared, RunGraphPasses(module, passes));
   // Records of equal functions are shared with models that are not fused.
-  return WithoutPatterns(std::move(prepared));
+  return MarkConstantParams(WithoutPatterns(std::move(prepared)));
 }
+
+namespace {
+
+absl::StatusOr<Module> Scheduled(const Module& module,
+                                 const Scheduler& schedule) {
+  const std::set<std::string> called = CalledFunctions(module);
+  Module out = module;
+  for (Function& f : out.functions) {
+    if (called.count(f.name) == 0) continue;
+    absl::StatusOr<Function> scheduled = schedule(module, f);
+    if (!scheduled.ok()) return InFunction(f.name, scheduled.status());
+    f = *std::move(scheduled);
+  }
+  return out;
+}
+
+// Compiled code where the target's runs here, else the interpreter.
+TensorFunctionRunner RunnerFor(const Target& target) {
+  if (!CheckRunsHere(target).ok()) {
+    return [](const Function& f, std::vector<Tensor>& args) {
+      return Interpret(f, args);
+    };
+  }
+  return [target](const Function& f, std::vector<Tensor>& args) {
+    return RunCompiled(f, args, target);
+  };
+}
+
+}  // namespace
 
 absl::StatusOr<vm::Executable> CompileModel(const Module& module,
                                             const Target& target,
                                             const Scheduler& schedule) {
-  return BuildExecutable(
-      module, target.ToString(),
-      [&](const Function& f) -> absl::StatusOr<CompiledKernel> {
-        KILN_ASSIGN_OR_RETURN(const Function scheduled, schedule(module, f));
-        return CompileKernel(scheduled, target);
-      });
+  KILN_ASSIGN_OR_RETURN(Module ready, Scheduled(module, schedule));
+  KILN_ASSIGN_OR_RETURN(ready, PrepareConstants(ready, RunnerFor(target)));
+  return BuildExecutable(ready, target.ToString(), [&](const Function& f) {
+    return CompileKernel(f, target);
+  });
 }
 
 }  // namespace kiln

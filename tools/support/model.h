@@ -24,7 +24,9 @@ Scheduler DefaultSchedules(const Target& target);
 // Whether ops that follow each other become one kernel.
 enum class Fusion { kNone, kByPattern };
 
-// Inferred, legalized, fused, and without functions inside of functions.
+// Inferred, without functions inside of functions; constants folded, batch
+// norms that are fixed in their convolutions, channels last where that pays;
+// then legalized and fused.
 absl::StatusOr<Module> PrepareModel(const Module& module,
                                     Fusion fusion = Fusion::kByPattern);
 

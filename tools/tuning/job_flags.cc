@@ -70,6 +70,7 @@ absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
     KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
     return std::vector<TuneJob>{std::move(job)};
   }
+  KILN_ASSIGN_OR_RETURN(*module, Bound(std::move(*module), flags.bindings));
   if (!module->graph_functions.empty()) return ModelJobs(flags, module);
   std::vector<TuneJob> jobs = JobsOf(*module);
   if (jobs.empty() || !flags.func.empty()) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/tuning/job.h"
 
@@ -19,6 +20,7 @@ struct JobFlags {
   bool rules = false;   // beside the space
   std::string weights;  // "3,1,2"
   bool is_auto = true;  // as in ProgramFlags
+  Bindings bindings;    // of a model
   Fusion fusion = Fusion::kByPattern;
 };
 
