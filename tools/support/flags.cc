@@ -7,7 +7,7 @@
 //   --modul m.py        refused: did you mean --module?
 //
 // Flags of libraries that happen to be linked work, but --help lists only those
-// that are defined below tools/.
+// that are defined below tools/ or examples/.
 #include "kiln/tools/support/flags.h"
 
 #include <algorithm>
@@ -64,7 +64,11 @@ absl::CommandLineFlag* FindFlag(std::string_view arg) {
 std::map<std::string, const absl::CommandLineFlag*> ToolFlags() {
   std::map<std::string, const absl::CommandLineFlag*> flags;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
-    if (!absl::StrContains(flag->Filename(), "tools/")) continue;
+    const std::string file = flag->Filename();
+    if (!absl::StrContains(file, "tools/") &&
+        !absl::StrContains(file, "examples/")) {
+      continue;
+    }
     flags[WithDashes(std::string(name))] = flag;
   }
   return flags;
