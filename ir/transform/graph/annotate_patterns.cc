@@ -1,6 +1,7 @@
 // A block is judged by its store and the loads that feed it:
 //
 //   C[i, j] = A[i, j] + B[j]          A at the same place: element-wise
+//   C[i, j] = A[0, j] + B[j]          the same where i is always 0
 //   B[i, j] = A[j]                    a part of the indices, in order:
 //   broadcast B[i, j] = A[j, i // 4]            of iterators of the store:
 //   injective C[i] = C[i] + A[i, k]             whole iterators: a reduction
@@ -92,8 +93,22 @@ bool IsInjective(const StoreNode& store, const LoadNode& load) {
   return true;
 }
 
+// Whether the load reads where the store writes. A dimension of one element
+// has one place, which broadcasts write as 0.
+bool SamePlace(const StoreNode& store, const LoadNode& load) {
+  if (store.indices.size() != load.indices.size()) return false;
+  for (size_t d = 0; d < load.indices.size(); ++d) {
+    if (SameExpr(store.indices[d], load.indices[d])) continue;
+    const bool has_one_place = IsZero(load.indices[d]) &&
+                               IsOne(load.buffer->shape[d]) &&
+                               IsOne(store.buffer->shape[d]);
+    if (!has_one_place) return false;
+  }
+  return true;
+}
+
 OpPattern PatternOf(const StoreNode& store, const LoadNode& load) {
-  if (SameIndices(store.indices, load.indices)) return OpPattern::kElementwise;
+  if (SamePlace(store, load)) return OpPattern::kElementwise;
   if (IsBroadcast(store, load)) return OpPattern::kBroadcast;
   if (IsInjective(store, load)) return OpPattern::kInjective;
   return OpPattern::kOpaque;

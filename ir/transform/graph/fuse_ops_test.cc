@@ -1,5 +1,7 @@
 #include "kiln/ir/transform/graph/fuse_ops.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
@@ -28,6 +30,36 @@ class Module:
   ASSERT_EQ(fused.graph_functions.size(), 2u);
   EXPECT_EQ(fused.graph_functions[1]->name, "fused_matmul_exp");
   EXPECT_TRUE(fused.graph_functions[1]->is_private);
+}
+
+// A batch of one image is no other case than a batch of two.
+TEST(FuseOpsTest, WhatFollowsAReductionAtABatchOfOne) {
+  for (const std::string batch : {"1", "2"}) {
+    for (const std::string bias : {"(6,)", "(1, 1, 1, 6)"}) {
+      KILN_ASSERT_OK_AND_ASSIGN(
+          const Module fused,
+          RunGraphPasses(
+              ReadModule(
+                  R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(()" +
+                  batch +
+                  R"(, 5, 5, 4), "float32"), w: R.Tensor((6, 3, 3, 4), "float32"), b: R.Tensor()" +
+                  bias + R"(, "float32")):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w, data_layout="NHWC", kernel_layout="OHWI")
+            z = R.add(y, b)
+            gv = R.nn.relu(z)
+            R.output(gv)
+        return gv
+)"),
+              {"legalize", "annotate_patterns", "fuse_ops"}));
+      ASSERT_EQ(fused.graph_functions.size(), 2u) << batch << " " << bias;
+      EXPECT_EQ(fused.graph_functions[1]->name, "fused_conv2d_add_relu");
+    }
+  }
 }
 
 TEST(FuseOpsTest, AFieldOfATupleThatHasNoNameIsNotTakenIn) {
