@@ -19,6 +19,13 @@ Machine MeasuredMachine(const Target& target) {
 absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
                                                    const std::string& function,
                                                    const Target& target) {
+  return DefaultScheduleFor(module, function, target, MeasuredMachine(target));
+}
+
+absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
+                                                   const std::string& function,
+                                                   const Target& target,
+                                                   const Machine& machine) {
   const auto found =
       std::find_if(module.functions.begin(), module.functions.end(),
                    [&](const Function& f) { return f.name == function; });
@@ -29,7 +36,7 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
   ThreadPool pool;
   return ScheduleByDefault(module,
                            static_cast<int>(found - module.functions.begin()),
-                           MeasuredMachine(target), target.num_cores, &pool);
+                           machine, target.num_cores, &pool);
 }
 
 absl::StatusOr<bool> WantsDefaultSchedule(const std::string& schedule,

@@ -23,6 +23,12 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
                                                    const std::string& function,
                                                    const Target& target);
 
+// The same for a machine that is known.
+absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
+                                                   const std::string& function,
+                                                   const Target& target,
+                                                   const Machine& machine);
+
 // What the value of a flag --schedule says beside that of --trace: whether the
 // default schedule is wanted. Refuses other names than "" and "default", and
 // both flags together.

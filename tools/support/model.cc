@@ -1,10 +1,13 @@
 #include "kiln/tools/support/model.h"
 
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kiln/base/machine.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
 #include "kiln/codegen/host/kernel.h"
@@ -22,11 +25,32 @@ Scheduler KeepSchedules() {
   return [](const Module&, const Function& f) { return f; };
 }
 
+namespace {
+
+// Known once it is asked for: where the constants of the machine cannot be
+// stored, they are measured, which takes a second or two.
+class MachineOnDemand {
+ public:
+  explicit MachineOnDemand(Target target) : target_(std::move(target)) {}
+  const Machine& Get() {
+    std::call_once(once_, [&] { machine_ = MeasuredMachine(target_); });
+    return machine_;
+  }
+
+ private:
+  const Target target_;
+  std::once_flag once_;
+  Machine machine_;
+};
+
+}  // namespace
+
 Scheduler DefaultSchedules(const Target& target) {
-  return [target](const Module& module,
-                  const Function& f) -> absl::StatusOr<Function> {
+  const auto machine = std::make_shared<MachineOnDemand>(target);
+  return [target, machine](const Module& module,
+                           const Function& f) -> absl::StatusOr<Function> {
     absl::StatusOr<DefaultSchedule> best =
-        DefaultScheduleFor(module, f.name, target);
+        DefaultScheduleFor(module, f.name, target, machine->Get());
     if (absl::IsNotFound(best.status())) return f;
     if (!best.ok()) return best.status();
     return std::move(best->scheduled);

@@ -1,0 +1,50 @@
+#include "kiln/tools/support/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "kiln/base/status_matchers.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+int CountOf(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != text.npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Not for each function, where what was measured cannot be kept.
+TEST(DefaultSchedulesTest, MeasureTheMachineOnce) {
+  setenv("KILN_MACHINE", "/proc/none/machine.json", 1);
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), y: R.Tensor((16, 4), "float32")):
+        a = R.matmul(x, y)
+        b = R.nn.softmax(a)
+        c = R.sum(b, axis=1)
+        return c
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget("llvm"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module prepared, PrepareModel(module));
+  const Scheduler schedule = DefaultSchedules(target);
+  ASSERT_GE(prepared.functions.size(), 3u);
+  testing::internal::CaptureStderr();
+  for (const Function& f : prepared.functions) {
+    KILN_EXPECT_OK(schedule(prepared, f));
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(CountOf(said, "is not kept"), 1) << said;
+}
+
+}  // namespace
+}  // namespace kiln
