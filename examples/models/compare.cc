@@ -56,7 +56,9 @@ ABSL_FLAG(int, repetitions, 15, "Of each measurement, in random turns.");
 ABSL_FLAG(double, tolerance, 1e-4,
           "The largest error, relative to the root mean square of an output, "
           "that is no mismatch.");
-ABSL_FLAG(bool, verbose, false, "Prints the steps of oneDNN.");
+ABSL_FLAG(bool, verbose, false,
+          "Prints each kernel of Kiln and each step of oneDNN, in order, with "
+          "its time.");
 ABSL_FLAG(bool, json, false, "Prints one JSON object a line.");
 
 namespace kiln::models {
@@ -98,6 +100,11 @@ absl::Status CheckFlags() {
   return absl::OkStatus();
 }
 
+struct Step {
+  std::string what;
+  double ms;
+};
+
 // Both, ready to run on the same inputs.
 struct Match {
   int threads;
@@ -106,6 +113,7 @@ struct Match {
   std::vector<vm::Value> args;
   std::unique_ptr<OneDnnProgram> onednn;
   rows::Model row;
+  std::shared_ptr<std::vector<Step>> steps;  // of Kiln, where they are wanted
 
   absl::StatusOr<vm::Value> RunKiln() { return machine->Call("main", args); }
 };
@@ -129,9 +137,18 @@ absl::StatusOr<Match> Prepare(const ModelOfFlags& model, const Module& module,
   match.row.set_kernels(static_cast<int>(compiled.executable.kernels.size()));
   match.row.set_tuned(compiled.tuned);
   match.host = std::make_unique<KernelHost>(&pool, threads);
+  vm::MachineOptions options;
+  if (absl::GetFlag(FLAGS_verbose)) {
+    match.steps = std::make_shared<std::vector<Step>>();
+    options.observe = [steps = match.steps](const std::string& callee,
+                                            const std::string& label,
+                                            double seconds) {
+      steps->push_back({absl::StrCat(label, "  ", callee), seconds * 1e3});
+    };
+  }
   KILN_ASSIGN_OR_RETURN(match.machine,
                         vm::Machine::Create(std::move(compiled.executable), {},
-                                            match.host.get()));
+                                            match.host.get(), options));
   KILN_ASSIGN_OR_RETURN(match.onednn,
                         OneDnnProgram::Create(model.net, weights, threads));
   KILN_ASSIGN_OR_RETURN(const std::vector<NDArray> inputs,
@@ -150,6 +167,44 @@ absl::Status Check(Match& match) {
                         ErrorsOf(result, match.onednn->outputs()));
   match.row.set_largest_error(errors.largest);
   match.row.set_rms_error(errors.rms);
+  return absl::OkStatus();
+}
+
+constexpr int kRunsOfSteps = 5;
+
+// The best of some runs of each kernel, where they stand in order.
+absl::StatusOr<std::vector<Step>> StepsOfKiln(Match& match) {
+  std::vector<Step> best;
+  for (int run = 0; run < kRunsOfSteps; ++run) {
+    match.steps->clear();
+    KILN_RETURN_IF_ERROR(match.RunKiln().status());
+    if (run == 0) best = *match.steps;
+    for (size_t i = 0; i < best.size(); ++i) {
+      best[i].ms = std::min(best[i].ms, (*match.steps)[i].ms);
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<std::vector<Step>> StepsOfOneDnn(Match& match) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<double> times,
+                        match.onednn->StepTimes(kRunsOfSteps));
+  std::vector<Step> steps;
+  for (size_t i = 0; i < times.size(); ++i) {
+    steps.push_back({match.onednn->steps()[i], times[i]});
+  }
+  return steps;
+}
+
+absl::Status PrintSteps(Match& match) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Step> kiln, StepsOfKiln(match));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Step> onednn, StepsOfOneDnn(match));
+  for (const auto* steps : {&kiln, &onednn}) {
+    std::printf("%s, ms of each:\n", steps == &kiln ? "Kiln" : "oneDNN");
+    for (const Step& step : *steps) {
+      std::printf("  %9.3f  %s\n", step.ms, step.what.c_str());
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -203,11 +258,6 @@ void PrintModel(const Match& match) {
     std::printf("%s", JsonLine(row).c_str());
     return;
   }
-  if (absl::GetFlag(FLAGS_verbose)) {
-    for (const std::string& step : match.onednn->steps()) {
-      std::printf("  %s\n", step.c_str());
-    }
-  }
   std::printf("%s on %d %s: prepared in %.1f s, compiled in %.1f s, %d kernels",
               row.model().c_str(), row.threads(),
               row.threads() == 1 ? "thread" : "threads", row.prepare_s(),
@@ -250,6 +300,9 @@ absl::StatusOr<int> Compare() {
                           Prepare(model, module, weights, pool, count));
     KILN_RETURN_IF_ERROR(Check(match));
     PrintModel(match);
+    if (match.steps && !absl::GetFlag(FLAGS_json)) {
+      KILN_RETURN_IF_ERROR(PrintSteps(match));
+    }
     if (!(match.row.largest_error() <= absl::GetFlag(FLAGS_tolerance))) {
       status = kExitMismatch;
       continue;

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@
 #include "kiln/tools/support/model.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/machine.h"
+#include "kiln/vm/profile/machine_constants.h"
 
 namespace kiln::models {
 namespace {
@@ -140,6 +142,16 @@ const Named kTiny[] = {
      }},
 };
 
+class NetworksTest : public testing::Test {
+ protected:
+  // The constants of this machine, which schedules go by, are not measured.
+  static void SetUpTestSuite() {
+    const std::string path = testing::TempDir() + "/machine.json";
+    KILN_EXPECT_OK(SaveMachine(DescribeMachine(), path));
+    setenv("KILN_MACHINE", path.c_str(), 1);
+  }
+};
+
 // A compiled model with what it runs on.
 class Compiled {
  public:
@@ -202,21 +214,21 @@ void ExpectLikeOneDnn(const Network& net, const ModuleOptions& options,
   ExpectNear(compiled->Run(inputs), expected);
 }
 
-TEST(NetworksTest, KernelsAsWrittenAgreeWithOneDnn) {
+TEST_F(NetworksTest, KernelsAsWrittenAgreeWithOneDnn) {
   for (const Named& small : kSmall) {
     SCOPED_TRACE(small.name);
     ExpectLikeOneDnn(small.make(), {}, /*schedules=*/false);
   }
 }
 
-TEST(NetworksTest, DefaultSchedulesAgreeWithOneDnn) {
+TEST_F(NetworksTest, DefaultSchedulesAgreeWithOneDnn) {
   for (const Named& small : kSmall) {
     SCOPED_TRACE(small.name);
     ExpectLikeOneDnn(small.make(), {}, /*schedules=*/true);
   }
 }
 
-TEST(NetworksTest, AttentionAsAnOpAgreesWithOneDnn) {
+TEST_F(NetworksTest, AttentionAsAnOpAgreesWithOneDnn) {
   const ModuleOptions options{.attention = AttentionForm::kOp};
   for (const bool schedules : {false, true}) {
     ExpectLikeOneDnn(Encoder(SmallEncoder()), options, schedules);
@@ -239,7 +251,7 @@ absl::StatusOr<vm::Value> Interpreted(const Module& module,
   return ToVmValue(result);
 }
 
-TEST(NetworksTest, TheInterpreterAgreesWithOneDnn) {
+TEST_F(NetworksTest, TheInterpreterAgreesWithOneDnn) {
   for (const Named& tiny : kTiny) {
     SCOPED_TRACE(tiny.name);
     const Network net = tiny.make();
@@ -263,7 +275,7 @@ void ExpectSame(const Module& a, const Module& b) {
   EXPECT_FALSE(difference) << *difference;
 }
 
-TEST(NetworksTest, BytesAndTextGiveTheSameModule) {
+TEST_F(NetworksTest, BytesAndTextGiveTheSameModule) {
   for (const Named& small : kSmall) {
     SCOPED_TRACE(small.name);
     const Network net = small.make();
@@ -282,7 +294,7 @@ TEST(NetworksTest, BytesAndTextGiveTheSameModule) {
   }
 }
 
-TEST(NetworksTest, WeightsAsParametersGiveTheSame) {
+TEST_F(NetworksTest, WeightsAsParametersGiveTheSame) {
   for (const Named& small : kSmall) {
     SCOPED_TRACE(small.name);
     const Network net = small.make();
@@ -325,21 +337,21 @@ void ExpectOpen(const std::string& open,
   }
 }
 
-TEST(NetworksTest, ResNetForAnyBatch) {
+TEST_F(NetworksTest, ResNetForAnyBatch) {
   ExpectOpen("n", [](int64_t n) { return ResNet(SmallResNet(n)); }, {1, 3, 4});
 }
 
-TEST(NetworksTest, MobileNetForAnyBatch) {
+TEST_F(NetworksTest, MobileNetForAnyBatch) {
   ExpectOpen("n", [](int64_t n) { return MobileNet(SmallMobileNet(n)); },
              {1, 2, 5});
 }
 
-TEST(NetworksTest, EncoderForAnyLength) {
+TEST_F(NetworksTest, EncoderForAnyLength) {
   ExpectOpen("t", [](int64_t t) { return Encoder(SmallEncoder(t)); },
              {1, 2, 17, 33});
 }
 
-TEST(NetworksTest, MoreTokensThanPositionsAreRefused) {
+TEST_F(NetworksTest, MoreTokensThanPositionsAreRefused) {
   Weights weights(kSeed);
   KILN_ASSERT_OK_AND_ASSIGN(
       const Module module,
@@ -352,7 +364,7 @@ TEST(NetworksTest, MoreTokensThanPositionsAreRefused) {
               testing::HasSubstr("34"));
 }
 
-TEST(NetworksTest, DecoderForAnyLengthOfTheCache) {
+TEST_F(NetworksTest, DecoderForAnyLengthOfTheCache) {
   ExpectOpen("l", [](int64_t l) { return Decoder(SmallDecoder(l)); },
              {1, 7, 32});
 }
@@ -360,7 +372,7 @@ TEST(NetworksTest, DecoderForAnyLengthOfTheCache) {
 // --- Weights.
 
 // Whatever the depth, results neither fade nor grow.
-TEST(NetworksTest, ResultsAreOfModerateSize) {
+TEST_F(NetworksTest, ResultsAreOfModerateSize) {
   const Named deep[] = {
       {"resnet",
        [] { return ResNet({.image = 64, .width = 8, .classes = 10}); }},
@@ -403,7 +415,7 @@ TEST(NetworksTest, ResultsAreOfModerateSize) {
   }
 }
 
-TEST(NetworksTest, WeightsDependOnSeedAndNameAlone) {
+TEST_F(NetworksTest, WeightsDependOnSeedAndNameAlone) {
   const Network net = MobileNet(SmallMobileNet());
   Weights one(1), two(2), again(1);
   const Weight& first = net.weights()[0];
@@ -416,7 +428,7 @@ TEST(NetworksTest, WeightsDependOnSeedAndNameAlone) {
   EXPECT_NE(a.elements<float>(), b.elements<float>());
 }
 
-TEST(NetworksTest, OneDnnRefusesABatchNormThatFollowsNoConvolution) {
+TEST_F(NetworksTest, OneDnnRefusesABatchNormThatFollowsNoConvolution) {
   Network net("n");
   const Value x = net.Floats("image", {1, 4, 8, 8});
   net.Output(net.BatchNorm(net.Relu(x), "norm"));

@@ -35,6 +35,8 @@ class OneDnnProgram {
   // A line for each primitive or loop, in order: the layer, what oneDNN calls
   // the code that computes it, and what is fused into it.
   const std::vector<std::string>& steps() const;
+  // How long each of them takes, in milliseconds: the best of so many runs.
+  absl::StatusOr<std::vector<double>> StepTimes(int runs);
 
  private:
   class Impl;
