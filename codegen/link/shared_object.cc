@@ -12,7 +12,8 @@ LLD_HAS_DRIVER(elf)
 namespace kiln {
 
 absl::Status LinkSharedObject(const std::vector<std::string>& objects,
-                              const std::string& output) {
+                              const std::string& output,
+                              const std::vector<std::string>& options) {
   static auto* const one_at_a_time = new std::mutex;  // lld has globals.
   static bool is_broken = false;
   const std::lock_guard<std::mutex> lock(*one_at_a_time);
@@ -22,6 +23,7 @@ absl::Status LinkSharedObject(const std::vector<std::string>& objects,
   std::vector<const char*> args = {
       "ld.lld",      "-shared",         "-z", "noexecstack",
       "--threads=1", "--build-id=none", "-o", output.c_str()};
+  for (const std::string& option : options) args.push_back(option.c_str());
   for (const std::string& object : objects) args.push_back(object.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);

@@ -11,10 +11,11 @@ namespace kiln {
 
 // Links the files `objects`, all for one target, into the file `output`, which
 // is replaced as a whole. Functions that they leave undefined, such as those of
-// the C library, stay so. The error has lld's messages. Threads wait for each
-// other.
+// the C library, stay so. `options` are lld's, before the files. The error has
+// lld's messages. Threads wait for each other.
 absl::Status LinkSharedObject(const std::vector<std::string>& objects,
-                              const std::string& output);
+                              const std::string& output,
+                              const std::vector<std::string>& options = {});
 
 }  // namespace kiln
 

@@ -148,6 +148,40 @@ const Function* Executable::Find(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+// The type's index; kNone where there is no match.
+int32_t ParamTypeIndex(const Function& f, size_t i) {
+  for (const Instruction& instruction : f.code) {
+    if (instruction.op != Opcode::kMatch || instruction.args.empty()) break;
+    const Operand& operand = instruction.args[0];
+    if (operand.kind == Operand::Kind::kRegister &&
+        operand.index == static_cast<int64_t>(i)) {
+      return instruction.index;
+    }
+  }
+  return Instruction::kNone;
+}
+
+}  // namespace
+
+const Type* ParamType(const Executable& executable, const Function& f,
+                      size_t i) {
+  return At(executable.types, ParamTypeIndex(f, i));
+}
+
+std::string SignatureText(const Executable& executable, const Function& f) {
+  const Printer printer(executable, f);
+  std::string text = f.name + "(";
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const int32_t type = ParamTypeIndex(f, i);
+    absl::StrAppend(
+        &text, i > 0 ? ", " : "", f.params[i], ": ",
+        type == Instruction::kNone ? "any" : printer.TypeText(type));
+  }
+  return text + ")";
+}
+
 std::string_view OpcodeName(Opcode op) {
   switch (op) {
     case Opcode::kKernel:

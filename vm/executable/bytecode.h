@@ -106,7 +106,7 @@ struct Function {
 struct Kernel {
   std::string symbol;
   KernelSignature signature;
-  Blob object;  // relocatable; exports `symbol`
+  Blob object;  // relocatable; exports `symbol`. Empty in a shared object.
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -124,6 +124,7 @@ using Constant =
 struct Executable {
   std::string target;    // what the kernels were compiled for: "llvm -mcpu=..."
   std::string compiler;  // by what
+  std::vector<std::string> cpu_features;  // what they need: base/cpu_features.h
   std::vector<Function> functions;
   std::vector<Kernel> kernels;
   std::vector<Type> types;
@@ -134,6 +135,13 @@ struct Executable {
   const Function* Find(std::string_view name) const;
   friend bool operator==(const Executable&, const Executable&) = default;
 };
+
+// What parameter `i` of `f` has to be, as the matches say with which functions
+// begin; nullptr where anything is taken.
+const Type* ParamType(const Executable& executable, const Function& f,
+                      size_t i);
+// "main(x: tensor float32[n, 784], w: tensor float32[128, 784])".
+std::string SignatureText(const Executable& executable, const Function& f);
 
 std::string_view OpcodeName(Opcode op);
 // Whether the index of such an instruction is that of a type.

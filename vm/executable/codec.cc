@@ -29,6 +29,9 @@ class Writer {
   void Write(const Executable& executable) {
     message_->set_target(executable.target);
     message_->set_compiler(executable.compiler);
+    for (const std::string& feature : executable.cpu_features) {
+      message_->add_cpu_features(feature);
+    }
     for (const Function& f : executable.functions) WriteFunction(f);
     for (const Kernel& kernel : executable.kernels) {
       pb::Kernel* out = message_->add_kernels();
@@ -138,6 +141,8 @@ class Reader {
     Executable executable;
     executable.target = message.target();
     executable.compiler = message.compiler();
+    executable.cpu_features.assign(message.cpu_features().begin(),
+                                   message.cpu_features().end());
     for (const pb::Function& f : message.functions()) {
       KILN_ASSIGN_OR_RETURN(Function function, ReadFunction(f));
       executable.functions.push_back(std::move(function));

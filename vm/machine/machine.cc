@@ -6,15 +6,12 @@
 #include "kiln/vm/machine/machine.h"
 
 #include <chrono>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/vm/executable/verify.h"
-#include "kiln/vm/library/object_loader.h"
 #include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/match.h"
 #include "kiln/vm/machine/tensor_pool.h"
@@ -31,25 +28,6 @@ double Now() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-absl::StatusOr<Value> ValueOf(const Constant& constant) {
-  if (const auto* tensor = std::get_if<TensorConstant>(&constant)) {
-    // The verifier and the compiler see to it that nothing writes there.
-    void* data = const_cast<uint8_t*>(tensor->data.data());
-    KILN_ASSIGN_OR_RETURN(NDArray array,
-                          NDArray::View(data, tensor->shape, tensor->dtype,
-                                        std::make_shared<Blob>(tensor->data)));
-    return Value(std::move(array));
-  }
-  if (const auto* integer = std::get_if<int64_t>(&constant)) {
-    return Value(*integer);
-  }
-  if (const auto* real = std::get_if<double>(&constant)) return Value(*real);
-  if (const auto* text = std::get_if<std::string>(&constant)) {
-    return Value(*text);
-  }
-  return Value(std::get<DType>(constant));
 }
 
 // A condition: a number, or a tensor of one element.
@@ -79,27 +57,38 @@ struct Frame {
 
 class Machine::Impl {
  public:
-  Impl(Executable executable, FunctionTable functions, const KernelHost* host,
-       MachineOptions options)
-      : executable_(std::move(executable)),
+  Impl(std::shared_ptr<const LoadedExecutable> loaded, FunctionTable functions,
+       const KernelHost* host, MachineOptions options)
+      : loaded_(std::move(loaded)),
+        executable_(loaded_->executable()),
+        kernels_(loaded_->kernels()),
+        constants_(loaded_->constants()),
         functions_(std::move(functions)),
         host_(host),
         options_(std::move(options)) {
     functions_.AddAll(Builtins());
+    small_.resize(executable_.types.size());
   }
 
   const Executable& executable() const { return executable_; }
 
-  absl::Status Load() {
-    small_.resize(executable_.types.size());
-    for (const Kernel& kernel : executable_.kernels) {
-      KILN_RETURN_IF_ERROR(LoadKernel(kernel));
+  // Has to go well ahead of calls.
+  absl::Status FindPacked() {
+    packed_.resize(executable_.strings.size());
+    for (const Function& f : executable_.functions) {
+      for (const Instruction& instruction : f.code) {
+        if (instruction.op != Opcode::kPacked) continue;
+        const std::string& name = executable_.strings[instruction.index];
+        packed_[instruction.index] = functions_.Find(name);
+        if (packed_[instruction.index] != nullptr) continue;
+        const std::string names = functions_.Names();
+        return absl::NotFoundError(
+            absl::StrCat("function ", f.name, " calls the packed function ",
+                         name, ", which nobody gave to the machine; it has ",
+                         names.empty() ? "none" : names));
+      }
     }
-    for (const Constant& constant : executable_.constants) {
-      KILN_ASSIGN_OR_RETURN(Value value, ValueOf(constant));
-      constants_.push_back(std::move(value));
-    }
-    return FindPacked();
+    return absl::OkStatus();
   }
 
   absl::StatusOr<Value> CallByName(std::string_view name,
@@ -122,37 +111,6 @@ class Machine::Impl {
   }
 
  private:
-  absl::Status LoadKernel(const Kernel& kernel) {
-    auto& object = objects_[kernel.object.digest()];
-    if (object == nullptr) {
-      KILN_ASSIGN_OR_RETURN(object, LoadedObject::Load(kernel.object.bytes()));
-    }
-    KILN_ASSIGN_OR_RETURN(KilnKernel entry, object->Kernel(kernel.symbol));
-    KILN_ASSIGN_OR_RETURN(
-        LoadedKernel loaded,
-        LoadedKernel::Create(kernel.signature, entry, object));
-    kernels_.push_back(std::move(loaded));
-    return absl::OkStatus();
-  }
-
-  absl::Status FindPacked() {
-    packed_.resize(executable_.strings.size());
-    for (const Function& f : executable_.functions) {
-      for (const Instruction& instruction : f.code) {
-        if (instruction.op != Opcode::kPacked) continue;
-        const std::string& name = executable_.strings[instruction.index];
-        packed_[instruction.index] = functions_.Find(name);
-        if (packed_[instruction.index] != nullptr) continue;
-        const std::string names = functions_.Names();
-        return absl::NotFoundError(
-            absl::StrCat("function ", f.name, " calls the packed function ",
-                         name, ", which nobody gave to the machine; it has ",
-                         names.empty() ? "none" : names));
-      }
-    }
-    return absl::OkStatus();
-  }
-
   std::string PublicNames() const {
     std::vector<std::string> names;
     for (const Function& f : executable_.functions) {
@@ -512,13 +470,13 @@ class Machine::Impl {
                      Now() - start);
   }
 
-  const Executable executable_;
+  const std::shared_ptr<const LoadedExecutable> loaded_;
+  const Executable& executable_;
+  const std::vector<LoadedKernel>& kernels_;
+  const std::vector<Value>& constants_;
   FunctionTable functions_;
   const KernelHost* host_;
   const MachineOptions options_;
-  std::map<Sha256Digest, std::shared_ptr<const LoadedObject>> objects_;
-  std::vector<LoadedKernel> kernels_;
-  std::vector<Value> constants_;
   std::vector<const Packed*> packed_;  // by the string that is their name
   TensorPool pool_;
   std::vector<std::vector<NDArray>> small_;  // by type
@@ -532,13 +490,21 @@ Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Machine::~Machine() = default;
 
 absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(
+    std::shared_ptr<const LoadedExecutable> loaded, FunctionTable functions,
+    const KernelHost* host, MachineOptions options) {
+  auto impl = std::make_unique<Impl>(std::move(loaded), std::move(functions),
+                                     host, std::move(options));
+  KILN_RETURN_IF_ERROR(impl->FindPacked());
+  return std::unique_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(
     Executable executable, FunctionTable functions, const KernelHost* host,
     MachineOptions options) {
-  KILN_RETURN_IF_ERROR(Verify(executable));
-  auto impl = std::make_unique<Impl>(
-      std::move(executable), std::move(functions), host, std::move(options));
-  KILN_RETURN_IF_ERROR(impl->Load());
-  return std::unique_ptr<Machine>(new Machine(std::move(impl)));
+  KILN_ASSIGN_OR_RETURN(auto loaded,
+                        LoadedExecutable::Load(std::move(executable)));
+  return Create(std::move(loaded), std::move(functions), host,
+                std::move(options));
 }
 
 const Executable& Machine::executable() const { return impl_->executable(); }

@@ -1,10 +1,9 @@
 // Runs executables.
 //
-//   KILN_ASSIGN_OR_RETURN(vm::Executable model, vm::ReadExecutable(path));
+//   KILN_ASSIGN_OR_RETURN(auto model, vm::LoadedExecutable::Open(path));
 //   ThreadPool pool;
 //   KernelHost host(&pool);
-//   KILN_ASSIGN_OR_RETURN(auto machine,
-//                         vm::Machine::Create(std::move(model), {}, &host));
+//   KILN_ASSIGN_OR_RETURN(auto machine, vm::Machine::Create(model, {}, &host));
 //   KILN_ASSIGN_OR_RETURN(vm::Value y, machine->Call("main", {x, weights}));
 //
 // No compiler is linked in.
@@ -22,6 +21,7 @@
 #include "kiln/vm/executable/bytecode.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/function_table.h"
+#include "kiln/vm/machine/loaded_executable.h"
 #include "kiln/vm/machine/value.h"
 
 namespace kiln::vm {
@@ -40,9 +40,13 @@ struct MachineOptions {
 
 class Machine {
  public:
-  // Verifies the executable and loads its kernels. Refuses one that calls a
-  // packed function which neither `functions` nor builtins.h has. `host`
-  // outlives the machine.
+  // Refuses an executable that calls a packed function which neither
+  // `functions` nor builtins.h has. `host` outlives the machine. Machines of
+  // several threads may share the executable, each with a host of its own.
+  static absl::StatusOr<std::unique_ptr<Machine>> Create(
+      std::shared_ptr<const LoadedExecutable> loaded, FunctionTable functions,
+      const KernelHost* host, MachineOptions options = {});
+  // Loads the executable first, for this machine alone.
   static absl::StatusOr<std::unique_ptr<Machine>> Create(
       Executable executable, FunctionTable functions, const KernelHost* host,
       MachineOptions options = {});
