@@ -42,6 +42,13 @@ cc_library(
     linkopts = {linkopts},
 )
 
+# The version, without the library.
+cc_library(
+    name = "config",
+    hdrs = ["include/llvm/Config/llvm-config.h"],
+    includes = ["include"],
+)
+
 [
     alias(
         name = name,
