@@ -24,8 +24,8 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/interrupt.h"
 #include "kiln/base/version.h"
-#include "kiln/codegen/llvm/compile.h"
 #include "kiln/tools/support/flags.h"
+#include "llvm/Config/llvm-config.h"
 
 namespace kiln {
 namespace {
@@ -162,7 +162,7 @@ int RunTool(int argc, char** argv, const std::string& usage,
       return kExitOk;
     case CommandLineRequest::kVersion:
       std::printf("%s of Kiln %s, LLVM %s\n", BaseName(argv[0]).c_str(),
-                  kVersion, CompilerVersion().c_str());
+                  kVersion, LLVM_VERSION_STRING);
       return kExitOk;
     case CommandLineRequest::kRun:
       break;

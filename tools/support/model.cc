@@ -11,6 +11,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
 #include "kiln/codegen/host/kernel.h"
+#include "kiln/codegen/target/required_features.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/constants/constant_params.h"
@@ -109,9 +110,13 @@ absl::StatusOr<vm::Executable> CompileModel(const Module& module,
                                             const Scheduler& schedule) {
   KILN_ASSIGN_OR_RETURN(Module ready, Scheduled(module, schedule));
   KILN_ASSIGN_OR_RETURN(ready, PrepareConstants(ready, RunnerFor(target)));
-  return BuildExecutable(ready, target.ToString(), [&](const Function& f) {
+  const auto compile = [&](const Function& f) {
     return CompileKernel(f, target);
-  });
+  };
+  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
+                        BuildExecutable(ready, target.ToString(), compile));
+  executable.cpu_features = RequiredFeatures(target);
+  return executable;
 }
 
 }  // namespace kiln
