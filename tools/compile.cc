@@ -3,8 +3,9 @@
 // From a module with graph functions to an executable: ops become tensor
 // functions, tensor functions kernels with the best schedules that `tune` found
 // (--work-dir) or default ones, graph functions bytecode. `run` runs what comes
-// out, with no compiler.
+// out, with no compiler, and so do programs in C (vm/capi/kiln.h).
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,13 +15,17 @@
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/codegen/export/shared_model.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/database/database.h"
+#include "kiln/tools/graph/cpp_header.h"
+#include "kiln/tools/graph/tensor_functions.h"
 #include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
@@ -37,6 +42,19 @@ ABSL_FLAG(std::string, work_dir, "",
           "What tune left: functions get the schedules of their best records "
           "there; those without a record are scheduled as --schedule says.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
+ABSL_FLAG(std::string, func, "",
+          "The function that --bind-params and --bind are about; by default "
+          "main, or the only one.");
+ABSL_FLAG(std::string, symbol, "",
+          "A second name of the model in a shared object, for programs that "
+          "are linked to several; a name in C.");
+ABSL_FLAG(std::string, header, "",
+          "A C++ header to write, with a typed function for each of the "
+          "model's, for programs that are linked to a shared object with a "
+          "--symbol.");
+ABSL_FLAG(bool, tensor_functions, false,
+          "Tensor functions that are not private can be called as well; where "
+          "there are no graph functions they can in any case.");
 ABSL_FLAG(bool, verbose, false, "Prints the bytecode.");
 
 namespace kiln {
@@ -44,8 +62,10 @@ namespace {
 
 constexpr char kUsage[] =
     "Compiles the graph functions of a module:\n"
-    "  compile model.py -o model.kiln [--work-dir DIR] [--bind n=16] "
-    "[--bind-params weights.npz]\n"
+    "  compile model.py -o model.kiln [--work-dir DIR] [--bind n=16]\n"
+    "  compile model.py -o model.so --bind-params weights.npz   # one shared "
+    "object, for programs in "
+    "C (vm/capi/kiln.h) as well\n"
     "The module is TVMScript or a serialized one. run model.kiln runs it.\n"
     "Exit status: 0; 1 for an error.";
 
@@ -91,6 +111,37 @@ absl::StatusOr<vm::Executable> CompileTuned(const Module& prepared,
   return CompileModel(best.module, target, KeepTuned(best.tuned, schedule));
 }
 
+// The module that is named, with its weights.
+absl::StatusOr<Module> LoadModel() {
+  KILN_ASSIGN_OR_RETURN(Module module, LoadModuleFile(modules[0]));
+  Bindings bindings = BindingsOfFlags();
+  bindings.function = absl::GetFlag(FLAGS_func);
+  return Bound(std::move(module), bindings);
+}
+
+absl::Status Write(const vm::Executable& executable,
+                   const std::string& output) {
+  const std::string symbol = absl::GetFlag(FLAGS_symbol);
+  if (absl::EndsWith(output, ".so")) {
+    return WriteSharedModel(executable, CallerPath(output), {symbol});
+  }
+  if (symbol.empty())
+    return vm::WriteExecutable(executable, CallerPath(output));
+  return absl::InvalidArgumentError(
+      "--symbol is for shared objects: -o model.so");
+}
+
+// The header's namespace is its own name.
+absl::Status WriteHeader(const vm::Executable& executable) {
+  const std::string header = absl::GetFlag(FLAGS_header);
+  if (header.empty()) return absl::OkStatus();
+  const std::string name = std::filesystem::path(header).stem().string();
+  KILN_ASSIGN_OR_RETURN(
+      const std::string text,
+      CppHeader(executable, name, absl::GetFlag(FLAGS_symbol)));
+  return WriteFileAtomically(CallerPath(header), text);
+}
+
 absl::StatusOr<int> Compile() {
   const std::string output = absl::GetFlag(FLAGS_output);
   if (modules.size() != 1) {
@@ -105,16 +156,20 @@ absl::StatusOr<int> Compile() {
   KILN_ASSIGN_OR_RETURN(const Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_ASSIGN_OR_RETURN(const Scheduler schedule, ChosenScheduler(target));
-  KILN_ASSIGN_OR_RETURN(Module module, LoadModuleFile(modules[0]));
-  KILN_ASSIGN_OR_RETURN(module, Bound(std::move(module), BindingsOfFlags()));
+  KILN_ASSIGN_OR_RETURN(const Module module, LoadModel());
   KILN_ASSIGN_OR_RETURN(const Module prepared,
                         PrepareModel(module, FusionOfFlag()));
-  KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
+  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
                         CompileTuned(prepared, target, schedule));
+  if (absl::GetFlag(FLAGS_tensor_functions) || module.graph_functions.empty()) {
+    KILN_RETURN_IF_ERROR(
+        AddTensorFunctions(module, target, schedule, &executable));
+  }
   if (absl::GetFlag(FLAGS_verbose)) {
     std::printf("%s", vm::ToString(executable).c_str());
   }
-  KILN_RETURN_IF_ERROR(vm::WriteExecutable(executable, CallerPath(output)));
+  KILN_RETURN_IF_ERROR(WriteHeader(executable));
+  KILN_RETURN_IF_ERROR(Write(executable, output));
   std::printf("%s: %zu functions, %zu kernels\n", output.c_str(),
               executable.functions.size(), executable.kernels.size());
   return kExitOk;

@@ -38,6 +38,7 @@
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/task/task_work.h"
+#include "kiln/tools/graph/interpreter.h"
 #include "kiln/tools/graph/run_graph.h"
 #include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
@@ -53,7 +54,7 @@
 #include "kiln/tools/support/sample_check.h"
 #include "kiln/tools/support/tolerances.h"
 #include "kiln/tools/tuning/put_back.h"
-#include "kiln/vm/executable/file.h"
+#include "kiln/vm/machine/loaded_executable.h"
 #include "kiln/vm/ndarray/compare.h"
 #include "kiln/vm/ndarray/npy.h"
 #include "kiln/vm/packed/packed_function.h"
@@ -501,9 +502,9 @@ absl::StatusOr<int> RunExecutable() {
     return absl::InvalidArgumentError(
         "--check needs the program: run --module model.py --check");
   }
-  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
-                        vm::ReadExecutable(CallerPath(executables[0])));
-  return RunGraph(std::move(executable), GraphRequest());
+  KILN_ASSIGN_OR_RETURN(const auto loaded,
+                        vm::LoadedExecutable::Open(CallerPath(executables[0])));
+  return RunGraph(loaded, GraphRequest());
 }
 
 // Compiles the graph functions of the module first.
@@ -523,8 +524,10 @@ absl::StatusOr<int> RunModule(const Module& module) {
   KILN_ASSIGN_OR_RETURN(vm::Executable executable,
                         CompileModel(prepared, target, schedule));
   GraphRunRequest request = GraphRequest();
-  if (absl::GetFlag(FLAGS_check)) request.check = &module;
-  return RunGraph(std::move(executable), request);
+  if (absl::GetFlag(FLAGS_check)) request.interpreter = InterpreterOf(module);
+  KILN_ASSIGN_OR_RETURN(const auto loaded,
+                        vm::LoadedExecutable::Load(std::move(executable)));
+  return RunGraph(loaded, request);
 }
 
 // Whether --func names a graph function, or none and there are some.

@@ -19,20 +19,6 @@ absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
 }
 
-// What parameter `i` has to be; null where anything is taken.
-const vm::Type* TypeOfParam(const vm::Executable& executable,
-                            const vm::Function& f, size_t i) {
-  for (const vm::Instruction& instruction : f.code) {
-    if (instruction.op != vm::Opcode::kMatch) return nullptr;
-    const vm::Operand& operand = instruction.args[0];
-    if (operand.kind == vm::Operand::Kind::kRegister &&
-        operand.index == static_cast<int32_t>(i)) {
-      return &executable.types[instruction.index];
-    }
-  }
-  return nullptr;
-}
-
 class RandomArguments {
  public:
   RandomArguments(const vm::Executable& executable, const vm::Function& f,
@@ -151,7 +137,7 @@ absl::StatusOr<std::vector<vm::Value>> GraphArguments(
       ++next;
       continue;
     }
-    const vm::Type* type = TypeOfParam(executable, f, i);
+    const vm::Type* type = vm::ParamType(executable, f, i);
     absl::StatusOr<vm::Value> value = random.Draw(type ? *type : vm::Type());
     if (!value.ok()) {
       return Invalid(absl::StrCat("parameter ", f.params[i], ": ",

@@ -18,11 +18,8 @@
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
-#include "kiln/ir/graph_interp/graph_interp.h"
-#include "kiln/ir/ops/infer.h"
 #include "kiln/tools/graph/arguments.h"
 #include "kiln/tools/graph/profile.h"
-#include "kiln/tools/support/graph_values.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/tolerances.h"
@@ -135,26 +132,6 @@ absl::Status WriteOutputs(const std::vector<Result>& results,
   return absl::OkStatus();
 }
 
-// What the interpreter makes of the same arguments.
-absl::StatusOr<vm::Value> Interpreted(const Module& module,
-                                      const std::string& function,
-                                      const std::vector<vm::Value>& args,
-                                      const vm::FunctionTable& functions) {
-  KILN_ASSIGN_OR_RETURN(const Module inferred, InferModule(module));
-  std::vector<graph::Value> values;
-  for (const vm::Value& arg : args) {
-    KILN_ASSIGN_OR_RETURN(graph::Value value, ToGraphValue(arg));
-    values.push_back(std::move(value));
-  }
-  const graph::PackedTable packed = ToPackedTable(functions);
-  graph::GraphInterpOptions options;
-  options.packed = &packed;
-  KILN_ASSIGN_OR_RETURN(
-      const graph::Value result,
-      graph::InterpretGraph(inferred, function, values, options));
-  return ToVmValue(result);
-}
-
 absl::StatusOr<bool> MeetInterpreter(const std::vector<Result>& results,
                                      const vm::Value& expected,
                                      const GraphRunRequest& request) {
@@ -190,9 +167,9 @@ absl::Status PrintTime(vm::Machine& machine, const std::string& function,
 
 void PrintResults(const std::vector<Result>& results,
                   const GraphRunRequest& request) {
-  const bool is_looked_at = request.check || !request.expectations.empty() ||
-                            !request.outputs.empty() || request.time ||
-                            !request.profile.empty();
+  const bool is_looked_at =
+      request.interpreter || !request.expectations.empty() ||
+      !request.outputs.empty() || request.time || !request.profile.empty();
   if (is_looked_at) return;
   for (const Result& result : results) {
     std::printf("%s: %s\n", result.name.c_str(),
@@ -213,10 +190,10 @@ absl::StatusOr<vm::FunctionTable> Functions(
 }
 
 absl::StatusOr<std::unique_ptr<vm::Machine>> MakeMachine(
-    vm::Executable executable, const vm::FunctionTable& functions,
-    const KernelHost* host, const vm::MachineOptions& options) {
-  auto machine =
-      vm::Machine::Create(std::move(executable), functions, host, options);
+    const std::shared_ptr<const vm::LoadedExecutable>& loaded,
+    const vm::FunctionTable& functions, const KernelHost* host,
+    const vm::MachineOptions& options) {
+  auto machine = vm::Machine::Create(loaded, functions, host, options);
   if (!absl::IsNotFound(machine.status())) return machine;
   return absl::NotFoundError(
       absl::StrCat(machine.status().message(),
@@ -225,8 +202,10 @@ absl::StatusOr<std::unique_ptr<vm::Machine>> MakeMachine(
 
 }  // namespace
 
-absl::StatusOr<int> RunGraph(vm::Executable executable,
-                             const GraphRunRequest& request) {
+absl::StatusOr<int> RunGraph(
+    const std::shared_ptr<const vm::LoadedExecutable>& loaded,
+    const GraphRunRequest& request) {
+  const vm::Executable& executable = loaded->executable();
   KILN_ASSIGN_OR_RETURN(const vm::Function* f,
                         ChooseFunction(executable, request.func));
   const std::string function = f->name;
@@ -246,20 +225,19 @@ absl::StatusOr<int> RunGraph(vm::Executable executable,
   const KernelHost host(&pool, request.threads);
   vm::MachineOptions options;
   if (profile) options.observe = profile->Observer();
-  KILN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<vm::Machine> machine,
-      MakeMachine(std::move(executable), functions, &host, options));
+  KILN_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Machine> machine,
+                        MakeMachine(loaded, functions, &host, options));
   vm::Value expected;
-  if (request.check) {
-    KILN_ASSIGN_OR_RETURN(
-        expected, Interpreted(*request.check, function, args, functions));
+  if (request.interpreter) {
+    KILN_ASSIGN_OR_RETURN(expected,
+                          request.interpreter(function, args, functions));
   }
   const KernelFaultMessage on_fault(function.c_str());
   KILN_ASSIGN_OR_RETURN(const vm::Value value, machine->Call(function, args));
   const std::vector<Result> results = ResultsOf(value);
   KILN_RETURN_IF_ERROR(WriteOutputs(results, request));
   KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(results, request));
-  if (request.check) {
+  if (request.interpreter) {
     KILN_ASSIGN_OR_RETURN(const bool agrees,
                           MeetInterpreter(results, expected, request));
     ok = ok && agrees;

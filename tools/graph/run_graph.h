@@ -3,14 +3,22 @@
 #define KILN_TOOLS_GRAPH_RUN_GRAPH_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kiln/ir/tensor/module.h"
-#include "kiln/vm/executable/bytecode.h"
+#include "kiln/vm/machine/function_table.h"
+#include "kiln/vm/machine/loaded_executable.h"
+#include "kiln/vm/machine/value.h"
 
 namespace kiln {
+
+// What a function gives for arguments by another way than the machine's.
+using GraphInterpreter = std::function<absl::StatusOr<vm::Value>(
+    const std::string& function, const std::vector<vm::Value>& args,
+    const vm::FunctionTable& functions)>;
 
 struct GraphRunRequest {
   std::string func;  // empty: "main", or the only one
@@ -22,14 +30,15 @@ struct GraphRunRequest {
   double rtol = -1, atol = -1;
   bool time = false;
   std::string profile;  // "", "table", "json" or "chrome"
-  // Where the result is to be compared with the interpreter's.
-  const Module* check = nullptr;
+  // Where the result is to be compared with another way to compute it.
+  GraphInterpreter interpreter;
 };
 
 // Results are the tensors of what the function gives, tuples field by field, in
 // order. The exit status of `run` (tools/support/main.h).
-absl::StatusOr<int> RunGraph(vm::Executable executable,
-                             const GraphRunRequest& request);
+absl::StatusOr<int> RunGraph(
+    const std::shared_ptr<const vm::LoadedExecutable>& loaded,
+    const GraphRunRequest& request);
 
 }  // namespace kiln
 

@@ -81,12 +81,15 @@ absl::StatusOr<std::map<std::string, int64_t>> ReadDims(
 }  // namespace
 
 Bindings BindingsOfFlags() {
-  return {absl::GetFlag(FLAGS_bind_params), absl::GetFlag(FLAGS_bind)};
+  return {absl::GetFlag(FLAGS_bind_params), absl::GetFlag(FLAGS_bind), ""};
 }
 
 absl::StatusOr<Module> Bound(Module module, const Bindings& bindings) {
   if (bindings.params.empty() && bindings.dims.empty()) return module;
-  KILN_ASSIGN_OR_RETURN(const std::string function, BoundFunction(module));
+  std::string function = bindings.function;
+  if (function.empty()) {
+    KILN_ASSIGN_OR_RETURN(function, BoundFunction(module));
+  }
   if (!bindings.params.empty()) {
     KILN_ASSIGN_OR_RETURN(const auto constants, ReadConstants(bindings.params));
     KILN_ASSIGN_OR_RETURN(module, BindParams(module, function, constants));

@@ -14,11 +14,12 @@ namespace kiln {
 struct Bindings {
   std::string params;             // an .npz file; "": none
   std::vector<std::string> dims;  // "n=16"
+  std::string function;  // "": main, or the only one that is not private
 };
 Bindings BindingsOfFlags();
 
-// The module with parameters of its function (main, or the only one that is
-// not private) as constants, and dimensions as numbers. Without bindings it is
+// The module with parameters of the function as constants, and dimensions as
+// numbers. Without bindings it is
 // as it was.
 absl::StatusOr<Module> Bound(Module module, const Bindings& bindings);
 
