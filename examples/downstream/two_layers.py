@@ -1,0 +1,27 @@
+# Two layers for any number of rows, their weights as arguments, and a function
+# over loops.
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tir as T
+
+
+@I.ir_module
+class Module:
+    @T.prim_func
+    def row_sums(a: T.handle, b: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n, 8), "float32")
+        B = T.match_buffer(b, (n,), "float32")
+        for i, k in T.grid(n, 8):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+
+    @R.function
+    def forward(x: R.Tensor(("n", 8), "float32"), w0: R.Tensor((8, 16), "float32"), w1: R.Tensor((16, 4), "float32")):
+        h = R.matmul(x, w0)
+        r = R.nn.relu(h)
+        y = R.matmul(r, w1)
+        return y
