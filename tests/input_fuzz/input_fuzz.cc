@@ -27,13 +27,32 @@ struct Options {
   std::string kind;  // "": all
 };
 
+struct Kind {
+  const char* name;
+  bool (kiln::InputFuzzer::*run)(uint64_t) const;
+};
+
+constexpr Kind kKinds[] = {
+    {"text", &kiln::InputFuzzer::TryText},
+    {"message", &kiln::InputFuzzer::TryMessage},
+    {"executable", &kiln::InputFuzzer::TryExecutable},
+    {"model", &kiln::InputFuzzer::TryModel},
+};
+
+bool IsKind(const std::string& name) {
+  for (const Kind& kind : kKinds) {
+    if (name == kind.name) return true;
+  }
+  return false;
+}
+
 bool Parse(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) return false;
     const std::string flag = argv[i], text = argv[i + 1];
     if (flag == "--kind") {
       options.kind = text;
-      if (text == "text" || text == "message" || text == "executable") continue;
+      if (IsKind(text)) continue;
       return false;
     }
     char* end = nullptr;
@@ -50,24 +69,13 @@ bool Parse(int argc, char** argv, Options& options) {
   return true;
 }
 
-struct Kind {
-  const char* name;
-  bool (kiln::InputFuzzer::*run)(uint64_t) const;
-};
-
-constexpr Kind kKinds[] = {
-    {"text", &kiln::InputFuzzer::TryText},
-    {"message", &kiln::InputFuzzer::TryMessage},
-    {"executable", &kiln::InputFuzzer::TryExecutable},
-};
-
-// Each kind gets a third of the inputs, or all of them.
+// Each kind gets a fourth of the inputs, or all of them.
 void Run(const Options& options) {
   const kiln::InputFuzzer fuzzer(kModules);
   for (const Kind& kind : kKinds) {
     const bool is_all = options.kind.empty();
     if (!is_all && options.kind != kind.name) continue;
-    const int64_t count = is_all ? (options.inputs + 2) / 3 : options.inputs;
+    const int64_t count = is_all ? (options.inputs + 3) / 4 : options.inputs;
     int64_t accepted = 0;
     std::printf("%s: ", kind.name);
     std::fflush(stdout);
@@ -90,7 +98,7 @@ int main(int argc, char** argv) {
   if (!Parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "input_fuzz [--inputs N] [--seed S] [--kind "
-                 "text|message|executable]\n");
+                 "text|message|executable|model]\n");
     return 2;
   }
   const rlimit limit = {kMostMemory, kMostMemory};

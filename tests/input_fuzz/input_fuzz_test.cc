@@ -13,18 +13,20 @@ constexpr uint64_t kInputs = 8000;
 TEST(InputFuzzTest, DamagedInputsAreRefusedOrAccepted) {
   InstallCrashReport(60);
   const InputFuzzer fuzzer(20);
-  int texts = 0, messages = 0, executables = 0;
+  int texts = 0, messages = 0, executables = 0, models = 0;
   for (uint64_t seed = 1; seed <= kInputs; ++seed) {
     SetCurrentTask(seed);
     texts += fuzzer.TryText(seed);
     messages += fuzzer.TryMessage(seed);
     executables += fuzzer.TryExecutable(seed);
+    models += fuzzer.TryModel(seed);
   }
   // Both happen, or the damage is none or too much.
   EXPECT_GT(texts, kInputs / 50);
   EXPECT_GT(messages, kInputs / 50);
   EXPECT_GT(executables, kInputs / 50);
-  EXPECT_LT(texts + messages + executables, 2 * kInputs);
+  EXPECT_GT(models, kInputs / 50);
+  EXPECT_LT(texts + messages + executables + models, 3 * kInputs);
 }
 
 }  // namespace

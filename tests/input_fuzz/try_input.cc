@@ -4,6 +4,8 @@
 //   seed 4711: the text of module 17, its third line twice, "3" now "-1"
 #include "kiln/tests/input_fuzz/try_input.h"
 
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -23,10 +25,13 @@
 #include "kiln/tests/graph_fuzz/check.h"
 #include "kiln/tests/graph_fuzz/program.h"
 #include "kiln/tests/input_fuzz/mutate.h"
+#include "kiln/tests/input_fuzz/shared_file.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/vm/executable/codec.h"
+#include "kiln/vm/executable/shared_model.h"
 #include "kiln/vm/executable/verify.h"
 #include "kiln/vm/library/kernel_host.h"
+#include "kiln/vm/machine/loaded_executable.h"
 #include "kiln/vm/machine/machine.h"
 
 namespace kiln {
@@ -36,7 +41,18 @@ struct Program {
   vm_proto::Executable message;
   std::vector<Blob> blobs;
   std::vector<vm::Value> args;
+  SharedFile shared;
+  vm_proto::Executable shared_message;
 };
+
+// Where the message of a model begins in its section.
+size_t MessageBegin(const SharedFile& file) {
+  return sizeof(vm::SharedModelHeader) + file.places.size() * sizeof(int64_t);
+}
+
+std::string MessageOf(const SharedFile& file) {
+  return ModelSection(file).substr(MessageBegin(file));
+}
 
 absl::StatusOr<Program> Compiled(const Module& module, uint64_t seed) {
   Program program;
@@ -47,6 +63,8 @@ absl::StatusOr<Program> Compiled(const Module& module, uint64_t seed) {
   KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
                         CompileModel(prepared, target, KeepSchedules()));
   vm::ToMessage(executable, &program.message, &program.blobs);
+  KILN_ASSIGN_OR_RETURN(program.shared, WriteAndLoad(executable));
+  KILN_CHECK(program.shared_message.ParseFromString(MessageOf(program.shared)));
   return program;
 }
 
@@ -71,16 +89,18 @@ bool HasSameKernels(const vm_proto::Executable& a,
   return true;
 }
 
-absl::Status Run(vm::Executable executable,
-                 const std::vector<vm::Value>& args) {
+template <typename Model>
+absl::Status Run(Model model, const std::vector<vm::Value>& args) {
   ThreadPool::Options threads;
   threads.num_threads = 1;
   ThreadPool pool(threads);
   const KernelHost host(&pool);
   vm::MachineOptions options;
   options.max_instructions = 10000;
-  KILN_ASSIGN_OR_RETURN(auto machine, vm::Machine::Create(std::move(executable),
-                                                          {}, &host, options));
+  KILN_ASSIGN_OR_RETURN(auto loaded,
+                        vm::LoadedExecutable::Load(std::move(model)));
+  KILN_ASSIGN_OR_RETURN(
+      auto machine, vm::Machine::Create(std::move(loaded), {}, &host, options));
   return machine->Call("main", args).status();
 }
 
@@ -157,6 +177,40 @@ bool InputFuzzer::TryExecutable(uint64_t seed) const {
   // What a signature says of native code is taken on trust.
   if (!HasSameKernels(message, program.message)) return true;
   return Run(*std::move(executable), program.args).ok();
+}
+
+bool InputFuzzer::TryModel(uint64_t seed) const {
+  Random random(seed, 4);
+  const Program& program =
+      inputs_->programs[random.Below(inputs_->programs.size())];
+  const SharedFile& file = program.shared;
+  std::string bytes;
+  if (random.Below(2) == 0) {
+    bytes = MutateBytes(file.bytes, random);
+  } else {
+    // Damage that no digest tells, of the header or of the message.
+    vm_proto::Executable message = program.shared_message;
+    std::string section = ModelSection(file).substr(0, MessageBegin(file));
+    if (random.Below(4) == 0) {
+      section[random.Below(sizeof(vm::SharedModelHeader))] ^=
+          static_cast<char>(1 << random.Below(8));
+    } else {
+      MutateMessage(&message, random);
+    }
+    const std::string body = message.SerializeAsString();
+    const uint64_t size = body.size();
+    std::memcpy(section.data() + offsetof(vm::SharedModelHeader, message_bytes),
+                &size, sizeof(size));
+    bytes = WithModelSection(file, section + body);
+  }
+  absl::StatusOr<vm::SharedModel> model = ReadDamaged(file, bytes);
+  if (!model.ok()) return false;
+  // As above.
+  vm_proto::Executable read;
+  std::vector<Blob> blobs;
+  vm::ToMessage(model->executable, &read, &blobs);
+  if (!HasSameKernels(read, program.shared_message)) return true;
+  return Run(*std::move(model), program.args).ok();
 }
 
 }  // namespace kiln

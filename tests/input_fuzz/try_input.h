@@ -25,6 +25,9 @@ class InputFuzzer {
   // A message of an executable: read, verified, run on random arguments where
   // its kernels are as they were.
   bool TryExecutable(uint64_t seed) const;
+  // The same of a model in a shared object: bytes of the file, or fields of its
+  // message and header under a digest that is right. Its code is as it was.
+  bool TryModel(uint64_t seed) const;
 
  private:
   struct Inputs;
