@@ -3,7 +3,8 @@
 //   0.o, 1.o, ...  the kernels' objects, each once
 //   model.o        header, bytecode, weights, and where the kernels will be
 //   libm.so.6      an empty library of that name, so that the model asks the
-//                  system for the functions that kernels call
+//                  system for the functions that kernels call; where they
+//                  convert 16-bit floats by functions, libgcc_s.so.1 too
 //   exports        a list that keeps all names but the model's inside
 //   linked.so      what lld makes of them
 //
@@ -22,6 +23,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -135,15 +137,17 @@ class Linker {
     KILN_ASSIGN_OR_RETURN(const DataObject model,
                           ObjectOf(executable_, data, options_));
     KILN_RETURN_IF_ERROR(WriteDataObject(model, File("model.o")));
-    KILN_RETURN_IF_ERROR(MakeLibm(model.machine));
+    std::vector<std::string> files = objects_;
+    files.push_back(File("model.o"));
+    for (const std::string& library : Libraries()) {
+      KILN_RETURN_IF_ERROR(MakeLibrary(library, model.machine));
+      files.push_back(File(library));
+    }
     KILN_RETURN_IF_ERROR(WriteFileAtomically(
         File("exports"),
         absl::StrCat("{ global: ", vm::kSharedModelSymbol, "; ",
                      options_.symbol.empty() ? "" : options_.symbol + "; ",
                      "local: *; };\n")));
-    std::vector<std::string> files = objects_;
-    files.push_back(File("model.o"));
-    files.push_back(File("libm.so.6"));
     KILN_RETURN_IF_ERROR(LinkSharedObject(
         files, File("linked.so"),
         {"--version-script=" + File("exports"), "-soname=" + soname, "-z",
@@ -172,13 +176,25 @@ class Linker {
     return absl::OkStatus();
   }
 
-  absl::Status MakeLibm(uint16_t machine) const {
+  // Names of functions that compilers bring begin with two underscores.
+  std::vector<std::string> Libraries() const {
+    constexpr std::string_view kOfCompiler("\0__", 3);
+    for (const vm::Kernel& kernel : executable_.kernels) {
+      if (kernel.object.bytes().find(kOfCompiler) != std::string_view::npos) {
+        return {"libm.so.6", "libgcc_s.so.1"};
+      }
+    }
+    return {"libm.so.6"};
+  }
+
+  // One without anything in it.
+  absl::Status MakeLibrary(const std::string& name, uint16_t machine) const {
     DataObject nothing;
     nothing.machine = machine;
     nothing.sections = {{".rodata", 1, {}}};
     KILN_RETURN_IF_ERROR(WriteDataObject(nothing, File("nothing.o")));
-    return LinkSharedObject({File("nothing.o")}, File("libm.so.6"),
-                            {"-soname=libm.so.6"});
+    return LinkSharedObject({File("nothing.o")}, File(name),
+                            {"-soname=" + name});
   }
 
   const vm::Executable& executable_;

@@ -287,9 +287,10 @@ TEST(SharedModelTest, TwoProcessesHaveTheWeightsOnce) {
     EXPECT_GT(SumOf(weights), 0);
     const auto memory = MemoryAt(weights.data_as<char>() + weights.bytes() / 2);
     const int64_t kib = kFloats * sizeof(float) / 1024;
-    EXPECT_GE(memory.at("Shared_Clean"), kib) << path;
+    // Pages of a file system in memory are never clean.
+    EXPECT_GE(memory.at("Shared_Clean") + memory.at("Shared_Dirty"), kib)
+        << path;
     EXPECT_EQ(memory.at("Private_Dirty"), 0) << path;
-    EXPECT_EQ(memory.at("Shared_Dirty"), 0) << path;
     EXPECT_EQ(memory.at("Anonymous"), 0) << path;
     close(end[1]);
     waitpid(child, nullptr, 0);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # One model as a shared object and as a file of objects, with both runners: the
 # same result. What is wrong gets a message.
-# tools_test.sh COMPILE RUN RUN_MODEL CLASSIFIER.PY WEIGHTS.NPZ IMAGE.NPY
+# tools_test.sh COMPILE RUN RUN_MODEL CLASSIFIER.PY WEIGHTS.NPZ IMAGE.NPY LIBKILN_RT.SO
 set -eu
-compile=$1 run=$2 run_model=$3 model=$4 weights=$5 image=$6 mm=mm.py
+compile=$1 run=$2 run_model=$3 model=$4 weights=$5 image=$6 runtime=$7 mm=mm.py
 
 fail() {
   echo "FAILED: $1"
@@ -28,6 +28,28 @@ for runner in "$run" "$run_model"; do
     "$runner" "$file" --input "@$image" --expect @y.npy --atol 0 --rtol 0
   done
 done
+
+# What kernels call is there, whatever program opens the model.
+cat >half.py <<'END'
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 8), "float16")):
+        y = R.add(x, x)
+        z = R.tan(y)
+        return z
+END
+"$compile" half.py -o half.so --target "llvm -mcpu=x86-64-v2"
+if command -v python3 >/dev/null; then
+  RUNTIME=$runtime python3 - <<'END'
+import ctypes, os
+runtime = ctypes.CDLL(os.environ["RUNTIME"])
+runtime.KilnErrorText.restype = ctypes.c_char_p
+model = ctypes.c_void_p()
+status = runtime.KilnModelOpen(b"half.so", ctypes.byref(model))
+assert status == 0, runtime.KilnErrorText()
+END
+fi
 
 # A tensor function alone, and a header for it.
 cat >"$mm" <<'END'
