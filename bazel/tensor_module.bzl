@@ -47,7 +47,7 @@ def tensor_module(
     srcs = [src] + [label for label in [params, database] if label]
     flags = "--symbol=%s --tensor_functions" % symbol
     if params:
-        flags += " --params=$(location %s)" % params
+        flags += " --bind_params=$(location %s)" % params
     if target:
         flags += " --target='%s'" % target
     before = ""
@@ -85,7 +85,7 @@ def _tools(name, src, library, params, database, target):
         _kiln("//tools:" + tool)
         for tool in ["run", "run_model", "report"]
     ]
-    weights = ["--params=$(location %s)" % params] if params else []
+    weights = ["--bind_params=$(location %s)" % params] if params else []
     files = [params] if params else []
     native.sh_test(
         name = name + ".test",

@@ -1,5 +1,5 @@
 # The classifier of examples/mlp for any number of images. Its weights become
-# part of the compiled model: compile --params examples/mlp/data/weights.npz.
+# part of the compiled model: compile --bind-params examples/mlp/data/weights.npz.
 from tvm.script import ir as I
 from tvm.script import relax as R
 

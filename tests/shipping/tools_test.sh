@@ -20,8 +20,8 @@ refused() {
   grep -qF -- "$text" message || { cat message; fail "$*: no \"$text\""; }
 }
 
-"$compile" "$model" -o m.so --params "$weights"
-"$compile" "$model" -o m.kiln --params "$weights"
+"$compile" "$model" -o m.so --bind-params "$weights"
+"$compile" "$model" -o m.kiln --bind-params "$weights"
 "$run" m.so --input "@$image" --output @y.npy
 for runner in "$run" "$run_model"; do
   for file in m.so m.kiln; do
@@ -75,8 +75,8 @@ refused "is no name in C" "$compile" "$mm" -o x.so --symbol a-b
 refused "is for shared objects" "$compile" "$mm" -o x.kiln --symbol ab
 refused "is no name in C++" "$compile" "$mm" -o x.so --header x.h
 refused "nowhere/x.so" "$compile" "$mm" -o nowhere/x.so
-refused "none" "$compile" "$model" -o x.so --params "$weights" --func none
-"$compile" "$model" -o other.so --params "$weights" \
+refused "none" "$compile" "$model" -o x.so --bind-params "$weights" --func none
+"$compile" "$model" -o other.so --bind-params "$weights" \
   --target "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"
 refused "other.so is for processors of kind 183" "$run_model" other.so
 ls ./*.so.* 2>/dev/null && fail "folders are left"
