@@ -59,6 +59,19 @@ void AddRegions(BlockFields& block) {
   });
 }
 
+bool IsEmptyReduction(const NestLoop& loop) {
+  const int64_t* extent = AsInt(loop.extent);
+  return loop.type == IterType::kReduce && extent && *extent == 0;
+}
+
+// The same loops with a single iteration where they reduced.
+std::vector<NestLoop> WithoutReductions(std::vector<NestLoop> loops) {
+  for (NestLoop& loop : loops) {
+    if (loop.type == IterType::kReduce) loop = {Int(1), IterType::kSpatial};
+  }
+  return loops;
+}
+
 std::vector<Expr> AddIters(const std::vector<NestLoop>& loops,
                            BlockFields& block) {
   std::vector<Expr> iters;
@@ -120,8 +133,13 @@ void NestBuilder::Nest(std::string name, const std::vector<NestLoop>& loops,
 void NestBuilder::Reduce(std::string name, const std::vector<NestLoop>& loops,
                          Body init, Body body) {
   BlockFields block;
-  const std::vector<Expr> iters = AddIters(loops, block);
   block.name = std::move(name);
+  if (std::any_of(loops.begin(), loops.end(), IsEmptyReduction)) {
+    const std::vector<NestLoop> spatial = WithoutReductions(loops);
+    block.body = init(AddIters(spatial, block));
+    return Add(std::move(block), spatial);
+  }
+  const std::vector<Expr> iters = AddIters(loops, block);
   block.init = init(iters);
   block.body = body(iters);
   Add(std::move(block), loops);

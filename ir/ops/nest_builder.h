@@ -39,7 +39,8 @@ class NestBuilder {
   using Body = FunctionRef<Stmt(const std::vector<Expr>&)>;
   // Adds loops around a block; the body is given its iterators.
   void Nest(std::string name, const std::vector<NestLoop>& loops, Body body);
-  // The same, where `init` runs ahead of the first of the reduce iterators.
+  // The same, where `init` runs ahead of the first of the reduce iterators, and
+  // alone where one of them has the extent 0.
   void Reduce(std::string name, const std::vector<NestLoop>& loops, Body init,
               Body body);
   // A spatial one over all of `out`: out[i] = value(i).

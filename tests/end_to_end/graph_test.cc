@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "kiln/base/blob.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
@@ -386,6 +387,23 @@ class Module:
   const auto& fields = std::get<vm::Tuple>(y)->fields;
   EXPECT_EQ(ShapeText(fields[1]), "float32[2, 3]");
   EXPECT_EQ(std::get<NDArray>(fields[1]).data_as<float>()[5], 1);
+}
+
+// Of static extents as of those that are 0 in a call.
+TEST(GraphTest, SearchesOfNothingGiveTheFirstPlace) {
+  for (const char* shape : {"(3, 0, 2)", "(3, \"n\", 2)"}) {
+    for (const char* op : {"argmax", "argmin"}) {
+      RunSame(absl::Substitute(R"(
+@R.function
+def main(x: R.Tensor($0, "float32")):
+    y = R.$1(x, axis=1, keepdims=True)
+    z = R.$1(x)
+    return (y, z)
+)",
+                               shape, op),
+              {Random({3, 0, 2})});
+    }
+  }
 }
 
 TEST(GraphTest, ExtentsThatDoNotMeetAreRefusedAheadOfTheKernel) {
