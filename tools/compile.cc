@@ -86,10 +86,11 @@ std::string Names(const std::map<std::string, std::string>& functions) {
 }
 
 // What was found of the model's functions, and of which nothing.
-void PrintPutBack(const TunedModule& best, const std::string& work_dir) {
+void PrintPutBack(const TunedModule& best) {
+  if (best.tuned.empty() && best.why.empty()) return;
   std::printf("%zu of %zu functions are tuned, with schedules from %s\n",
               best.tuned.size(), best.tuned.size() + best.why.size(),
-              work_dir.c_str());
+              absl::GetFlag(FLAGS_work_dir).c_str());
   if (best.why.empty()) return;
   std::printf("without a record, scheduled by %s: %s\n",
               absl::GetFlag(FLAGS_schedule).c_str(), Names(best.why).c_str());
@@ -97,18 +98,38 @@ void PrintPutBack(const TunedModule& best, const std::string& work_dir) {
   for (const auto& [name, why] : best.why) std::printf("%s\n", why.c_str());
 }
 
-// Puts back what was tuned, where there is a work directory.
-absl::StatusOr<vm::Executable> CompileTuned(const Module& prepared,
+// Null where there is no work directory.
+absl::StatusOr<std::unique_ptr<Database>> Records() {
+  const std::string work_dir = absl::GetFlag(FLAGS_work_dir);
+  if (work_dir.empty()) return std::unique_ptr<Database>();
+  return OpenTuned(CallerPath(work_dir));
+}
+
+// What graph functions call, put back as it was tuned; then the tensor
+// functions of `module` that can be called themselves.
+absl::StatusOr<vm::Executable> CompileTuned(const Module& module,
                                             const Target& target,
                                             const Scheduler& schedule) {
-  const std::string work_dir = absl::GetFlag(FLAGS_work_dir);
-  if (work_dir.empty()) return CompileModel(prepared, target, schedule);
-  std::unique_ptr<Database> database;
-  KILN_ASSIGN_OR_RETURN(database, OpenTuned(CallerPath(work_dir)));
-  KILN_ASSIGN_OR_RETURN(const TunedModule best,
-                        PutBackBest(prepared, *database, target));
-  PrintPutBack(best, work_dir);
-  return CompileModel(best.module, target, KeepTuned(best.tuned, schedule));
+  KILN_ASSIGN_OR_RETURN(const Module prepared,
+                        PrepareModel(module, FusionOfFlag()));
+  std::unique_ptr<Database> records;
+  KILN_ASSIGN_OR_RETURN(records, Records());
+  TunedModule best{prepared, {}, {}};
+  if (records) {
+    KILN_ASSIGN_OR_RETURN(best, PutBackBest(prepared, *records, target));
+    PrintPutBack(best);
+  }
+  KILN_ASSIGN_OR_RETURN(
+      vm::Executable executable,
+      CompileModel(best.module, target, KeepTuned(best.tuned, schedule)));
+  if (absl::GetFlag(FLAGS_tensor_functions) || module.graph_functions.empty()) {
+    KILN_RETURN_IF_ERROR(AddTensorFunctions(
+        module, target,
+        records ? ScheduleFromRecords(records.get(), target, schedule)
+                : schedule,
+        &executable));
+  }
+  return executable;
 }
 
 // The module that is named, with its weights.
@@ -157,14 +178,8 @@ absl::StatusOr<int> Compile() {
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_ASSIGN_OR_RETURN(const Scheduler schedule, ChosenScheduler(target));
   KILN_ASSIGN_OR_RETURN(const Module module, LoadModel());
-  KILN_ASSIGN_OR_RETURN(const Module prepared,
-                        PrepareModel(module, FusionOfFlag()));
-  KILN_ASSIGN_OR_RETURN(vm::Executable executable,
-                        CompileTuned(prepared, target, schedule));
-  if (absl::GetFlag(FLAGS_tensor_functions) || module.graph_functions.empty()) {
-    KILN_RETURN_IF_ERROR(
-        AddTensorFunctions(module, target, schedule, &executable));
-  }
+  KILN_ASSIGN_OR_RETURN(const vm::Executable executable,
+                        CompileTuned(module, target, schedule));
   if (absl::GetFlag(FLAGS_verbose)) {
     std::printf("%s", vm::ToString(executable).c_str());
   }

@@ -76,4 +76,16 @@ Scheduler KeepTuned(std::set<std::string> tuned, Scheduler rest) {
       };
 }
 
+Scheduler ScheduleFromRecords(Database* database, const Target& target,
+                              Scheduler rest) {
+  return
+      [database, of_records = RecordTarget(target), rest = std::move(rest)](
+          const Module& module, const Function& f) -> absl::StatusOr<Function> {
+        absl::StatusOr<BestProgram> best = FindBest(*database, f, of_records);
+        if (absl::IsNotFound(best.status())) return rest(module, f);
+        if (!best.ok()) return best.status();
+        return std::move(best->scheduled);
+      };
+}
+
 }  // namespace kiln

@@ -38,6 +38,11 @@ absl::StatusOr<TunedModule> PutBackBest(const Module& module,
 // Functions that were put back as they are, others by `rest`.
 Scheduler KeepTuned(std::set<std::string> tuned, Scheduler rest);
 
+// Functions with the schedules of their best records on the target, those
+// without one by `rest`. The database outlives it.
+Scheduler ScheduleFromRecords(Database* database, const Target& target,
+                              Scheduler rest);
+
 }  // namespace kiln
 
 #endif  // KILN_TOOLS_TUNING_PUT_BACK_H_
