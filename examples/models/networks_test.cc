@@ -93,6 +93,12 @@ struct Named {
 
 const Named kSmall[] = {
     {"resnet", [] { return ResNet(SmallResNet()); }},
+    {"resnet of an odd image",
+     [] {
+       ResNetSizes sizes = SmallResNet(2);
+       sizes.image = 37;
+       return ResNet(sizes);
+     }},
     {"mobilenet", [] { return MobileNet(SmallMobileNet()); }},
     {"encoder", [] { return Encoder(SmallEncoder()); }},
     {"decoder", [] { return Decoder(SmallDecoder()); }},
