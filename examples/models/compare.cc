@@ -32,6 +32,7 @@
 #include "kiln/examples/models/comparison.h"
 #include "kiln/examples/models/graph_module.h"
 #include "kiln/examples/models/model_flags.h"
+#include "kiln/examples/models/network.h"
 #include "kiln/examples/models/onednn_program.h"
 #include "kiln/examples/models/weights.h"
 #include "kiln/tools/rivals/environment.h"
@@ -118,37 +119,54 @@ struct Match {
   absl::StatusOr<vm::Value> RunKiln() { return machine->Call("main", args); }
 };
 
-absl::StatusOr<Match> Prepare(const ModelOfFlags& model, const Module& module,
-                              Weights& weights, ThreadPool& pool, int threads) {
-  Match match;
-  match.threads = threads;
+absl::StatusOr<CompiledModel> Compiled(const Module& module, int threads) {
   CompileRequest request;
   KILN_ASSIGN_OR_RETURN(request.target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   request.target.num_cores = threads;
   request.passes = absl::GetFlag(FLAGS_passes);
   request.work_dir = absl::GetFlag(FLAGS_work_dir);
-  KILN_ASSIGN_OR_RETURN(CompiledModel compiled, CompileForRun(module, request));
-  match.row.set_model(names[0]);
-  match.row.set_threads(threads);
-  match.row.set_gflop(Rounded(model.net.Flop() * 1e-9, 4));
-  match.row.set_prepare_s(Rounded(compiled.prepare_s, 2));
-  match.row.set_compile_s(Rounded(compiled.compile_s, 2));
-  match.row.set_kernels(static_cast<int>(compiled.executable.kernels.size()));
-  match.row.set_tuned(compiled.tuned);
-  match.host = std::make_unique<KernelHost>(&pool, threads);
+  return CompileForRun(module, request);
+}
+
+rows::Model RowOf(const Network& net, const CompiledModel& compiled,
+                  int threads) {
+  rows::Model row;
+  row.set_model(names[0]);
+  row.set_threads(threads);
+  row.set_gflop(Rounded(net.Flop() * 1e-9, 4));
+  row.set_prepare_s(Rounded(compiled.prepare_s, 2));
+  row.set_compile_s(Rounded(compiled.compile_s, 2));
+  row.set_kernels(static_cast<int>(compiled.executable.kernels.size()));
+  row.set_tuned(compiled.tuned);
+  return row;
+}
+
+absl::Status MakeMachine(CompiledModel compiled, ThreadPool& pool,
+                         Match* match) {
+  match->host = std::make_unique<KernelHost>(&pool, match->threads);
   vm::MachineOptions options;
   if (absl::GetFlag(FLAGS_verbose)) {
-    match.steps = std::make_shared<std::vector<Step>>();
-    options.observe = [steps = match.steps](const std::string& callee,
-                                            const std::string& label,
-                                            double seconds) {
+    match->steps = std::make_shared<std::vector<Step>>();
+    options.observe = [steps = match->steps](const std::string& callee,
+                                             const std::string& label,
+                                             double seconds) {
       steps->push_back({absl::StrCat(label, "  ", callee), seconds * 1e3});
     };
   }
-  KILN_ASSIGN_OR_RETURN(match.machine,
+  KILN_ASSIGN_OR_RETURN(match->machine,
                         vm::Machine::Create(std::move(compiled.executable), {},
-                                            match.host.get(), options));
+                                            match->host.get(), options));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Match> Prepare(const ModelOfFlags& model, const Module& module,
+                              Weights& weights, ThreadPool& pool, int threads) {
+  KILN_ASSIGN_OR_RETURN(CompiledModel compiled, Compiled(module, threads));
+  Match match;
+  match.threads = threads;
+  match.row = RowOf(model.net, compiled, threads);
+  KILN_RETURN_IF_ERROR(MakeMachine(std::move(compiled), pool, &match));
   KILN_ASSIGN_OR_RETURN(match.onednn,
                         OneDnnProgram::Create(model.net, weights, threads));
   KILN_ASSIGN_OR_RETURN(const std::vector<NDArray> inputs,

@@ -377,47 +377,46 @@ TEST_F(NetworksTest, DecoderForAnyLengthOfTheCache) {
 
 // --- Weights.
 
+const Named kDeep[] = {
+    {"resnet", [] { return ResNet({.image = 64, .width = 8, .classes = 10}); }},
+    {"mobilenet", [] { return MobileNet({.image = 64}); }},
+    {"encoder",
+     [] {
+       EncoderSizes sizes = SmallEncoder();
+       sizes.layers = 12;
+       return Encoder(sizes);
+     }},
+    {"decoder",
+     [] {
+       DecoderSizes sizes = SmallDecoder();
+       sizes.layers = 12;
+       return Decoder(sizes);
+     }},
+    {"unet", [] { return UNet({.image = 32, .width = 8}); }},
+};
+
+void ExpectModerate(const NDArray& result) {
+  double squares = 0, sum = 0;
+  for (const float value : result.elements<float>()) {
+    squares += double{value} * value;
+    sum += value;
+  }
+  const double count = static_cast<double>(result.num_elements());
+  const double root = std::sqrt(squares / count);
+  EXPECT_GT(root, 0.05);
+  EXPECT_LT(root, 20);
+  // And differ from each other.
+  EXPECT_GT(squares / count, 1.1 * sum * sum / count / count);
+}
+
 // Whatever the depth, results neither fade nor grow.
 TEST_F(NetworksTest, ResultsAreOfModerateSize) {
-  const Named deep[] = {
-      {"resnet",
-       [] { return ResNet({.image = 64, .width = 8, .classes = 10}); }},
-      {"mobilenet",
-       [] {
-         MobileNetSizes sizes;
-         sizes.image = 64;
-         return MobileNet(sizes);
-       }},
-      {"encoder",
-       [] {
-         EncoderSizes sizes = SmallEncoder();
-         sizes.layers = 12;
-         return Encoder(sizes);
-       }},
-      {"decoder",
-       [] {
-         DecoderSizes sizes = SmallDecoder();
-         sizes.layers = 12;
-         return Decoder(sizes);
-       }},
-      {"unet", [] { return UNet({.image = 32, .width = 8}); }},
-  };
-  for (const Named& named : deep) {
-    SCOPED_TRACE(named.name);
-    const Network net = named.make();
+  for (const Named& deep : kDeep) {
+    SCOPED_TRACE(deep.name);
+    const Network net = deep.make();
     KILN_ASSERT_OK_AND_ASSIGN(const auto inputs, DrawInputs(net, kSeed));
     KILN_ASSERT_OK_AND_ASSIGN(const auto outputs, ByOneDnn(net, inputs));
-    double squares = 0, sum = 0;
-    for (const float value : outputs[0].elements<float>()) {
-      squares += double{value} * value;
-      sum += value;
-    }
-    const double count = static_cast<double>(outputs[0].num_elements());
-    const double root = std::sqrt(squares / count);
-    EXPECT_GT(root, 0.05);
-    EXPECT_LT(root, 20);
-    // And differ from each other.
-    EXPECT_GT(squares / count, 1.1 * sum * sum / count / count);
+    ExpectModerate(outputs[0]);
   }
 }
 
