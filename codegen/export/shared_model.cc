@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -33,7 +34,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/blob.h"
-#include "kiln/base/file.h"
 #include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/export/data_object.h"
@@ -90,6 +90,17 @@ Data DataOf(const vm::Executable& executable) {
   return data;
 }
 
+// Into a folder that goes away: not synced as files are that stay.
+absl::Status WriteTemporary(const std::string& path, std::string_view bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const std::string what = absl::StrCat("cannot write ", path);
+  if (file == nullptr) return absl::ErrnoToStatus(errno, what);
+  const bool is_written =
+      std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) == 0 && is_written) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, what);
+}
+
 // What the first object is for; of a model without kernels, this machine.
 absl::StatusOr<uint16_t> MachineOf(const vm::Executable& executable) {
   if (!executable.kernels.empty()) {
@@ -143,7 +154,7 @@ class Linker {
       KILN_RETURN_IF_ERROR(MakeLibrary(library, model.machine));
       files.push_back(File(library));
     }
-    KILN_RETURN_IF_ERROR(WriteFileAtomically(
+    KILN_RETURN_IF_ERROR(WriteTemporary(
         File("exports"),
         absl::StrCat("{ global: ", vm::kSharedModelSymbol, "; ",
                      options_.symbol.empty() ? "" : options_.symbol + "; ",
@@ -171,7 +182,7 @@ class Linker {
       if (!written.insert(kernel.object.digest()).second) continue;
       objects_.push_back(File(absl::StrCat(objects_.size(), ".o")));
       KILN_RETURN_IF_ERROR(
-          WriteFileAtomically(objects_.back(), kernel.object.bytes()));
+          WriteTemporary(objects_.back(), kernel.object.bytes()));
     }
     return absl::OkStatus();
   }
