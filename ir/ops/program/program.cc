@@ -81,7 +81,7 @@ constexpr OpRow kRows[] = {
     {"make_closure", InferObject},
     {"null_value", InferObject, nullptr, ExpandNull},
     {"print", InferNothing, nullptr, ExpandToBuiltin<kPrint>, false},
-    {"vm.call_tir_dyn", InferNothing},
+    {"vm.call_tir_dyn", InferNothing, nullptr, nullptr, false},
 };
 
 }  // namespace

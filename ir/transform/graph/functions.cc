@@ -1,5 +1,6 @@
 #include "kiln/ir/transform/graph/functions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kiln/ir/graph/rewrite.h"
@@ -102,6 +103,12 @@ std::string AddGraphFunction(const graph::GraphFunction& f, Module& module) {
 
 namespace {
 
+// Whether the tensor function, which may be null, has no tensor to write into.
+bool IsOfNumbers(const Function* f) {
+  return f && std::none_of(f->params.begin(), f->params.end(),
+                           [](const Param& param) { return param.buffer; });
+}
+
 bool IsPureCall(const graph::CallNode& call, const Module& module) {
   if (const auto* op = call.callee.As<graph::OpNode>()) {
     const OpRow* row = FindOp(op->name);
@@ -109,7 +116,7 @@ bool IsPureCall(const graph::CallNode& call, const Module& module) {
   }
   if (const auto* global = call.callee.As<graph::GlobalVarNode>()) {
     const graph::FunctionNode* f = module.FindGraph(global->name);
-    return f ? f->is_pure : module.Find(global->name) != nullptr;
+    return f ? f->is_pure : IsOfNumbers(module.Find(global->name));
   }
   const graph::StructInfo info = graph::InfoOf(call.callee);
   const auto* function = info.As<graph::FunctionInfo>();
