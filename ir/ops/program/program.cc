@@ -15,6 +15,31 @@ absl::StatusOr<StructInfo> InferStated(const OpCall& call) {
   return infos.size() == 1 ? infos[0] : graph::Tuple(infos);
 }
 
+// Of a call of a function: by itself, or with a tuple of what it is given.
+template <size_t least>
+absl::Status CheckCallee(const OpCall& call) {
+  if (call.node().args.size() >= least) return absl::OkStatus();
+  return call.Error(least > 1 ? "a function and a tuple of its arguments are "
+                                "what it takes"
+                              : "a function is what it takes");
+}
+
+template <size_t least>
+absl::StatusOr<StructInfo> InferCallOf(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CheckCallee<least>(call));
+  return InferStated(call);
+}
+
+absl::StatusOr<StructInfo> InferClosure(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CheckCallee<2>(call));
+  return graph::Object();
+}
+
+absl::StatusOr<StructInfo> InferDynamic(const OpCall& call) {
+  KILN_RETURN_IF_ERROR(CheckCallee<2>(call));
+  return graph::Tuple({});
+}
+
 absl::StatusOr<StructInfo> InferObject(const OpCall&) {
   return graph::Object();
 }
@@ -67,21 +92,21 @@ absl::StatusOr<graph::Expr> ExpandNull(const OpCall&) {
 
 constexpr OpRow kRows[] = {
     {"assert_op", InferAssert, nullptr, ExpandToBuiltin<kAssert>, false},
-    {"call_dps_packed", InferStated},
-    {"call_inplace_packed", InferStated, nullptr, nullptr, false},
-    {"call_pure_packed", InferStated},
-    {"call_tir", InferStated},
-    {"call_tir_inplace", InferStated},
-    {"call_tir_with_grad", InferStated},
+    {"call_dps_packed", InferCallOf<2>},
+    {"call_inplace_packed", InferCallOf<1>, nullptr, nullptr, false},
+    {"call_pure_packed", InferCallOf<1>},
+    {"call_tir", InferCallOf<2>},
+    {"call_tir_inplace", InferCallOf<2>},
+    {"call_tir_with_grad", InferCallOf<2>},
     {"grad.end_checkpoint", InferSame, nullptr, ExpandSame},
     {"grad.no_grad", InferSame, nullptr, ExpandSame},
     {"grad.start_checkpoint", InferSame, nullptr, ExpandSame},
-    {"invoke_closure", InferStated, nullptr, nullptr, false},
-    {"invoke_pure_closure", InferStated},
-    {"make_closure", InferObject},
+    {"invoke_closure", InferCallOf<2>, nullptr, nullptr, false},
+    {"invoke_pure_closure", InferCallOf<2>},
+    {"make_closure", InferClosure},
     {"null_value", InferObject, nullptr, ExpandNull},
     {"print", InferNothing, nullptr, ExpandToBuiltin<kPrint>, false},
-    {"vm.call_tir_dyn", InferNothing, nullptr, nullptr, false},
+    {"vm.call_tir_dyn", InferDynamic, nullptr, nullptr, false},
 };
 
 }  // namespace

@@ -36,6 +36,26 @@ std::string InfoOf(const std::string& call) {
                      : std::string(module.status().message());
 }
 
+// Text says so where it is read; a message, or a program in C++, may not.
+TEST(ProgramTest, CallsTakeAFunctionAndATupleOfArguments) {
+  for (const char* op : {"call_tir", "call_tir_inplace", "call_tir_with_grad",
+                         "vm.call_tir_dyn", "call_dps_packed", "make_closure",
+                         "invoke_closure", "invoke_pure_closure"}) {
+    const graph::Var y("y");
+    graph::FunctionFields fields;
+    fields.name = "main";
+    fields.body = graph::Seq({{false,
+                               {{y, graph::CallOp(op, {graph::Extern("f")}, {},
+                                                  {graph::Object()})}}}},
+                             y);
+    Module module;
+    module.graph_functions.emplace_back(std::move(fields));
+    EXPECT_THAT(InferModule(module).status().message(),
+                HasSubstr("a function and a tuple of its arguments"))
+        << op;
+  }
+}
+
 TEST(ProgramTest, MemoryAndItsEnd) {
   EXPECT_THAT(InfoOf("builtin.alloc_tensor(R.shape([2, 3]), "
                      "R.dtype(\"float16\"), R.prim_value(0), "

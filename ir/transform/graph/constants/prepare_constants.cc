@@ -94,7 +94,9 @@ std::map<std::string, int> InputCounts(const Module& module) {
   for (const graph::GraphFunction& f : module.graph_functions) {
     graph::Visit(graph::Expr(f.get()), [&](const graph::Expr& e) {
       const auto* call = e.As<graph::CallNode>();
-      if (!call || !call->IsOp("call_tir")) return true;
+      const bool is_call =
+          call && call->IsOp("call_tir") && call->args.size() > 1;
+      if (!is_call) return true;
       const auto* callee = call->args[0].As<graph::GlobalVarNode>();
       const auto* args = call->args[1].As<graph::TupleNode>();
       if (callee && args) {
@@ -162,7 +164,9 @@ class Preparer {
   // Null for what stays.
   graph::Expr NewCall(const graph::Expr& e) {
     const auto* call = e.As<graph::CallNode>();
-    if (!call || !call->IsOp("call_tir") || !status_.ok()) return {};
+    const bool is_call =
+        call && call->IsOp("call_tir") && call->args.size() > 1;
+    if (!is_call || !status_.ok()) return {};
     const auto* callee = call->args[0].As<graph::GlobalVarNode>();
     const auto found = callee ? halves_.find(callee->name) : halves_.end();
     if (found == halves_.end()) return {};
