@@ -2,7 +2,8 @@
 // for each: a letter (a any tensor, n a number, f a float, i an integer, b a
 // bool), a digit for a rank, + for that rank or more, = for the type of the
 // first operand, ! for elements without rounding behind them, where a rounded
-// last digit could change the result by more than a digit:
+// last digit could change the result by more than a digit, ^ for at least one
+// element whatever dimensions are:
 //
 //   {"R.floor({0})", "f!", Keeps}      {"R.add({0}, {1})", "n n=", Adds}
 //
@@ -164,8 +165,8 @@ constexpr CallRow kRows[] = {
      "n1+", Keeps},
     {"R.tril({0}, 0)", "n2+", Keeps},
     {"R.triu({0}, 1)", "n2+", Keeps},
-    {"R.take({0}, {1}, axis={axis}, mode=\"clip\")", "n1+ i!1", Keeps},
-    {"R.take({0}, {1}, axis={axis}, mode=\"wrap\")", "n1+ i!", Keeps},
+    {"R.take({0}, {1}, axis={axis}, mode=\"clip\")", "n1+^ i!1", Keeps},
+    {"R.take({0}, {1}, axis={axis}, mode=\"wrap\")", "n1+^ i!", Keeps},
     {"R.one_hot({0}, R.prim_value(T.float32(1)), R.prim_value(T.float32(0)), "
      "depth=3, axis=-1)",
      "i!", One},
@@ -201,6 +202,7 @@ Wanted WantedBy(const std::string& word, const Values& before) {
     (is_least ? wanted.min_rank : wanted.rank) = word[digit] - '0';
   }
   wanted.exact = word.find('!') != std::string::npos;
+  wanted.has_elements = word.find('^') != std::string::npos;
   if (word.find('=') != std::string::npos) {
     // The branches of a choice follow its condition.
     const bool chooses = before.size() > 1 && before[0].dtype().is_bool();

@@ -14,6 +14,14 @@
 namespace kiln {
 namespace {
 
+bool HasElements(const FuzzValue& value) {
+  return std::all_of(value.extents().begin(), value.extents().end(),
+                     [](const Expr& extent) {
+                       const int64_t* n = AsInt(extent);
+                       return n && *n > 0;
+                     });
+}
+
 bool Fits(const FuzzValue& value, const Wanted& wanted) {
   const DType dtype = value.dtype();
   const bool is_integer = dtype.is_integral() && !dtype.is_bool();
@@ -26,7 +34,8 @@ bool Fits(const FuzzValue& value, const Wanted& wanted) {
   return fits_kind && (wanted.rank < 0 || value.rank() == wanted.rank) &&
          value.rank() >= wanted.min_rank &&
          (wanted.dtype.is_void() || dtype == wanted.dtype) &&
-         (!wanted.exact || value.exact);
+         (!wanted.exact || value.exact) &&
+         (!wanted.has_elements || HasElements(value));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Wanted {
   int min_rank = 0;
   DType dtype;  // void: any
   bool exact = false;
+  bool has_elements = false;  // certainly
 };
 
 class Scene {
