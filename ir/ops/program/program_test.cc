@@ -1,3 +1,7 @@
+// Ops that are no computation on tensors: what inference says of a call, as the
+// module prints, and what they become:
+//
+//   y = R.vm.kill_object(o)     y: R.Tuple
 #include <string>
 #include <vector>
 
