@@ -138,9 +138,7 @@ class Preparer {
   };
 
   bool PreparesConstants(const Function& f, const SplitFunction& split) const {
-    const auto found = constants_.find(f.name);
-    if (found == constants_.end() || !HasConstantExtents(f)) return false;
-    const std::vector<int>& known = found->second;
+    const std::vector<int>& known = constants_.at(f.name);
     return std::all_of(
         split.prepare_args.begin(), split.prepare_args.end(), [&](int arg) {
           return arg >= static_cast<int>(f.params.size()) ||
@@ -149,6 +147,10 @@ class Preparer {
   }
 
   absl::Status Split(Function& f) {
+    if (constants_.count(f.name) == 0 || !HasConstantExtents(f)) {
+      f = WithoutPreparation(std::move(f));
+      return absl::OkStatus();
+    }
     KILN_ASSIGN_OR_RETURN(SplitFunction split, SplitPreparation(f));
     if (!PreparesConstants(f, split)) {
       f = WithoutPreparation(std::move(f));
