@@ -60,6 +60,15 @@ std::vector<int64_t> Untiled(int64_t n) {
   return tiles;
 }
 
+// Whether the outermost of `n` factors is open and the others are numbers.
+bool IsOpenTiling(const std::vector<int64_t>& tiles, int64_t n,
+                  int64_t max_innermost) {
+  return static_cast<int64_t>(tiles.size()) == n && tiles[0] == -1 &&
+         std::all_of(tiles.begin() + 1, tiles.end(),
+                     [](int64_t factor) { return factor >= 1; }) &&
+         (n == 1 || tiles.back() <= max_innermost);
+}
+
 absl::StatusOr<int64_t> PartitionedExtent(const Function& f, LoopId id,
                                           const PartitionedTile& tile) {
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
@@ -173,7 +182,9 @@ absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
                               int64_t max_innermost_factor,
                               const std::vector<int64_t>& decision) {
   KILN_ASSIGN_OR_RETURN(const bool symbolic, IsSymbolic(f, loop, n));
-  if (symbolic && decision == Untiled(n)) return absl::OkStatus();
+  if (symbolic && IsOpenTiling(decision, n, max_innermost_factor)) {
+    return absl::OkStatus();
+  }
   KILN_ASSIGN_OR_RETURN(const int64_t extent,
                         TiledExtent(f, loop, n, max_innermost_factor));
   if (IsTiling(decision, extent, static_cast<int>(n), max_innermost_factor)) {

@@ -91,6 +91,11 @@ def main(a: T.handle, B: T.Buffer((4,), "float32")):
                             SamplePerfectTile(f, symbolic, 3, 16, &random));
   EXPECT_THAT(tiles, ElementsAre(-1, 1, 1));
   KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 3, 16, tiles));
+  KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 3, 16, {-1, 24, 16}));
+  for (const auto& bad : std::vector<std::vector<int64_t>>{
+           {-1, 4, 17}, {-1, 0, 4}, {-1, -1, 4}, {4, -1, 4}, {-1, 4}}) {
+    EXPECT_FALSE(CheckPerfectTile(f, symbolic, 3, 16, bad).ok());
+  }
   EXPECT_THAT(SamplePerfectTile(f, empty, 2, 16, &random),
               StatusIs(kRefused, HasSubstr("not a positive constant")));
   EXPECT_THAT(CheckPerfectTile(f, symbolic, 2, 16, {4, 8}),

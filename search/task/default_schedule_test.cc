@@ -11,6 +11,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/dims.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/cost/analytic.h"
 #include "kiln/search/feature/summary.h"
@@ -99,6 +100,128 @@ TEST(DefaultScheduleTest, AFunctionThatNoRuleChangesStaysAsItIs) {
                             ParseModule("copy.py", kNothingToDo));
   KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best, Default(module));
   KILN_EXPECT_OK(CheckCloseResults(module.functions[0], best.scheduled, 1));
+}
+
+// Blocks over dimensions that are known when a function is called.
+constexpr char kSymbolicRows[] = R"(
+@T.prim_func
+def main(a: T.handle, B: T.Buffer((24, 36), "float32"), c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 24), "float32")
+    C = T.match_buffer(c, (n, 36), "float32")
+    S = T.alloc_buffer((n, 36), "float32")
+    for i, j, k in T.grid(n, 36, 24):
+        with T.block("S"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                S[vi, vj] = T.float32(0)
+            S[vi, vj] = S[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(n, 36):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(S[vi, vj], T.float32(0))
+)";
+
+constexpr char kSymbolicSquare[] = R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    m = T.int64()
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (m, n), "float32")
+    C = T.match_buffer(c, (n, n), "float32")
+    for i, j, k in T.grid(n, n, m):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+constexpr char kSymbolicSoftmax[] = R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (3, n), "float32")
+    C = T.match_buffer(c, (3, n), "float32")
+    M = T.alloc_buffer((3,), "float32")
+    S = T.alloc_buffer((3,), "float32")
+    for i, k in T.grid(3, n):
+        with T.block("M"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                M[vi] = T.float32(-3e38)
+            M[vi] = T.max(M[vi], A[vi, vk])
+    for i, k in T.grid(3, n):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] = S[vi] + T.exp(A[vi, vk] - M[vi])
+    for i, j in T.grid(3, n):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.exp(A[vi, vj] - M[vi]) / S[vi]
+)";
+
+// Windows of 3: there is no row where n is 1 or 2.
+constexpr char kSymbolicImage[] = R"(
+@T.prim_func
+def main(a: T.handle, W: T.Buffer((3, 3, 4, 20), "float32"), c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, n, 9, 4), "float32")
+    C = T.match_buffer(c, (n, n - 2, 7, 20), "float32")
+    for b, y, x, o, r, s, i in T.grid(n, n - 2, 7, 20, 3, 3, 4):
+        with T.block("C"):
+            vb, vy, vx, vo, vr, vs, vi = T.axis.remap("SSSSRRR", [b, y, x, o, r, s, i])
+            with T.init():
+                C[vb, vy, vx, vo] = T.float32(0)
+            C[vb, vy, vx, vo] = C[vb, vy, vx, vo] + A[vb, vy + vr, vx + vs, vi] * W[vr, vs, vi, vo]
+)";
+
+Function WithDims(const Function& f, int64_t size) {
+  VarMap map;
+  for (const Var& dim : SymbolicDims(f)) {
+    map[dim.get()] = Int(size++, dim.dtype());
+  }
+  return SubstituteDims(f, map);
+}
+
+class SymbolicScheduleTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SymbolicScheduleTest, ComputesTheSameAtAllSizes) {
+  const Module module = ParseProgram(GetParam());
+  const Function& f = module.functions[0];
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best,
+                            Default(module, {.draws = 32}));
+  EXPECT_FALSE(SymbolicDims(best.scheduled).empty());
+  for (int64_t size : {3, 4, 5, 7, 8, 16, 17, 33}) {
+    SCOPED_TRACE(size);
+    KILN_EXPECT_OK(CheckCloseResults(WithDims(f, size),
+                                     WithDims(best.scheduled, size), size));
+  }
+  KILN_ASSERT_OK_AND_ASSIGN(const Function replayed,
+                            ReplayTrace(module, 0, best.trace));
+  EXPECT_EQ(CanonicalForm(replayed), CanonicalForm(best.scheduled));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, SymbolicScheduleTest,
+                         testing::Values(kSymbolicRows, kSymbolicSquare,
+                                         kSymbolicSoftmax, kSymbolicImage));
+
+TEST(SymbolicScheduleTest, IsCloseToThatOfKnownSizes) {
+  const Module module = ParseProgram(kSymbolicRows);
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule any, Default(module));
+  for (int64_t size : {64, 128}) {
+    Module known = module;
+    known.functions[0] = WithDims(known.functions[0], size);
+    KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best, Default(known));
+    const Machine machine{.vectors = kAvx512Registers};
+    EXPECT_LT(EstimateTime(Summarize(WithDims(any.scheduled, size)), machine, 2)
+                  .seconds,
+              2 * best.seconds)
+        << size;
+  }
 }
 
 class RefusingSpace : public Space {

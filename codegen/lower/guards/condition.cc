@@ -1,5 +1,9 @@
 #include "kiln/codegen/lower/guards/condition.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 
 namespace kiln::lower {
@@ -12,6 +16,28 @@ std::optional<Condition> Tested(const Expr& a, const Expr& b, int64_t bias,
   form.AddConstant(bias);
   if (!form.ok) return std::nullopt;
   return Condition{std::move(form), test};
+}
+
+void AddFactors(const Expr& product, std::vector<Expr>* factors) {
+  if (product.kind() != ExprKind::kMul) {
+    factors->push_back(product);
+    return;
+  }
+  AddFactors(product.As<BinaryNode>()->a, factors);
+  AddFactors(product.As<BinaryNode>()->b, factors);
+}
+
+// Where a loop runs, no factor of its extent is 0.
+bool IsNoZero(const Expr& divisor, const LoopStack& loops) {
+  if (const int64_t* value = AsInt(divisor)) return *value != 0;
+  std::vector<Expr> wanted, known;
+  AddFactors(divisor, &wanted);
+  for (const ForNode* loop : loops) AddFactors(loop->extent, &known);
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Expr& factor) {
+    if (const int64_t* value = AsInt(factor)) return *value != 0;
+    return std::any_of(known.begin(), known.end(),
+                       [&](const Expr& e) { return SameExpr(e, factor); });
+  });
 }
 
 }  // namespace
@@ -29,16 +55,22 @@ std::optional<Condition> AsCondition(const Expr& e) {
   return std::nullopt;
 }
 
-bool IsSafeAnywhere(const Expr& condition) {
+bool DividesByNoZero(const LoopStack& loops, const Expr& e) {
   bool safe = true;
+  Visit(e, [&](const Expr& x) {
+    const bool divides =
+        x.kind() == ExprKind::kFloorDiv || x.kind() == ExprKind::kFloorMod ||
+        x.kind() == ExprKind::kTruncDiv || x.kind() == ExprKind::kTruncMod;
+    if (divides) safe = safe && IsNoZero(x.As<BinaryNode>()->b, loops);
+    return safe;
+  });
+  return safe;
+}
+
+bool IsSafeIn(const LoopStack& loops, const Expr& condition) {
+  bool safe = DividesByNoZero(loops, condition);
   Visit(condition, [&](const Expr& e) {
     safe = safe && e.kind() != ExprKind::kLoad && !e.As<CallNode>();
-    const bool divides =
-        e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod ||
-        e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod;
-    if (!divides) return safe;
-    const int64_t* divisor = AsInt(e.As<BinaryNode>()->b);
-    safe = safe && divisor && *divisor != 0;
     return safe;
   });
   return safe;

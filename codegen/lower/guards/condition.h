@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "kiln/codegen/lower/guards/loop_values.h"
 #include "kiln/ir/arith/index_normalizer.h"
 
 namespace kiln::lower {
@@ -19,9 +20,13 @@ struct Condition {
 // indices by <, <=, >, >= or ==.
 std::optional<Condition> AsCondition(const Expr& e);
 
-// Whether a condition may be evaluated where it was not before: it loads and
-// calls nothing, and divides by constants only.
-bool IsSafeAnywhere(const Expr& condition);
+// Whether an expression divides only by what is not 0 where `loops` run:
+// constants and factors of their extents.
+bool DividesByNoZero(const LoopStack& loops, const Expr& e);
+
+// Whether a condition may be evaluated anywhere in the innermost of `loops`: it
+// loads and calls nothing, and divides by no 0.
+bool IsSafeIn(const LoopStack& loops, const Expr& condition);
 
 }  // namespace kiln::lower
 

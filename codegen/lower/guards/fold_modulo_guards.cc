@@ -97,7 +97,7 @@ Expr OnlyValue(const Expr& conjunct, const ForNode& loop, int64_t min,
                int64_t m) {
   const auto* equal = conjunct.As<BinaryNode>();
   if (!equal || conjunct.kind() != ExprKind::kEQ ||
-      !lower::IsSafeAnywhere(conjunct)) {
+      !lower::IsSafeIn({}, conjunct)) {
     return nullptr;
   }
   const auto* division = equal->a.As<BinaryNode>();

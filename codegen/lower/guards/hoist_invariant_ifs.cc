@@ -1,12 +1,15 @@
 #include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
 
-#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/codegen/lower/guards/condition.h"
+#include "kiln/codegen/lower/guards/loop_values.h"
 #include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
+
+using lower::LoopStack;
 
 bool MayMove(const Expr& condition) {
   bool may = true;
@@ -19,29 +22,33 @@ bool MayMove(const Expr& condition) {
   return may;
 }
 
+// A condition that moves is evaluated where the loop has no iterations, too.
+bool StaysIn(const Var& var, const LoopStack& outer, const Expr& condition) {
+  return UsesVar(condition, var) || !MayMove(condition) ||
+         !lower::DividesByNoZero(outer, condition);
+}
+
 // Splits the conjuncts of `condition` into those that have to stay in a loop
 // over `var`, as they use it or may not be evaluated earlier, and the others.
-void SplitByVar(const Expr& condition, const Var& var, Expr* with,
-                Expr* without) {
+void SplitByVar(const Expr& condition, const Var& var, const LoopStack& outer,
+                Expr* with, Expr* without) {
   for (const Expr& conjunct : ConjunctsOf(condition)) {
-    Expr* out = UsesVar(conjunct, var) || !MayMove(conjunct) ? with : without;
+    Expr* out = StaysIn(var, outer, conjunct) ? with : without;
     *out = Conjunction(*out, conjunct);
   }
 }
 
-// Null when nothing moves out of `loop`.
-Stmt HoistFromLoop(const ForNode& loop) {
+// Null when nothing moves out of `loop`, which stands in the loops `outer`.
+Stmt HoistFromLoop(const ForNode& loop, const LoopStack& outer) {
   const auto* branch = loop.body.As<IfNode>();
   if (!branch) return nullptr;
   if (branch->else_case) {
-    if (UsesVar(branch->condition, loop.var) || !MayMove(branch->condition)) {
-      return nullptr;
-    }
+    if (StaysIn(loop.var, outer, branch->condition)) return nullptr;
     return MakeIf(branch->condition, WithBody(loop, branch->then_case),
                   WithBody(loop, branch->else_case));
   }
   Expr with, without;
-  SplitByVar(branch->condition, loop.var, &with, &without);
+  SplitByVar(branch->condition, loop.var, outer, &with, &without);
   if (!without) return nullptr;
   Stmt body = with ? MakeIf(with, branch->then_case) : branch->then_case;
   return MakeIf(without, WithBody(loop, std::move(body)));
@@ -83,14 +90,19 @@ Stmt HoistFromAllocate(const AllocateNode& node) {
                              node.annotations));
 }
 
-Stmt Hoist(const Stmt& s) {
-  Stmt below = MapChildren(s, [](const Stmt& child) { return Hoist(child); });
+Stmt Hoist(const Stmt& s, LoopStack* outer) {
+  if (const auto* loop = s.As<ForNode>()) outer->push_back(loop);
+  Stmt below =
+      MapChildren(s, [&](const Stmt& child) { return Hoist(child, outer); });
+  if (s.As<ForNode>()) outer->pop_back();
   Stmt moved;
   if (const auto* seq = below.As<SeqNode>()) moved = MergeNeighbours(*seq);
   if (const auto* node = below.As<AllocateNode>()) {
     moved = HoistFromAllocate(*node);
   }
-  if (const auto* loop = below.As<ForNode>()) moved = HoistFromLoop(*loop);
+  if (const auto* loop = below.As<ForNode>()) {
+    moved = HoistFromLoop(*loop, *outer);
+  }
   if (const auto* branch = below.As<IfNode>()) moved = MergeNested(*branch);
   return moved ? moved : below;
 }
@@ -98,7 +110,8 @@ Stmt Hoist(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> HoistInvariantIfs(Function f) {
-  f.body = Hoist(f.body);
+  LoopStack outer;
+  f.body = Hoist(f.body, &outer);
   return f;
 }
 

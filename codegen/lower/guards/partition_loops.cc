@@ -123,7 +123,7 @@ std::optional<Linear> Partitioner::MarginOf(
     const Site& site, const std::unordered_set<const VarNode*>& lets) const {
   std::optional<Condition> condition = AsCondition(site.conjunct);
   if (!condition || site.loops.size() == loops_.size() ||
-      !lower::IsSafeAnywhere(site.conjunct)) {
+      !lower::IsSafeIn(loops_, site.conjunct)) {
     return std::nullopt;
   }
   const Linear& form = condition->form;

@@ -16,6 +16,8 @@
 namespace kiln {
 namespace {
 
+using ::testing::HasSubstr;
+
 std::string Print(const Function& f) {
   Module module;
   module.functions.push_back(f);
@@ -101,6 +103,25 @@ TEST(PartitionLoopsTest, ADivisionThatAConditionGuardsStaysBehindIt) {
                         C[p] = C[p] + A[p + v, k]
 )");
   EXPECT_GT(ConditionsInside(f, "p"), 0);
+}
+
+// Tiles of a fused loop over rows and columns, whose number is known at run
+// time: the divisors are not 0 where the loop runs.
+TEST(PartitionLoopsTest, PositionsInAFusedLoopOfSymbolicExtentAreSeparated) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
+@T.prim_func
+def main(n: T.int64, A: T.Buffer((64,), "float32"), B: T.Buffer((8,), "float32")):
+    for f in range((n + 3) // 4 * 2):
+        for k in range(8):
+            for v in T.unroll(4):
+                if f % ((n + 3) // 4) * 4 + v < n:
+                    A[f % ((n + 3) // 4) * 4 + v] = A[f % ((n + 3) // 4) * 4 + v] + B[k]
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function out,
+                            PartitionLoops(module.functions[0]));
+  const std::string text = Print(out);
+  EXPECT_THAT(text,
+              HasSubstr("for f in range((n + 3) // 4 * 2):\n            if "));
 }
 
 }  // namespace

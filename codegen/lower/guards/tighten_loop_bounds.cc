@@ -39,7 +39,7 @@ struct Limit {
 };
 
 std::optional<Limit> LimitOf(const Expr& conjunct, const Var& var) {
-  if (!lower::IsSafeAnywhere(conjunct)) return std::nullopt;
+  if (!lower::IsSafeIn({}, conjunct)) return std::nullopt;
   std::optional<Condition> condition = lower::AsCondition(conjunct);
   if (!condition || condition->test != lower::Test::kNonNegative) {
     return std::nullopt;
