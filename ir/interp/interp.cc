@@ -22,6 +22,7 @@
 #include "kiln/ir/interp/machine.h"
 #include "kiln/ir/interp/numeric.h"
 #include "kiln/ir/interp/scope.h"
+#include "kiln/ir/tensor/empty_reductions.h"
 
 namespace kiln {
 
@@ -229,7 +230,7 @@ Interpreter& Interpreter::operator=(Interpreter&&) noexcept = default;
 Interpreter::~Interpreter() = default;
 
 absl::StatusOr<Interpreter> Interpreter::Create(const Function& f) {
-  auto impl = std::make_unique<Impl>(f);
+  auto impl = std::make_unique<Impl>(BeginEmptyReductions(f));
   impl->Compile();
   if (!impl->scope.status().ok()) return impl->scope.status();
   return Interpreter(std::move(impl));

@@ -211,6 +211,26 @@ TEST(InterpTest, IndexOverflowIsAnErrorAndDataOverflowIsNot) {
               StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("overflows")));
 }
 
+// C[j] = the sum of A[i, j] over i in n, which is 0.
+TEST(InterpTest, AReductionOverNoRowsIsItsInit) {
+  const Var n("n"), i("i"), j("j"), vi("vi"), vj("vj");
+  Buffer a = MakeBuffer("A", kF32, {n, Int(2)});
+  Buffer c = MakeBuffer("C", kF32, {Int(2)});
+  BlockFields block;
+  block.name = "C";
+  block.iters = {{vi, {Int(0), n}, IterType::kReduce},
+                 {vj, {Int(0), Int(2)}, IterType::kSpatial}};
+  block.init = MakeStore(c, Constant(7, kF32), {vj});
+  block.body = MakeStore(c, Add(Load(c, {vj}), Load(a, {vi, vj})), {vj});
+  const Stmt sum = MakeRealize({i, j}, Bool(true), MakeBlock(std::move(block)));
+  const Function f =
+      MakeFunction({a, c}, MakeFor(1, i, n, MakeFor(2, j, Int(2), sum)));
+  std::vector<Tensor> args = {Tensor(kF32, {0, 2}), Tensor(kF32, {2})};
+  KILN_ASSERT_OK(Interpret(f, args));
+  EXPECT_EQ(args[1].GetReal(0), 7);
+  EXPECT_EQ(args[1].GetReal(1), 7);
+}
+
 TEST(InterpTest, ReadingWhatNothingWroteIsAnErrorUnlessAllowed) {
   Buffer a = MakeBuffer("A", kF32, {Int(2)});
   Buffer t = MakeBuffer("T", kF32, {Int(2)});

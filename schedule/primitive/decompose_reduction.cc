@@ -208,6 +208,55 @@ bool HoldsWhereInitRuns(const Target& target, const Expr& condition) {
   return analyzer.CanProve(Substitute(condition, first));
 }
 
+// The same as MayInitMore, of one condition that holds in the first iteration
+// of all loops that it names: iterators that none of these loops moves are what
+// they are in that iteration, so that those that they do move remain to be
+// looked at. Of
+//
+//   for i in (n * 3), k_0 in (n + 7) // 8, k_1 in 8:
+//     B(i // n, i % n, k_1) over k_0    where k_0 * 8 + k_1 < n
+//
+// that is the last: 8 values for 8 iterations, in range.
+bool MayInitMoreFor(const Target& target, const Expr& condition,
+                    IsDropped dropped) {
+  const Scope scope(*target.path.scope()->block);
+  const BlockRealizeNode& realize = target.realize();
+  if (scope.IsOutput(scope.IndexOf(realize.block->id)) ||
+      !StoresInRange(*realize.block) ||
+      !HoldsWhereInitRuns(target, condition)) {
+    return false;
+  }
+  Analyzer analyzer;
+  std::vector<const ForNode*> tied;
+  for (const ForNode* loop : target.inside) {
+    if (dropped(loop->var.get()) || !UsesVar(condition, loop->var)) continue;
+    tied.push_back(loop);
+    analyzer.Bind(loop->var, {loop->min, loop->extent});
+  }
+  const auto is_tied = [&](const VarNode* var) {
+    return std::any_of(tied.begin(), tied.end(), [&](const ForNode* loop) {
+      return loop->var.get() == var;
+    });
+  };
+  std::vector<Expr> values;
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    const Expr& value = realize.values[i];
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.type != IterType::kSpatial || !UsesVar(value, is_tied)) continue;
+    values.push_back(value);
+    const Expr end = Add(iter.domain.min, iter.domain.extent);
+    const auto other = [&](const VarNode* var) { return !is_tied(var); };
+    if (UsesVar(value, other) ||
+        !analyzer.CanProveLessEqual(iter.domain.min, value) ||
+        !analyzer.CanProveLess(value, end)) {
+      return false;
+    }
+  }
+  return CheckIterMap(values, Ranges(tied), Bool(true),
+                      IterMapLevel::kInjective)
+      .ok();
+}
+
 absl::Status CheckCondition(const Target& target, const Expr& condition,
                             IsDropped dropped) {
   const auto is_kept = [&](const VarNode* var) {
@@ -216,7 +265,8 @@ absl::Status CheckCondition(const Target& target, const Expr& condition,
            (std::any_of(target.inside.begin(), target.inside.end(), is_loop) ||
             std::any_of(target.outside.begin(), target.outside.end(), is_loop));
   };
-  if (!UsesVar(condition, dropped) || MayInitMore(target, dropped)) {
+  if (!UsesVar(condition, dropped) || MayInitMore(target, dropped) ||
+      MayInitMoreFor(target, condition, dropped)) {
     return absl::OkStatus();
   }
   if (!UsesVar(condition, is_kept)) {

@@ -172,6 +172,49 @@ TEST(DecomposeReduction, MayInitPartialSumsThatNothingIsAddedTo) {
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 7));
 }
 
+// Lanes of partial sums in fused rows, whose number only a call tells: with
+// less than 8 columns some lanes have no term.
+TEST(DecomposeReduction, MayInitLanesWithoutTermsInRowsOfSymbolicNumber) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (3, n, n), "float32")
+    C = T.match_buffer(c, (3, n), "float32")
+    B = T.alloc_buffer((3, n, 8))
+    for f in range(n * 3):
+        for k_0, k_1 in T.grid((n + 7) // 8, 8):
+            with T.block("B"):
+                vl = T.axis.spatial(8, k_1)
+                vi = T.axis.spatial(3, f // n)
+                vj = T.axis.spatial(n, f % n)
+                vk = T.axis.reduce((n + 7) // 8, k_0)
+                T.where(k_0 * 8 + k_1 < n)
+                with T.init():
+                    B[vi, vj, vl] = T.float32(0)
+                B[vi, vj, vl] = B[vi, vj, vl] + A[vi, vj, vk * 8 + vl]
+        for k_1 in range(8):
+            with T.block("C"):
+                vi = T.axis.spatial(3, f // n)
+                vj = T.axis.spatial(n, f % n)
+                vl = T.axis.reduce(8, k_1)
+                T.where(k_1 < n)
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + B[vi, vj, vl]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DecomposeReductionResult result,
+      DecomposeReduction(f, BlockNamed(f, "B"), LoopsOf(f, "B")[1]));
+  EXPECT_TRUE(IsOne(RealizeNamed(result.function, "B_init").predicate));
+  // Lanes that the condition ties to rows stay where they are.
+  const Function tied = ParseProgram(absl::StrReplaceAll(
+      PrintFunction(f), {{"k_0 * 8 + k_1 < n", "k_0 * 8 + k_1 < n - f"}}));
+  EXPECT_THAT(
+      DecomposeReduction(tied, BlockNamed(tied, "B"), LoopsOf(tied, "B")[1]),
+      StatusIs(kRefused, HasSubstr("ties loops")));
+}
+
 // The fuzzer's pair 120031913: a tensor that holds what the update reaches.
 TEST(DecomposeReduction, RefusesToInitPartialSumsThatHaveNoRoom) {
   const std::string text = absl::StrReplaceAll(

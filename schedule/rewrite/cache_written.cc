@@ -9,8 +9,10 @@
 #include "kiln/base/check.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/int_set.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/predicate_bounds.h"
 #include "kiln/schedule/analysis/refusal.h"
@@ -122,6 +124,22 @@ bool Narrow(const PredicateBound& cut, const Expr& extent, Analyzer* analyzer,
   return true;
 }
 
+// A reduction over a dimension that is 0 writes its init all the same
+// (ir/tensor/empty_reductions.h), so that where its loops run is no condition
+// for it to write. Blocks inside of others are left alone: theirs may depend on
+// what the outer ones iterate over.
+Expr WhereItWrites(const CacheWriter& writer, const Expr& runs) {
+  const ScopeBlock& block = writer.block();
+  if (!block.block().init || !writer.scope.block->iters.empty()) return runs;
+  Analyzer analyzer;
+  const LoopsRun loops_run(block.loops, &analyzer);
+  Expr left;
+  for (const Expr& conjunct : ConjunctsOf(runs)) {
+    if (!analyzer.CanProve(conjunct)) left = Conjunction(left, conjunct);
+  }
+  return left ? left : Bool(true);
+}
+
 // Takes what the writer's predicate leaves out of the copy.
 absl::Status CutWhatIsLeftOut(const CacheWriter& writer, CacheCopy* copy) {
   const ScopeBlock& block = writer.block();
@@ -130,7 +148,7 @@ absl::Status CutWhatIsLeftOut(const CacheWriter& writer, CacheCopy* copy) {
   const std::vector<Range> region =
       InLoopVariables(block, WrittenRegion(writer));
   const PredicateBounds limits = PredicateBoundsOf(block, region, writer.depth);
-  copy->writer_runs = limits.runs;
+  copy->writer_runs = WhereItWrites(writer, limits.runs);
   if (!limits.complete) {
     return FillsBoxByCount(block, region, writer.depth, SetsOf(copy->box),
                            &analyzer)

@@ -51,8 +51,7 @@ absl::StatusOr<CarriedOver> Carry(const Module& module, int64_t n,
 
 TEST(CarryOver, LeavesTheOutermostFactorOfASymbolicLoopOpen) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", kRows));
-  KILN_ASSERT_OK_AND_ASSIGN(const CarriedOver carried,
-                            Carry(module, 128, R"(
+  KILN_ASSERT_OK_AND_ASSIGN(const CarriedOver carried, Carry(module, 128, R"(
 def rows(sch):
     i, j = sch.get_loops(sch.get_block("B"))
     i0, i1, i2 = sch.split(i, sch.sample_perfect_tile(i, n=3, decision=[8, 4, 4]))
