@@ -140,10 +140,25 @@ struct ReadCheck {
     if (auto simple = WithoutQuotients(region, writer.loops)) region = *simple;
     const Loops loops = LoopsFrom(writer, depth);
     const auto conjuncts = ConjunctsOf(writer.realize->predicate);
+    const Loops begun = BegunWithoutTerms(writer, region, loops);
     return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& e) {
-      return ReadsWithin(e, region, loops, conjuncts) ||
+      return ReadsWithin(e, region, loops, begun, conjuncts) ||
              LeavesOutside(e, writer, region);
     });
+  }
+
+  // The loops that only add up, where the sum begins without their running
+  // (ir/tensor/empty_reductions.h): in the root, whose extents no iterator of
+  // another block decides.
+  Loops BegunWithoutTerms(const ScopeBlock& writer,
+                          const std::vector<Range>& written,
+                          const Loops& loops) const {
+    Loops begun;
+    if (!writer.block().init || !scope.block->iters.empty()) return begun;
+    for (const ForNode* loop : loops) {
+      if (!MovesAny(*loop, written)) begun.push_back(loop);
+    }
+    return begun;
   }
 
   // Whether all that the condition of the writer leaves out is outside of the
@@ -164,8 +179,9 @@ struct ReadCheck {
   // `conjuncts` ask nothing else of the former. Of k0*16 + lane < 100, where
   // lanes are written, k0 = 0 leaves lane < 100.
   bool HoldsAtFirst(const Expr& condition, const std::vector<Range>& written,
-                    const Loops& loops, const std::vector<Expr>& conjuncts,
-                    Analyzer* inside) {
+                    const Loops& loops, const Loops& begun,
+                    const std::vector<Expr>& conjuncts, Analyzer* inside) {
+    const LoopsRun run(begun, inside);
     VarMap first;
     for (const ForNode* loop : loops) {
       if (!UsesVar(condition, loop->var)) continue;
@@ -185,7 +201,8 @@ struct ReadCheck {
   }
 
   bool ReadsWithin(const Expr& condition, const std::vector<Range>& written,
-                   const Loops& loops, const std::vector<Expr>& conjuncts) {
+                   const Loops& loops, const Loops& begun,
+                   const std::vector<Expr>& conjuncts) {
     const ScopeBlock& block = scope.blocks[reader];
     Analyzer inside;
     for (const ForNode* loop : block.loops) {
@@ -199,7 +216,7 @@ struct ReadCheck {
         loops.begin(), loops.end(),
         [&](const ForNode* loop) { return UsesVar(condition, loop->var); });
     if (!moves) return inside.CanProve(condition);
-    if (HoldsAtFirst(condition, written, loops, conjuncts, &inside)) {
+    if (HoldsAtFirst(condition, written, loops, begun, conjuncts, &inside)) {
       return true;
     }
     for (size_t d = 0; d < written.size(); ++d) {

@@ -71,6 +71,9 @@ DefaultSchedule Unchanged(const Function& f, const Machine& machine,
   return {f, "", EstimateTime(Summarize(f), machine, threads).seconds};
 }
 
+// Times far below that of what a call and its neighbours cost are equal.
+constexpr double kCallSeconds = 2e-6;
+
 // Values of symbolic dimensions to schedule for: a single row, a few, a batch,
 // a sequence.
 constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 16, 128};
@@ -123,8 +126,8 @@ class SizeSamples {
     if (schedule.ok()) schedules_.push_back(*std::move(schedule));
   }
 
-  // The one with the least geometric mean of estimated times over the best of
-  // each size.
+  // The one with the least geometric mean of estimated times of calls over the
+  // best of each size.
   std::optional<DefaultSchedule> Best() const {
     std::optional<DefaultSchedule> best;
     double least = 0;
@@ -150,7 +153,8 @@ class SizeSamples {
   double Loss(const Function& f) const {
     double sum = 0;
     for (const Size& s : sizes_) {
-      sum += std::log(Seconds(f, s.size) / s.best_seconds);
+      sum += std::log((Seconds(f, s.size) + kCallSeconds) /
+                      (s.best_seconds + kCallSeconds));
     }
     return sum;
   }
