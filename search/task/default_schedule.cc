@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/dims.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/python/source.h"
@@ -147,8 +148,12 @@ class SizeSamples {
     double best_seconds;
   };
 
+  // Loops of symbolic extent get no vectors and tiles but those of the schedule
+  // when they are lowered.
   double Seconds(const Function& f, int64_t size) const {
-    return EstimateTime(Summarize(AtSize(f, size)), machine_, threads_).seconds;
+    Function at_size = AtSize(f, size);
+    SetAuto(&at_size, false);
+    return EstimateTime(Summarize(at_size), machine_, threads_).seconds;
   }
   double Loss(const Function& f) const {
     double sum = 0;
