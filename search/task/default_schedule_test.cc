@@ -1,3 +1,6 @@
+// Schedules without a measurement: named workloads and programs of symbolic
+// extents compute the same, their traces lead there, and the estimate is the
+// best of what was drawn.
 #include "kiln/search/task/default_schedule.h"
 
 #include <gmock/gmock.h>

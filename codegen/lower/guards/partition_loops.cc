@@ -51,6 +51,11 @@ using lower::Values;
 using lower::ValuesOf;
 using lower::ValuesWhere;
 
+// Of a border whose size is known in a call only: the ways to cut it short, and
+// statements of all their copies.
+constexpr int64_t kMaxCounts = 15;
+constexpr int64_t kMaxCountedStatements = 512;
+
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {
   if (s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate) return 1;
@@ -86,6 +91,7 @@ struct Interior {
   Linear margin;  // negative in the border
   Expr guard;     // margin >= 0
   Known known;    // conjuncts in it
+  std::vector<Site> sites;
 };
 
 class Partitioner {
@@ -100,6 +106,11 @@ class Partitioner {
   bool HasMixedParts(const Stmt& body) const;
   Known CertainIn(const Stmt& body) const;
   Stmt RunWhere(const Linear& form, Stmt piece);
+  Stmt RunResolved(Stmt piece);
+  std::optional<int64_t> CountsIn(const Interior& interior,
+                                  const Stmt& body) const;
+  Stmt RunAtMargin(const Stmt& body, const Interior& interior, int64_t margin);
+  Stmt RunByCount(const Stmt& body, const Interior& interior, int64_t counts);
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
@@ -172,8 +183,9 @@ std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
     }
     auto same = [&](const Interior& x) { return SameExpr(x.guard, guard); };
     auto at = std::find_if(found.begin(), found.end(), same);
-    if (at == found.end()) at = found.insert(at, {*margin, guard, {}});
+    if (at == found.end()) at = found.insert(at, {*margin, guard, {}, {}});
     at->known[site.conjunct.get()] = site.conjunct.kind() != ExprKind::kEQ;
+    at->sites.push_back(site);
     auto [owner, is_new] = guard_of.emplace(site.conjunct.get(), at->guard);
     if (!is_new && owner->second != at->guard) {
       refused.insert(site.conjunct.get());
@@ -252,18 +264,89 @@ Stmt Partitioner::RunWhere(const Linear& form, Stmt piece) {
     }
   }
   if (!pins.empty()) piece = ResolvePins(piece, pins);
+  Stmt out = RunResolved(std::move(piece));
+  fewer_ = before;
+  return out;
+}
+
+Stmt Partitioner::RunResolved(Stmt piece) {
   piece = NarrowLoopRanges(piece, loops_, fewer_);
   const Known known = CertainIn(piece);
   if (!known.empty()) piece = ResolveKnown(piece, known);
-  Stmt out = RunPiece(piece);
-  fewer_ = before;
+  return RunPiece(piece);
+}
+
+// In how many ways a border is cut short, each of which gets code of its own:
+// with the rows that are left of a tile of 4, of which only a call tells the
+// number, 3. Nullopt where the border is known by now, or its conditions ask
+// for loops that are not unrolled, or the copies would be too long.
+std::optional<int64_t> Partitioner::CountsIn(const Interior& interior,
+                                             const Stmt& body) const {
+  const auto low = Extreme(interior.margin, loops_, 0, 1, fewer_);
+  if (low && low->is_constant()) return std::nullopt;
+  int64_t counts = 0;
+  for (const Site& site : interior.sites) {
+    const std::optional<Condition> condition = AsCondition(site.conjunct);
+    if (condition->test != Test::kNonNegative) return std::nullopt;
+    const Linear above = Difference(condition->form, interior.margin);
+    for (const Term& term : above.terms) {
+      const bool is_copied =
+          std::any_of(site.loops.begin() + loops_.size(), site.loops.end(),
+                      [&](const ForNode* loop) {
+                        return term.atom == loop->var &&
+                               (loop->for_kind == ForKind::kUnrolled ||
+                                loop->for_kind == ForKind::kVectorized);
+                      });
+      if (!is_copied) return std::nullopt;
+    }
+    const auto most = Extreme(above, site.loops, loops_.size(), -1, fewer_);
+    if (!most || !most->is_constant()) return std::nullopt;
+    counts = std::max(counts, most->constant);
+  }
+  const int64_t copies = counts * UnrolledSize(body) / 2;
+  if (counts > kMaxCounts || copies > kMaxCountedStatements ||
+      size_ + copies > kMaxPartitionedStatements) {
+    return std::nullopt;
+  }
+  return counts;
+}
+
+// The body where the margin is a number: conditions ask for inner loops alone.
+Stmt Partitioner::RunAtMargin(const Stmt& body, const Interior& interior,
+                              int64_t margin) {
+  return RunResolved(FoldKnownConditions(body, [&](const Expr& e) {
+    if (interior.known.count(e.get()) == 0) return Expr();
+    Linear form = Difference(AsCondition(e)->form, interior.margin);
+    form.AddConstant(margin);
+    return NonNegative(form);
+  }));
+}
+
+// if margin == -1: ... else if margin == -2: ... down to -counts, behind which
+// no condition holds.
+Stmt Partitioner::RunByCount(const Stmt& body, const Interior& interior,
+                             int64_t counts) {
+  size_ += counts * UnrolledSize(body) / 2;
+  Known none = interior.known;
+  for (auto& [conjunct, value] : none) value = false;
+  Stmt out = RunPiece(ResolveKnown(body, none));
+  for (int64_t count = counts; count > 0; --count) {
+    Linear form = interior.margin;
+    form.AddConstant(count);
+    Stmt piece = RunAtMargin(body, interior, -count);
+    out = DoesNothing(out)
+              ? MakeIf(NonNegative(form), std::move(piece))
+              : MakeIf(NonNegative(form), std::move(piece), std::move(out));
+  }
   return out;
 }
 
 Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
   Stmt inside = RunWhere(interior.margin, ResolveKnown(body, interior.known));
   tried_.push_back(interior.guard);
-  Stmt border = RunWhere(Negated(interior.margin), body);
+  const std::optional<int64_t> counts = CountsIn(interior, body);
+  Stmt border = counts ? RunByCount(body, interior, *counts)
+                       : RunWhere(Negated(interior.margin), body);
   tried_.pop_back();
   if (DoesNothing(border)) return MakeIf(interior.guard, std::move(inside));
   return MakeIf(interior.guard, std::move(inside), std::move(border));

@@ -20,6 +20,13 @@ inline constexpr int64_t kMaxPartitionedStatements = 2048;
 //                                            for v in 16:
 //                                              if i*16 + v < n: S(i, v)
 //
+// A border of which only a call tells how much of a tile it is gets code of its
+// own for each number of iterations that remain, where the tile is unrolled:
+//
+//   if 0 <= n - i*4 - 4: 4 rows
+//   else if 0 <= n - i*4 - 3: 3 rows
+//   ...
+//
 // Looks at conjuncts `affine < affine`, `==` and the like in `if` statements
 // and in if_then_else (the padding of a convolution). Each is tested in the
 // outermost loop where the test, made for all inner iterations at once, still

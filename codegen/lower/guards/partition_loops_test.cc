@@ -1,14 +1,19 @@
+// Interiors and borders of loop nests: that conditions go, and that what is
+// computed stays. Programs are texts; borders of symbolic size are tried at
+// many sizes.
 #include "kiln/codegen/lower/guards/partition_loops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
 #include "kiln/codegen/lower/sample_programs.h"
+#include "kiln/ir/tensor/dims.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
@@ -122,6 +127,58 @@ def main(n: T.int64, A: T.Buffer((64,), "float32"), B: T.Buffer((8,), "float32")
   const std::string text = Print(out);
   EXPECT_THAT(text,
               HasSubstr("for f in range((n + 3) // 4 * 2):\n            if "));
+}
+
+// Tiles of `rows` and `lanes` over n rows and m columns.
+std::string SymbolicTile(int rows, int lanes) {
+  const std::string r = std::to_string(rows), v = std::to_string(lanes);
+  const std::string row = "i * " + r + " + r", column = "j * " + v + " + v";
+  return R"(
+@T.prim_func
+def main(n: T.int64, m: T.int64, A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 16), "float32"),
+         C: T.Buffer((16, 16), "float32")):
+    for i, j in T.grid((n + )" +
+         std::to_string(rows - 1) + ") // " + r + ", (m + " +
+         std::to_string(lanes - 1) + ") // " + v + R"():
+        for k in range(8):
+            for r in T.unroll()" +
+         r + R"():
+                for v in T.vectorized()" +
+         v + R"():
+                    if )" +
+         row + " < n and " + column + " < m:\n                        C[" +
+         row + ", " + column + "] = C[" + row + ", " + column + "] + A[" + row +
+         ", k] * B[k, " + column + "]\n";
+}
+
+TEST(PartitionLoopsTest, BordersOfUnknownSizeHaveNoConditionsInside) {
+  for (const auto& [rows, lanes] :
+       {std::pair(1, 8), {4, 1}, {4, 8}, {6, 4}, {3, 2}}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                              ParseModule("m.py", SymbolicTile(rows, lanes)));
+    const Function& f = module.functions[0];
+    KILN_ASSERT_OK_AND_ASSIGN(const Function hoisted, HoistInvariantIfs(f));
+    KILN_ASSERT_OK_AND_ASSIGN(const Function out, PartitionLoops(hoisted));
+    EXPECT_EQ(ConditionsInside(out, "k"), 0) << Print(out);
+    for (int n : {0, 1, 2, 3, 4, 5, 7, 8, 13, 16}) {
+      for (int m : {0, 1, 7, 8, 9, 15, 16}) {
+        const VarMap sizes = {{f.params[0].var.get(), Int(n)},
+                              {f.params[1].var.get(), Int(m)}};
+        KILN_EXPECT_OK(lower::CompareMeaning(SubstituteDims(f, sizes),
+                                             SubstituteDims(out, sizes), 3));
+      }
+    }
+  }
+}
+
+// Seven copies of 128 statements would be too long.
+TEST(PartitionLoopsTest, LongBordersKeepTheirConditions) {
+  std::string text = SymbolicTile(8, 1);
+  text.replace(text.find("for k in range(8)"), 17, "for k in T.unroll(64)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", text));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function out,
+                            PartitionLoops(module.functions[0]));
+  EXPECT_GT(ConditionsInside(out, "k"), 0) << Print(out);
 }
 
 }  // namespace
