@@ -127,6 +127,19 @@ Expr NonNegative(const Linear& form) {
   return LE(Int(0), IndexNormalizer().Build(form));
 }
 
+// A condition on numbers that a call gives is the same in all iterations, which
+// are no interior and border. LLVM takes it out of loops where that pays; here
+// the conditions on begins, ends and steps of a slice would make 2^12 copies.
+bool UsesLoop(const Linear& form, const LoopStack& loops) {
+  return std::any_of(form.terms.begin(), form.terms.end(), [&](const Term& t) {
+    return UsesVar(t.atom, [&](const VarNode* var) {
+      return std::any_of(loops.begin(), loops.end(), [&](const ForNode* loop) {
+        return loop->var.get() == var;
+      });
+    });
+  });
+}
+
 // A form of the loops so far; where it is not negative, the conjunct is true
 // (an equality: false) for all iterations of the loops inside. Nullopt when
 // there is none that covers enough.
@@ -144,7 +157,9 @@ std::optional<Linear> Partitioner::MarginOf(
                site.loops.begin() + loops_.size(), site.loops.end(),
                [&](const ForNode* loop) { return loop->var.get() == var; });
   };
-  if (form.HidesVar(is_inner)) return std::nullopt;
+  if (form.HidesVar(is_inner) || !UsesLoop(form, site.loops)) {
+    return std::nullopt;
+  }
   for (const Term& term : form.terms) {
     if (lets.count(term.atom.As<VarNode>())) return std::nullopt;
     // Remainders that must vanish do so now and then, not in an interior.

@@ -22,6 +22,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string Print(const Function& f) {
   Module module;
@@ -179,6 +180,18 @@ TEST(PartitionLoopsTest, LongBordersKeepTheirConditions) {
   KILN_ASSERT_OK_AND_ASSIGN(const Function out,
                             PartitionLoops(module.functions[0]));
   EXPECT_GT(ConditionsInside(out, "k"), 0) << Print(out);
+}
+
+TEST(PartitionLoopsTest, ConditionsOnParametersAloneMakeNoCopies) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
+@T.prim_func
+def main(n: T.int64, m: T.int64, A: T.Buffer((16,), "float32")):
+    for i, j in T.grid(4, 4):
+        A[i * 4 + j] = T.if_then_else(n < 0, T.float32(1), T.if_then_else(m < n, T.float32(2), T.float32(3)))
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function out,
+                            PartitionLoops(module.functions[0]));
+  EXPECT_THAT(Print(out), Not(HasSubstr("else:")));
 }
 
 }  // namespace
