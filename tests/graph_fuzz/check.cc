@@ -24,6 +24,7 @@
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/transform/graph/passes.h"
+#include "kiln/search/task/default_schedule.h"
 #include "kiln/tests/graph_fuzz/shape_calls.h"
 #include "kiln/tools/support/graph_values.h"
 #include "kiln/tools/support/model.h"
@@ -206,23 +207,33 @@ absl::Status CheckRandomPasses(const Module& module, uint64_t seed,
 
 // --- The virtual machine.
 
+using Compile =
+    absl::StatusOr<CompiledKernel> (KernelCache::*)(const Function& f);
+
 absl::Status CheckMachine(const std::string& check,
                           const absl::StatusOr<Module>& prepared,
                           const Args& args, const vm::Value& wanted,
-                          KernelCache& kernels) {
+                          KernelCache& kernels,
+                          Compile compile = &KernelCache::Compile) {
   if (!prepared.ok()) return Failed(check, prepared.status());
   const absl::StatusOr<vm::Executable> executable =
       BuildExecutable(*prepared, kernels.target().ToString(),
-                      [&](const Function& f) { return kernels.Compile(f); });
+                      [&](const Function& f) { return (kernels.*compile)(f); });
   if (!executable.ok()) return Failed(check, executable.status());
   return CheckValue(check, OnMachine(*executable, args), wanted);
 }
 
 absl::Status CheckMachines(const Module& module, const Args& args,
-                           const vm::Value& wanted, KernelCache& kernels) {
+                           const vm::Value& wanted, bool scheduled,
+                           KernelCache& kernels) {
   absl::StatusOr<Module> prepared = PrepareModel(module);
   KILN_RETURN_IF_ERROR(
       CheckMachine("machine", prepared, args, wanted, kernels));
+  if (scheduled) {
+    KILN_RETURN_IF_ERROR(CheckMachine("machine, scheduled", prepared, args,
+                                      wanted, kernels,
+                                      &KernelCache::CompileScheduled));
+  }
   KILN_RETURN_IF_ERROR(CheckMachine("machine, not fused",
                                     PrepareModel(module, Fusion::kNone), args,
                                     wanted, kernels));
@@ -241,6 +252,21 @@ absl::StatusOr<CompiledKernel> KernelCache::Compile(const Function& f) {
   if (known != kernels_.end()) return known->second;
   KILN_ASSIGN_OR_RETURN(CompiledKernel kernel, CompileKernel(f, target_));
   return kernels_.emplace(std::move(form), std::move(kernel)).first->second;
+}
+
+absl::StatusOr<CompiledKernel> KernelCache::CompileScheduled(
+    const Function& f) {
+  std::string form = CanonicalForm(f);
+  const auto known = scheduled_.find(form);
+  if (known != scheduled_.end()) return known->second;
+  Module module;
+  module.functions.push_back(f);
+  KILN_ASSIGN_OR_RETURN(const DefaultSchedule best,
+                        ScheduleByDefault(module, 0, target_.machine,
+                                          /*threads=*/2, &pool_, {.draws = 8}));
+  KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
+                        CompileKernel(best.scheduled, target_));
+  return scheduled_.emplace(std::move(form), std::move(kernel)).first->second;
 }
 
 absl::StatusOr<Args> RandomGraphArguments(const Module& module, uint64_t seed) {
@@ -292,7 +318,8 @@ absl::Status CheckGraphProgram(const std::string& text, uint64_t seed,
   KILN_RETURN_IF_ERROR(
       CheckRandomPasses(*module, seed, options, args, *wanted));
   if (!options.machine) return absl::OkStatus();
-  return CheckMachines(*module, args, *wanted, kernels);
+  const bool scheduled = options.scheduled > 0 && seed % options.scheduled == 0;
+  return CheckMachines(*module, args, *wanted, scheduled, kernels);
 }
 
 }  // namespace kiln

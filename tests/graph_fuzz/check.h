@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "kiln/base/thread_pool.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
@@ -20,6 +21,8 @@ struct GraphCheckOptions {
   int passes = 6;       // how many of them run alone
   int sequence = 4;     // how many run one after the other
   bool machine = true;  // compile it and run it
+  // One program of so many runs by default schedules, too; 0: none does.
+  uint64_t scheduled = 8;
 };
 
 // Kernels of tensor functions that came up before, by their canonical form.
@@ -27,11 +30,14 @@ class KernelCache {
  public:
   KernelCache();
   absl::StatusOr<CompiledKernel> Compile(const Function& f);
+  // By a default schedule of few draws.
+  absl::StatusOr<CompiledKernel> CompileScheduled(const Function& f);
   const Target& target() const { return target_; }
 
  private:
   Target target_;
-  std::map<std::string, CompiledKernel> kernels_;
+  ThreadPool pool_{{.num_threads = 1}};
+  std::map<std::string, CompiledKernel> kernels_, scheduled_;
 };
 
 // Text and message read back as they were written; passes that `seed` draws
