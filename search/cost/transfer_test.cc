@@ -87,5 +87,32 @@ def main(P: T.Buffer((7, 64, 64), "float32"), C: T.Buffer((64, 128), "float32"))
   EXPECT_LT(e.stores[0].transfer[kL2] * 100e9 / touched, 1.5);
 }
 
+// A panel of 256 rows of 16 columns, 16 KiB, read for each of 32 tiles of rows.
+double PanelSecondsFromL2(int columns) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((128, 256), "float32"), B: T.Buffer((256, $0), "float32"), C: T.Buffer((128, $0), "float32")):
+    for j_0, i_0, k in T.grid($1, 32, 256):
+        for i_1 in T.unroll(4):
+            for j_1 in T.vectorized(16):
+                with T.block("C"):
+                    vi = T.axis.spatial(128, i_0 * 4 + i_1)
+                    vj = T.axis.spatial($0, j_0 * 16 + j_1)
+                    vk = T.axis.reduce(256, k)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+                                            columns, columns / 16);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  return EstimateTime(Summarize(*f), TestMachine(), 1).stores[0].transfer[kL2] /
+         columns;
+}
+
+// Rows of 3 KiB fall into 4 of the 64 sets; those of 3 KiB and 64 bytes do not.
+TEST(TransferTest, PanelsWhoseRowsMeetInFewSetsCostMoreThanTheirBytes) {
+  EXPECT_GT(PanelSecondsFromL2(768), 10 * PanelSecondsFromL2(784));
+}
+
 }  // namespace
 }  // namespace kiln
