@@ -110,6 +110,8 @@ absl::StatusOr<vm::Executable> CompileModel(const Module& module,
                                             const Scheduler& schedule) {
   KILN_ASSIGN_OR_RETURN(Module ready, Scheduled(module, schedule));
   KILN_ASSIGN_OR_RETURN(ready, PrepareConstants(ready, RunnerFor(target)));
+  KILN_ASSIGN_OR_RETURN(
+      ready, RunGraphPasses(ready, {"lower_call_tir", "plan_memory"}));
   const auto compile = [&](const Function& f) {
     return CompileKernel(f, target);
   };

@@ -30,8 +30,8 @@ enum class Fusion { kNone, kByPattern };
 absl::StatusOr<Module> PrepareModel(const Module& module,
                                     Fusion fusion = Fusion::kByPattern);
 
-// Bytecode for the graph functions of a prepared module, kernels for the tensor
-// functions that they call.
+// Bytecode for the graph functions of a prepared module, whose intermediate
+// tensors share memory, and kernels for the tensor functions that they call.
 absl::StatusOr<vm::Executable> CompileModel(const Module& module,
                                             const Target& target,
                                             const Scheduler& schedule);
