@@ -11,13 +11,16 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/codegen/graph/labels.h"
 #include "kiln/codegen/graph/registers.h"
 #include "kiln/codegen/host/dim.h"
+#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/in_place.h"
 #include "kiln/ir/ops/memory_call.h"
@@ -42,7 +45,7 @@ Operand Register(int32_t index) {
 class FunctionCompiler {
  public:
   FunctionCompiler(const graph::FunctionNode& f, ExecutableTables& tables)
-      : f_(f), tables_(tables) {}
+      : f_(f), tables_(tables), labels_(LabelsOf(f)) {}
 
   absl::StatusOr<vm::Function> Run() {
     out_.name = f_.name;
@@ -57,6 +60,10 @@ class FunctionCompiler {
           Explain(param->name, Match(places_[param.get()], param->info)));
     }
     label_ = Instruction::kNone;
+    graph::Visit(f_.body, [&](const graph::Expr& e) {
+      if (const auto* var = e.As<graph::VarNode>()) read_.insert(var);
+      return true;
+    });
     KILN_ASSIGN_OR_RETURN(const Operand result, Value(f_.body));
     Emit({Opcode::kReturn, Instruction::kNone}, {result});
     AssignRegisters(&out_);
@@ -290,10 +297,11 @@ class FunctionCompiler {
   absl::StatusOr<Operand> SeqValue(const graph::SeqNode& seq) {
     for (const graph::BindingBlock& block : seq.blocks) {
       for (const graph::Binding& binding : block.bindings) {
-        label_ = tables_.AddString(binding.var->name);
+        label_ = tables_.AddString(labels_.at(binding.var.get()));
         absl::StatusOr<Operand> value = Value(binding.value);
         if (!value.ok()) return Explain(binding.var->name, value.status());
         places_[binding.var.get()] = *value;
+        if (IsNothing(*value) && !IsRead(binding.var)) out_.code.pop_back();
       }
     }
     return Value(seq.result);
@@ -340,9 +348,19 @@ class FunctionCompiler {
     return EmitValue(Opcode::kClosure, Instruction::kNone, std::move(args));
   }
 
-  // What a call gives that is made for its effect: nobody looks at it.
+  // What a call gives that is made for its effect.
   Operand Nothing() {
     return EmitValue(Opcode::kTuple, Instruction::kNone, {});
+  }
+  // Whether the last instruction makes `value`, which is nothing.
+  bool IsNothing(const Operand& value) const {
+    if (out_.code.empty()) return false;
+    const Instruction& last = out_.code.back();
+    return last.op == Opcode::kTuple && last.args.empty() &&
+           last.dst == value.index;
+  }
+  bool IsRead(const graph::Var& var) const {
+    return read_.count(var.get()) > 0;
   }
 
   absl::StatusOr<Operand> MemoryValue(const MemoryCall& call) {
@@ -561,6 +579,8 @@ class FunctionCompiler {
   vm::Function out_;
   ScalarNumbers dims_;
   std::unordered_map<const graph::VarNode*, Operand> places_;
+  const std::unordered_map<const graph::VarNode*, std::string> labels_;
+  std::unordered_set<const graph::VarNode*> read_;
   int32_t label_ = Instruction::kNone;
 };
 

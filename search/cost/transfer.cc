@@ -1,3 +1,12 @@
+// The loops of a nest are walked from the outside until what one iteration
+// touches fits into the level at hand: what every such iteration touches comes
+// from beyond, unless the one before it left it there.
+//
+//   for i in 32, k in 256: C[i * 4 : +4, 0:16] += A[i * 4 : +4, k] * B[k, 0:16]
+//
+// An iteration of i touches 16 KiB of B, which the next one finds in a first
+// level of 32 KiB: its lines move once. Where the 256 rows of B fall into 4
+// sets of that level, they do not fit, and move 32 times.
 #include "kiln/search/cost/transfer.h"
 
 #include <algorithm>

@@ -17,6 +17,7 @@
 #include "kiln/ir/transform/graph/constants/constant_params.h"
 #include "kiln/ir/transform/graph/constants/prepare_constants.h"
 #include "kiln/ir/transform/graph/passes.h"
+#include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
 
@@ -78,6 +79,9 @@ absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
 
 namespace {
 
+// A share of what a second-level cache holds.
+constexpr int64_t kLeastPlannedBytes = 64 << 10;
+
 absl::StatusOr<Module> Scheduled(const Module& module,
                                  const Scheduler& schedule) {
   const std::set<std::string> called = CalledFunctions(module);
@@ -110,8 +114,10 @@ absl::StatusOr<vm::Executable> CompileModel(const Module& module,
                                             const Scheduler& schedule) {
   KILN_ASSIGN_OR_RETURN(Module ready, Scheduled(module, schedule));
   KILN_ASSIGN_OR_RETURN(ready, PrepareConstants(ready, RunnerFor(target)));
-  KILN_ASSIGN_OR_RETURN(
-      ready, RunGraphPasses(ready, {"lower_call_tir", "plan_memory"}));
+  KILN_ASSIGN_OR_RETURN(ready,
+                        RunGraphPasses(ready, {"lower_call_tir", "infer"}));
+  KILN_ASSIGN_OR_RETURN(ready,
+                        PlanMemory(ready, {.least_bytes = kLeastPlannedBytes}));
   const auto compile = [&](const Function& f) {
     return CompileKernel(f, target);
   };

@@ -58,6 +58,10 @@ absl::StatusOr<Module> FuseOpsByDefault(const Module& module) {
   return FuseOps(module);
 }
 
+absl::StatusOr<Module> PlanAll(const Module& module) {
+  return PlanMemory(module);
+}
+
 absl::StatusOr<Module> CombineAll(const Module& module) {
   return CombineParallelMatmul(module);
 }
@@ -157,7 +161,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"merge_composite_functions", "merge_composite_functions",
      Inferred<MergeCompositeFunctions>},
     {"lower_call_tir", "lower_call_tir", Inferred<LowerCallTir>},
-    {"plan_memory", "plan_memory", Inferred<PlanMemory>},
+    {"plan_memory", "plan_memory", Inferred<PlanAll>},
 };
 
 const Pass<Module, GraphPassOptions>* FindPass(const std::string& name) {

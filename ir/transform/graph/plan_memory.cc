@@ -55,8 +55,12 @@ struct Wanted {
 
 class SeqPlanner {
  public:
-  SeqPlanner(const Module& module, const DimBounds& bounds, bool plans_results)
-      : module_(module), bounds_(bounds), plans_results_(plans_results) {}
+  SeqPlanner(const Module& module, const DimBounds& bounds,
+             const PlanMemoryOptions& options, bool plans_results)
+      : module_(module),
+        bounds_(bounds),
+        options_(options),
+        plans_results_(plans_results) {}
 
   graph::Expr Run(const graph::SeqNode& seq) {
     lives_ = LivesOf(seq, module_);
@@ -121,6 +125,8 @@ class SeqPlanner {
       if (is_planned) taken_[at] = pool_.Add(bytes, kind);
       return;
     }
+    const int64_t* known = AsInt(bytes);
+    if (known && *known < options_.least_bytes) return;
     const size_t storage = pool_.Take(bytes, kind);
     taken_[at] = storage;
     ends[life.last_use].push_back(storage);
@@ -145,6 +151,7 @@ class SeqPlanner {
 
   const Module& module_;
   const DimBounds& bounds_;
+  const PlanMemoryOptions& options_;
   const bool plans_results_;
   Analyzer analyzer_;
   StoragePool pool_{&analyzer_};
@@ -155,8 +162,9 @@ class SeqPlanner {
 
 class FunctionPlanner {
  public:
-  FunctionPlanner(const Module& module, const DimBounds& bounds)
-      : module_(module), bounds_(bounds) {}
+  FunctionPlanner(const Module& module, const DimBounds& bounds,
+                  const PlanMemoryOptions& options)
+      : module_(module), bounds_(bounds), options_(options) {}
 
   // `plans_results`: of the sequence that `e` is, if it is one.
   graph::Expr Run(const graph::Expr& e, bool plans_results) {
@@ -166,31 +174,35 @@ class FunctionPlanner {
         });
     const auto* seq = below.As<graph::SeqNode>();
     if (!seq) return below;
-    return SeqPlanner(module_, bounds_, plans_results).Run(*seq);
+    return SeqPlanner(module_, bounds_, options_, plans_results).Run(*seq);
   }
 
  private:
   const Module& module_;
   const DimBounds& bounds_;
+  const PlanMemoryOptions& options_;
 };
 
 absl::StatusOr<graph::GraphFunction> Planned(const graph::FunctionNode& f,
-                                             const Module& module) {
+                                             const Module& module,
+                                             const PlanMemoryOptions& options) {
   KILN_ASSIGN_OR_RETURN(const DimBounds bounds, DimBounds::Create(f));
   graph::FunctionFields fields = f.fields();
   const bool plans_results = IntAttr(f.attrs, kPlansResults, 0) != 0;
   fields.attrs.erase(kPlansResults);
-  fields.body = FunctionPlanner(module, bounds).Run(f.body, plans_results);
+  fields.body =
+      FunctionPlanner(module, bounds, options).Run(f.body, plans_results);
   return graph::GraphFunction(std::move(fields));
 }
 
 }  // namespace
 
-absl::StatusOr<Module> PlanMemory(const Module& module) {
+absl::StatusOr<Module> PlanMemory(const Module& module,
+                                  const PlanMemoryOptions& options) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
     if (!f->body) continue;
-    absl::StatusOr<graph::GraphFunction> planned = Planned(*f, module);
+    absl::StatusOr<graph::GraphFunction> planned = Planned(*f, module, options);
     if (!planned.ok()) {
       return absl::Status(
           planned.status().code(),

@@ -10,10 +10,18 @@
 #ifndef KILN_IR_TRANSFORM_GRAPH_PLAN_MEMORY_H_
 #define KILN_IR_TRANSFORM_GRAPH_PLAN_MEMORY_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
+
+struct PlanMemoryOptions {
+  // Tensors of less stay allocated on their own: to take them from a storage
+  // costs a call, and they are found in a cache anyway.
+  int64_t least_bytes = 0;
+};
 
 // Takes a module with struct info whose calls hand over tensors for results
 // (lower_call_tir.h). What a function gives, and what branches or local
@@ -21,7 +29,8 @@ namespace kiln {
 // "relax.memory_plan_dynamic_func_output", which is taken off, results of
 // symbolic extents have a storage each. Sizes are bounded as memory_size.h
 // says; symbolic ones share where they are equal.
-absl::StatusOr<Module> PlanMemory(const Module& module);
+absl::StatusOr<Module> PlanMemory(const Module& module,
+                                  const PlanMemoryOptions& options = {});
 
 }  // namespace kiln
 
