@@ -30,7 +30,6 @@
 #include "kiln/codegen/llvm/compile.h"
 #include "kiln/codegen/lower/pipeline.h"
 #include "kiln/codegen/target/target.h"
-#include "kiln/ir/compare/compare.h"
 #include "kiln/ir/serial/serial.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/passes.h"
@@ -45,6 +44,7 @@
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
+#include "kiln/tools/support/stated_difference.h"
 #include "kiln/vm/executable/bytecode.h"
 
 ABSL_FLAG(std::string, module, "",
@@ -91,8 +91,9 @@ ABSL_FLAG(int64_t, constant_elements, 64,
           "ones as a place in the metadata, which holds no bytes.");
 ABSL_FLAG(std::string, compare, "",
           "A file with another module. Prints nothing and exits with 0 where "
-          "it equals this one up to names and simplification; else exits with "
-          "2 and prints the first difference.");
+          "it equals this one up to names and simplification, struct info that "
+          "inference finds and bytes of constants that a text leaves out; else "
+          "exits with 2 and prints the first difference.");
 ABSL_FLAG(std::string, target, "llvm",
           "What to generate code for, such as \"llvm -mcpu=znver4\".");
 
@@ -293,7 +294,7 @@ absl::StatusOr<int> Compare(const Module& module) {
   KILN_ASSIGN_OR_RETURN(Module other,
                         LoadModuleFile(absl::GetFlag(FLAGS_compare)));
   KILN_ASSIGN_OR_RETURN(other, KeepChosen(std::move(other)));
-  const std::optional<std::string> difference = FirstDifference(module, other);
+  const std::optional<std::string> difference = StatedDifference(module, other);
   if (!difference) return kExitOk;
   std::fputs(difference->c_str(), stdout);
   return kExitMismatch;

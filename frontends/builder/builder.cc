@@ -358,7 +358,8 @@ Expr BlockBuilder::CallTensors(const Named& name, const TeInputs& inputs,
   absl::StatusOr<Expr> call = Failed();
   if (error.ok()) {
     call = kiln::CallTensors(name.name, inputs.args(), inputs.tensors(),
-                             *outputs.outputs, state_->module);
+                             *outputs.outputs, state_->module,
+                             outputs.layout_free);
     error = call.status();
   }
   if (error.ok()) return *call;

@@ -74,7 +74,11 @@ struct TeOutputs {
   TeOutputs(absl::StatusOr<te::Tensor> output);            // NOLINT
   TeOutputs(absl::StatusOr<std::vector<te::Tensor>> list)  // NOLINT
       : outputs(std::move(list)) {}
+  TeOutputs(te::Tensor output, std::vector<te::Tensor> layout_free)
+      : outputs(std::vector{output}), layout_free(std::move(layout_free)) {}
   absl::StatusOr<std::vector<te::Tensor>> outputs;
+  // Inputs, constants, whose layout is free (ir/tensor/layout_free.h).
+  std::vector<te::Tensor> layout_free;
 };
 
 class BlockBuilder {

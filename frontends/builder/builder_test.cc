@@ -290,6 +290,38 @@ class Module:
 )py");
 }
 
+TEST(BuilderTest, FormulasMarkInputsWhoseLayoutIsFree) {
+  const Var unread = TensorVar("unread", {Int(4)});
+  const Var x = TensorVar("x", {Int(1), Int(4)});
+  const Var w = TensorVar("w", {Int(3), Int(4)});
+  const auto dense = [](const te::Tensor&, const te::Tensor& a,
+                        const te::Tensor& b) {
+    return TeOutputs(Dense(a, b), {b});
+  };
+  BlockBuilder bb;
+  const Scope main = bb.BeginFunction("main", {unread, x, w});
+  bb.EmitFuncOutput(bb.EmitTe("dense", dense, unread, x, w));
+  ExpectModule(bb.Finish(), R"py(
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def dense(x: T.Buffer((1, 4), "float32"), w: T.Buffer((3, 4), "float32"), y: T.Buffer((1, 3), "float32")):
+        T.func_attr({"layout_free_buffers": [1], "tir.noalias": True})
+        for i, j, k in T.grid(1, 3, 4):
+            with T.block("T_matmul_NT"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    y[vi, vj] = T.float32(0)
+                y[vi, vj] = y[vi, vj] + x[vi, vk] * w[vj, vk]
+
+    @R.function
+    def main(unread: R.Tensor((4,), "float32"), x: R.Tensor((1, 4), "float32"), w: R.Tensor((3, 4), "float32")):
+        cls = Module
+        y = R.call_tir(cls.dense, (x, w), out_sinfo=R.Tensor((1, 3), "float32"))
+        return y
+)py");
+}
+
 TEST(BuilderTest, BranchesGiveValues) {
   const Var c("c", Tensor({}, DType::Bool()));
   const Var x = TensorVar("x", {Int(4)});

@@ -51,6 +51,17 @@ TEST_F(MisuseTest, ValuesStandInFunctions) {
   ExpectRefused(kOrder, "Emit stands outside of a function");
 }
 
+TEST_F(MisuseTest, OnlyInputsHaveAFreeLayout) {
+  const Scope main = bb.BeginFunction("main", {x});
+  const auto copy = [](const te::Tensor& a) {
+    const te::Tensor b =
+        te::Compute(a.shape(), [&](const auto& i) { return a(i); }, "b");
+    return TeOutputs(b, {b});
+  };
+  bb.EmitFuncOutput(bb.EmitTe("copy", copy, x));
+  ExpectRefused(kInvalid, "layout_free_placeholders has b");
+}
+
 TEST_F(MisuseTest, TheFirstErrorStaysAndTellsItsLine) {
   const Scope main = bb.BeginFunction("main", {x, y});
   const int line = std::source_location::current().line() + 1;

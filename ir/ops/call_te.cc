@@ -18,6 +18,7 @@
 #include "kiln/ir/interp/fold.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/dims.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 
@@ -172,6 +173,58 @@ void DropUnread(Function& f, std::vector<graph::Expr>& operands,
   if (operands.size() < inputs) f.body = WithReadsOf(f.body, read);
 }
 
+std::vector<Buffer> LayoutFreeBuffers(const Function& f) {
+  std::vector<Buffer> buffers;
+  for (int param : LayoutFreeParams(f)) {
+    buffers.push_back(f.params[static_cast<size_t>(param)].buffer);
+  }
+  return buffers;
+}
+
+// Marks those of `buffers` that are still parameters.
+void MarkLayoutFree(Function& f, const std::vector<Buffer>& buffers) {
+  std::vector<int> positions;
+  for (const Buffer& buffer : buffers) {
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      if (f.params[i].buffer != buffer) continue;
+      positions.push_back(static_cast<int>(i));
+    }
+  }
+  f.attrs.erase(kLayoutFreeBuffers);
+  if (!positions.empty()) SetLayoutFree(&f, positions);
+}
+
+// The function of formulas, without what it does not read of `operands`.
+absl::StatusOr<Function> FromFormulas(
+    std::string name, const std::vector<te::Tensor>& inputs,
+    const Lowered& lowered, const std::vector<te::Tensor>& layout_free,
+    std::vector<graph::Expr>& operands) {
+  std::vector<te::Tensor> params = inputs;
+  params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
+  KILN_ASSIGN_OR_RETURN(
+      Function f, te::CreatePrimFunc(params, std::move(name), layout_free));
+  const std::vector<Buffer> marked = LayoutFreeBuffers(f);
+  InsertNumbers(f, operands);
+  DropUnread(f, operands, lowered.keeps_unread);
+  MarkLayoutFree(f, marked);
+  return f;
+}
+
+// Calls `f`, which becomes a private function of the module.
+graph::Expr CallPrivate(Function f, std::vector<graph::Expr> operands,
+                        const std::vector<StructInfo>& outputs,
+                        Module& module) {
+  f.is_private = true;
+  f.attrs["tir.noalias"] = Attr(Bool(true));
+  for (const Var& number : CloseOver(f, operands.size())) {
+    operands.push_back(graph::Number(number));
+  }
+  const std::string callee = AddTensorFunction(std::move(f), module);
+  return graph::CallOp(
+      "call_tir", {graph::Global(callee), graph::TupleOf(std::move(operands))},
+      {}, outputs);
+}
+
 StructInfo InfoOfTensor(const te::Tensor& tensor) {
   return graph::Tensor(tensor.shape(), tensor.dtype());
 }
@@ -215,39 +268,31 @@ absl::StatusOr<graph::Expr> CallLowered(std::string name,
                                         Lowered lowered,
                                         const std::vector<StructInfo>& outputs,
                                         Module& module) {
-  Function f;
   std::vector<graph::Expr> operands = args;
   if (lowered.function) {
-    f = *std::move(lowered.function);
+    Function f = *std::move(lowered.function);
     f.name = std::move(name);
-  } else {
-    std::vector<te::Tensor> params = inputs;
-    params.insert(params.end(), lowered.outputs.begin(), lowered.outputs.end());
-    KILN_ASSIGN_OR_RETURN(f, te::CreatePrimFunc(params, std::move(name)));
-    InsertNumbers(f, operands);
-    DropUnread(f, operands, lowered.keeps_unread);
+    return CallPrivate(std::move(f), std::move(operands), outputs, module);
   }
-  f.is_private = true;
-  f.attrs["tir.noalias"] = Attr(Bool(true));
-  for (const Var& number : CloseOver(f, operands.size())) {
-    operands.push_back(graph::Number(number));
-  }
-  const std::string callee = AddTensorFunction(std::move(f), module);
-  return graph::CallOp(
-      "call_tir", {graph::Global(callee), graph::TupleOf(std::move(operands))},
-      {}, outputs);
+  KILN_ASSIGN_OR_RETURN(
+      Function f, FromFormulas(std::move(name), inputs, lowered, {}, operands));
+  return CallPrivate(std::move(f), std::move(operands), outputs, module);
 }
 
-absl::StatusOr<graph::Expr> CallTensors(std::string name,
-                                        const std::vector<graph::Expr>& args,
-                                        const std::vector<te::Tensor>& inputs,
-                                        const std::vector<te::Tensor>& outputs,
-                                        Module& module) {
+absl::StatusOr<graph::Expr> CallTensors(
+    std::string name, const std::vector<graph::Expr>& args,
+    const std::vector<te::Tensor>& inputs,
+    const std::vector<te::Tensor>& outputs, Module& module,
+    const std::vector<te::Tensor>& layout_free) {
   std::vector<StructInfo> infos;
   for (const te::Tensor& output : outputs) {
     infos.push_back(InfoOfTensor(output));
   }
-  return CallLowered(std::move(name), args, inputs, outputs, infos, module);
+  std::vector<graph::Expr> operands = args;
+  KILN_ASSIGN_OR_RETURN(
+      Function f,
+      FromFormulas(std::move(name), inputs, outputs, layout_free, operands));
+  return CallPrivate(std::move(f), std::move(operands), infos, module);
 }
 
 }  // namespace kiln

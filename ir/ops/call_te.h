@@ -35,12 +35,13 @@ std::string UniqueFunctionName(const Module& module, std::string_view hint);
 std::string AddTensorFunction(Function f, Module& module);
 
 // Calls the computation of `outputs` from `inputs`, which are placeholders for
-// the tensors `args`; the function, private, is added to the module.
-absl::StatusOr<graph::Expr> CallTensors(std::string name,
-                                        const std::vector<graph::Expr>& args,
-                                        const std::vector<te::Tensor>& inputs,
-                                        const std::vector<te::Tensor>& outputs,
-                                        Module& module);
+// the tensors `args`; the function, private, is added to the module. Of inputs
+// in `layout_free`, the layout is free (ir/tensor/layout_free.h).
+absl::StatusOr<graph::Expr> CallTensors(
+    std::string name, const std::vector<graph::Expr>& args,
+    const std::vector<te::Tensor>& inputs,
+    const std::vector<te::Tensor>& outputs, Module& module,
+    const std::vector<te::Tensor>& layout_free = {});
 
 // The same for what an op is lowered to. `outputs` says what it writes.
 absl::StatusOr<graph::Expr> CallLowered(

@@ -96,6 +96,14 @@ class Collector {
     }
   }
 
+  // Whether it is another name of what the iteration allocates.
+  bool IsViewOfOwn(const Buffer& view) const {
+    return view->data &&
+           std::any_of(own_.begin(), own_.end(), [&](const Buffer& own) {
+             return own->data == view->data;
+           });
+  }
+
   void AddPoint(const Buffer& buffer, const std::vector<Expr>& indices,
                 bool is_written) {
     BufferRegion point{buffer, {}};
@@ -185,7 +193,9 @@ class Collector {
       lets_[let->var.get()] = Substitute(let->value, lets_);
     }
     if (const auto* allocate = s.As<AllocateNode>()) {
-      if (!allocate->is_view) own_.push_back(allocate->buffer);
+      if (!allocate->is_view || IsViewOfOwn(allocate->buffer)) {
+        own_.push_back(allocate->buffer);
+      }
     }
     if (const auto* store = s.As<StoreNode>()) {
       AddPoint(store->buffer, store->indices, true);

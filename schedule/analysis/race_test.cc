@@ -137,5 +137,28 @@ def main(A: T.Buffer((64, 64), "float32"), O: T.Buffer((64, 64), "float32")):
 )")));
 }
 
+// Storage that each iteration allocates, by another name, and storage of all.
+TEST(Race, ViewsAreWhatTheyAreViewsOf) {
+  const auto check = [](const std::string& storage) {
+    return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((64, 64), "float32"), O: T.Buffer((64, 64), "float32"), S: T.Buffer((512,), "float32")):
+    for f in T.parallel(8):
+        own = T.allocate([512], "float32", "global")
+        for i in range(512):
+            rows = T.Buffer((512,), data=)",
+                                                          storage, R"()
+            from_ = T.Buffer((4096,), data=A.data)
+            to = T.Buffer((4096,), data=O.data)
+            rows[i] = from_[f * 512 + i]
+            to[f * 512 + i] = rows[511 - i]
+)")));
+  };
+  KILN_EXPECT_OK(check("own"));
+  EXPECT_THAT(
+      check("S.data"),
+      StatusIs(kRefused, HasSubstr("touch the same elements of `rows`")));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -71,6 +71,12 @@ absl::StatusOr<graph::Expr> GraphReader::Name(const py::Expr& e) {
   if (around_.functions.count(e.text)) return graph::Global(e.text);
   const py::Expr& constant = scalars_.Resolve(e);
   if (&constant != &e) return Value(constant);
+  if (ended_.count(e.text)) {
+    return Error(e.begin,
+                 absl::StrCat("`", e.text,
+                              "` is bound in a dataflow block that does not "
+                              "output it; name it in R.output there"));
+  }
   std::vector<std::string_view> known;
   for (const auto& level : vars_) {
     for (const auto& [name, var] : level) known.push_back(name);

@@ -342,6 +342,9 @@ absl::Status GraphReader::Dataflow(const py::Stmt& s, Body& body) {
     }
     vars_.back().insert_or_assign(name, found->second);
   }
+  for (const auto& [name, var] : inner) {
+    if (!outputs.count(name)) ended_.insert(name);
+  }
   // What follows begins a block of its own.
   if (outputs.size() == 1) body.last = *outputs.begin();
   return absl::OkStatus();

@@ -150,6 +150,8 @@ class GraphReader {
   ExprReader scalars_;
   std::set<std::string> module_names_;
   std::vector<std::map<std::string, graph::Var>> vars_;
+  // Names of dataflow blocks that have ended, their outputs left out.
+  std::set<std::string> ended_;
   graph::FunctionFields* function_ = nullptr;  // the one that is read
   // Names that a dataflow block gives to what follows it; null outside of one.
   const std::set<std::string>* outputs_ = nullptr;

@@ -246,7 +246,8 @@ TEST(GraphReaderTest, WhatMeansNothingIsRefusedWithItsPlace) {
        "outputs `z`, which it does not bind"},
       {"    with R.dataflow():\n        y = x\n        z = y\n"
        "        R.output(z)\n    return y\n",
-       "`y` is not defined"},
+       "`y` is bound in a dataflow block that does not output it; name it in "
+       "R.output there"},
       {"    if n:\n        y = x\n    else:\n        z = x\n    return x\n",
        "different names, `y` and `z`"},
       {"    for i in range(3):\n        y = x\n    return x\n",

@@ -33,15 +33,22 @@ GraphFunction Substituted(const GraphFunction& f,
   return GraphFunction(e.As<graph::FunctionNode>());
 }
 
-absl::Status CheckFits(const graph::Var& param, const graph::Expr& value) {
+// `others` says what values of other parameters tell of dimensions.
+absl::Status CheckFits(const graph::Var& param, const graph::Expr& value,
+                       const graph::Substitution& others) {
   Analyzer analyzer;
   const graph::StructInfo info = graph::InfoOf(value);
-  const bool fits =
-      !info || graph::Fits(info, param->info, analyzer) != graph::Fit::kNever;
-  if (fits) return absl::OkStatus();
+  if (!info) return absl::OkStatus();
+  const graph::StructInfo told = graph::Substitute(param->info, others);
+  if (graph::Fits(info, told, analyzer) != graph::Fit::kNever) {
+    return absl::OkStatus();
+  }
+  const std::string stated = PrintStructInfo(param->info);
+  const std::string known = PrintStructInfo(told);
   return absl::InvalidArgumentError(absl::StrCat(
-      "parameter ", param->name, " is ", PrintStructInfo(param->info),
-      " and its value is ", PrintStructInfo(info)));
+      "parameter ", param->name, " is ", stated,
+      known == stated ? "" : absl::StrCat(", with the other values ", known),
+      ", and its value is ", PrintStructInfo(info)));
 }
 
 }  // namespace
@@ -57,10 +64,15 @@ absl::StatusOr<Module> BindParams(
   for (const graph::Var& param : (*f)->params) {
     const auto found = values.find(param->name);
     if (found == values.end() || !bound.insert(param->name).second) continue;
-    KILN_RETURN_IF_ERROR(CheckFits(param, found->second));
     graph::Match(param->info, graph::InfoOf(found->second), known);
     known.vars[param.get()] = found->second;
     std::erase(fields.params, param);
+  }
+  for (const graph::Var& param : (*f)->params) {
+    if (bound.count(param->name) == 0 || !known.vars.count(param.get())) {
+      continue;
+    }
+    KILN_RETURN_IF_ERROR(CheckFits(param, values.at(param->name), known));
   }
   for (const auto& [name, value] : values) {
     if (bound.count(name) > 0) continue;
