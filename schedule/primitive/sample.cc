@@ -182,7 +182,8 @@ absl::Status CheckPerfectTile(const Function& f, LoopId loop, int64_t n,
                               int64_t max_innermost_factor,
                               const std::vector<int64_t>& decision) {
   KILN_ASSIGN_OR_RETURN(const bool symbolic, IsSymbolic(f, loop, n));
-  if (symbolic && IsOpenTiling(decision, n, max_innermost_factor)) {
+  if (symbolic && (decision == Untiled(n) ||
+                   IsOpenTiling(decision, n, max_innermost_factor))) {
     return absl::OkStatus();
   }
   KILN_ASSIGN_OR_RETURN(const int64_t extent,

@@ -92,6 +92,9 @@ def main(a: T.handle, B: T.Buffer((4,), "float32")):
   EXPECT_THAT(tiles, ElementsAre(-1, 1, 1));
   KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 3, 16, tiles));
   KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 3, 16, {-1, 24, 16}));
+  // What is sampled is taken, whatever the largest factor; pair 4257 of the
+  // fuzzer.
+  KILN_EXPECT_OK(CheckPerfectTile(f, symbolic, 2, 0, {-1, 1}));
   for (const auto& bad : std::vector<std::vector<int64_t>>{
            {-1, 4, 17}, {-1, 0, 4}, {-1, -1, 4}, {4, -1, 4}, {-1, 4}}) {
     EXPECT_FALSE(CheckPerfectTile(f, symbolic, 3, 16, bad).ok());
