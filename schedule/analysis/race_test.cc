@@ -1,3 +1,6 @@
+// What iterations of a parallel loop may share: programs as text, with what the
+// check says of a loop or of its body. Storage that an iteration allocates is
+// its own, by whatever name it goes.
 #include "kiln/schedule/analysis/race.h"
 
 #include <gmock/gmock.h>
