@@ -54,9 +54,10 @@ absl::StatusOr<Module> Prepared() {
 NDArray Input() { return *NDArray::Zeros({kElements}, DType::Float(32)); }
 
 void ReportCalls(benchmark::State& state) {
+  using benchmark::Counter;
   state.counters["per_call"] =
-      benchmark::Counter(kCalls, benchmark::Counter::kIsIterationInvariantRate |
-                                     benchmark::Counter::kInvert);
+      Counter(kCalls, Counter::kIsIterationInvariantRate |
+                          Counter::kAvgThreads | Counter::kInvert);
 }
 
 using SharedExecutable = std::shared_ptr<const vm::LoadedExecutable>;
