@@ -3,9 +3,8 @@
 // scheduled at some sizes, each schedule is carried over to all sizes, and the
 // one is taken that comes closest to the best of each size:
 //
-//   C[n, 768] += A[n, 256] * B[256, 768]   at n =   1    4   16   128
-//   scheduled for 1, estimated over best          1.0  1.6  2.9   3.1
-//   scheduled for 16                              1.3  1.0  1.0   1.0   <-
+//   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 16, 128
+//   i in range(n): split [-1, 4]              from 128 rows: tiles of 4 rows
 #include "kiln/search/task/default_schedule.h"
 
 #include <algorithm>
@@ -170,29 +169,6 @@ class SizeSamples {
   std::vector<Carried> schedules_;
 };
 
-absl::StatusOr<DefaultSchedule> ScheduleKnown(
-    const Module& module, int function, const Machine& machine, int threads,
-    ThreadPool* pool, const DefaultScheduleOptions& options);
-
-absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
-    const Module& module, int function, const Machine& machine, int threads,
-    ThreadPool* pool, const DefaultScheduleOptions& options) {
-  const Function& f = module.functions[function];
-  SizeSamples samples(machine, threads);
-  for (const int64_t size : kSampleSizes) {
-    Module at_size = module;
-    at_size.functions[function] = AtSize(f, size);
-    if (!HasIterations(at_size.functions[function])) continue;
-    KILN_ASSIGN_OR_RETURN(
-        const DefaultSchedule best,
-        ScheduleKnown(at_size, function, machine, threads, pool, options));
-    samples.Add(size, best.seconds,
-                CarryOver(module, function, at_size, best.trace));
-  }
-  if (auto best = samples.Best()) return *std::move(best);
-  return Unchanged(f, machine, threads);
-}
-
 }  // namespace
 
 absl::StatusOr<DefaultSchedule> BestEstimated(
@@ -240,6 +216,25 @@ absl::StatusOr<DefaultSchedule> ScheduleKnown(
     return Unchanged(module.functions[function], machine, threads);
   }
   return best;
+}
+
+absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
+    const Module& module, int function, const Machine& machine, int threads,
+    ThreadPool* pool, const DefaultScheduleOptions& options) {
+  const Function& f = module.functions[function];
+  SizeSamples samples(machine, threads);
+  for (const int64_t size : kSampleSizes) {
+    Module at_size = module;
+    at_size.functions[function] = AtSize(f, size);
+    if (!HasIterations(at_size.functions[function])) continue;
+    KILN_ASSIGN_OR_RETURN(
+        const DefaultSchedule best,
+        ScheduleKnown(at_size, function, machine, threads, pool, options));
+    samples.Add(size, best.seconds,
+                CarryOver(module, function, at_size, best.trace));
+  }
+  if (auto best = samples.Best()) return *std::move(best);
+  return Unchanged(f, machine, threads);
 }
 
 }  // namespace

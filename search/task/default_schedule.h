@@ -34,7 +34,8 @@ absl::StatusOr<DefaultSchedule> BestEstimated(
 
 // The same for the schedules that rules make of the function `function` of
 // the module, for tiles in the machine's registers. A function that no rule
-// changes stays as it is.
+// changes stays as it is. One of symbolic extents gets a schedule that holds at
+// all sizes; `seconds` are those at the largest size that was looked at.
 absl::StatusOr<DefaultSchedule> ScheduleByDefault(
     const Module& module, int function, const Machine& machine, int threads,
     ThreadPool* pool, const DefaultScheduleOptions& options = {});
