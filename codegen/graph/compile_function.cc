@@ -20,6 +20,7 @@
 #include "kiln/codegen/graph/labels.h"
 #include "kiln/codegen/graph/registers.h"
 #include "kiln/codegen/host/dim.h"
+#include "kiln/ir/graph/constant.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/in_place.h"
@@ -406,6 +407,10 @@ class FunctionCompiler {
     if (name == "shape_of") {
       KILN_ASSIGN_OR_RETURN(const Operand tensor, Value(call.args[0]));
       return EmitValue(Opcode::kShapeOf, Instruction::kNone, {tensor});
+    }
+    for (const graph::Expr& arg : call.args) {
+      const auto* constant = arg.As<graph::ConstantNode>();
+      if (constant) KILN_RETURN_IF_ERROR(graph::CheckHasBytes(*constant));
     }
     return Invalid(
         absl::StrCat("R.", name,

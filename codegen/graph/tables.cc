@@ -1,6 +1,8 @@
 #include "kiln/codegen/graph/tables.h"
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/graph/constant.h"
 
 namespace kiln {
 namespace {
@@ -57,12 +59,7 @@ absl::StatusOr<int32_t> ExecutableTables::AddTensor(
     const graph::ConstantNode& constant) {
   const auto it = tensors_.find(&constant);
   if (it != tensors_.end()) return it->second;
-  if (!constant.is_known()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the bytes of constant ", constant.index,
-        " are not in the module; a serialized one has them, its text does "
-        "not"));
-  }
+  KILN_RETURN_IF_ERROR(graph::CheckHasBytes(constant));
   const int32_t index = AddConstant(
       vm::TensorConstant{constant.dtype, constant.shape, *constant.data});
   tensors_[&constant] = index;

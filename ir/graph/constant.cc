@@ -108,6 +108,15 @@ absl::StatusOr<Expr> MakeConstant(DType dtype, std::vector<int64_t> shape,
   return Expr(new ConstantNode(dtype, std::move(shape), std::move(data)));
 }
 
+absl::Status CheckHasBytes(const ConstantNode& constant) {
+  if (constant.is_known()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the elements of constant ", constant.index,
+      " of the metadata are not in the module, and its type is unknown; print "
+      "the module with its metadata, write it as a serialized one, or make the "
+      "constant a parameter"));
+}
+
 Scalar ElementOf(const ConstantNode& constant, int64_t index) {
   const DType dtype = constant.dtype;
   const uint8_t* at = constant.data->data() + index * dtype.bytes();

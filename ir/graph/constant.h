@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kiln/ir/expr/expr.h"
 #include "kiln/ir/graph/expr.h"
@@ -20,6 +21,10 @@ int64_t CountElements(const std::vector<int64_t>& shape);
 // not hold is refused. kInvalidArgument, kResourceExhausted.
 absl::StatusOr<Expr> MakeConstant(DType dtype, std::vector<int64_t> shape,
                                   const std::vector<Scalar>& values);
+
+// kInvalidArgument for a constant whose elements the text has left out, which
+// is enough to schedule what takes it, and not to run it.
+absl::Status CheckHasBytes(const ConstantNode& constant);
 
 // The element at `index`, as a constant of the tensor's type. The constant has
 // to be known.

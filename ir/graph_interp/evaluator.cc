@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/graph/constant.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/text/printer/printer.h"
 
@@ -23,10 +24,7 @@ absl::Status Explain(const std::string& where, const absl::Status& status) {
 }
 
 absl::StatusOr<Value> ConstantValue(const ConstantNode& constant) {
-  if (!constant.is_known()) {
-    return Invalid(absl::StrCat("the bytes of constant ", constant.index,
-                                " are not in the module"));
-  }
+  KILN_RETURN_IF_ERROR(graph::CheckHasBytes(constant));
   kiln::Tensor tensor(constant.dtype, constant.shape);
   const std::string_view bytes = constant.data->bytes();
   tensor.bytes.assign(bytes.begin(), bytes.end());

@@ -313,6 +313,28 @@ class Module:
           {Random({3, 4})});
 }
 
+TEST(GraphTest, AConstantWithoutItsElementsIsNamed) {
+  const char* kBody[] = {"R.permute_dims(metadata[\"Constant\"][3])",
+                         "R.add(x, metadata[\"Constant\"][3])"};
+  for (const char* body : kBody) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module module,
+        ParseModule("m.py", absl::StrCat(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = )",
+                                         body, "\n        return y\n")));
+    KILN_ASSERT_OK_AND_ASSIGN(const Module prepared, PrepareModel(module));
+    KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget("llvm"));
+    const absl::Status refused =
+        CompileModel(prepared, target, KeepSchedules()).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(refused));
+    EXPECT_THAT(refused.message(), HasSubstr("y: the elements of constant 3"));
+  }
+}
+
 TEST(GraphTest, ResultsOfEarlierCallsStay) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("m.py", R"(
 @I.ir_module
