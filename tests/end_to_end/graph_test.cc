@@ -23,6 +23,7 @@
 #include "kiln/tools/support/graph_values.h"
 #include "kiln/tools/support/model.h"
 #include "kiln/vm/executable/file.h"
+#include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/machine.h"
@@ -311,6 +312,42 @@ class Module:
         return z
 )",
           {Random({3, 4})});
+}
+
+// A kernel that follows indices from its data, which nobody checks in
+// compiled code.
+constexpr char kFaulty[] = R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def pick(x: T.Buffer((4,), "float32"), at: T.Buffer((40,), "int64"),
+             y: T.Buffer((40,), "float32")):
+        for i in T.$0(40):
+            with T.block("y"):
+                v = T.axis.spatial(40, i)
+                y[v] = x[at[v]]
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), at: R.Tensor((40,), "int64")):
+        cls = Module
+        z = R.call_tir(cls.pick, (x, at), out_sinfo=R.Tensor((40,), "float32"))
+        return z
+)";
+
+TEST(GraphTest, AFaultOfAKernelIsAnErrorThatNamesTheCall) {
+  const KernelFaultGuard guard;
+  for (const char* kind : {"serial", "parallel"}) {
+    NDArray at = std::get<NDArray>(Random({40}, DType::Int(64)));
+    for (int64_t& index : at.elements<int64_t>()) index = 1;
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Module module,
+        ParseModule("m.py", absl::Substitute(kFaulty, kind)));
+    KILN_ASSERT_OK(Compiled(module, {Random({4}), at}, {}));
+    at.elements<int64_t>()[39] = int64_t{1} << 40;
+    const auto faulty = Compiled(module, {Random({4}), at}, {});
+    EXPECT_TRUE(absl::IsOutOfRange(faulty.status())) << faulty.status();
+    EXPECT_THAT(faulty.status().message(),
+                HasSubstr("main: z: kernel pick reached outside"));
+  }
 }
 
 TEST(GraphTest, AConstantWithoutItsElementsIsNamed) {

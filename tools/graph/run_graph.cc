@@ -232,7 +232,7 @@ absl::StatusOr<int> RunGraph(
     KILN_ASSIGN_OR_RETURN(expected,
                           request.interpreter(function, args, functions));
   }
-  const KernelFaultMessage on_fault(function.c_str());
+  const KernelFaultGuard faults_are_errors;
   KILN_ASSIGN_OR_RETURN(const vm::Value value, machine->Call(function, args));
   const std::vector<Result> results = ResultsOf(value);
   KILN_RETURN_IF_ERROR(WriteOutputs(results, request));

@@ -33,7 +33,11 @@ enum KilnKernelStatus {
   /* parallel_for was called from inside a parallel body. */
   KILN_KERNEL_NESTED_PARALLEL = -2,
   /* An argument broke an assumption that the kernel checks itself. */
-  KILN_KERNEL_BAD_ARGUMENT = -3
+  KILN_KERNEL_BAD_ARGUMENT = -3,
+  /* Said in place of a kernel by a host that catches faults: the kernel reached
+   * outside of its buffers, or divided an integer by zero. */
+  KILN_KERNEL_MEMORY_FAULT = -4,
+  KILN_KERNEL_DIVISION_FAULT = -5
 };
 
 /* A part of a parallel loop: the iterations begin <= i < end. `env` is what the

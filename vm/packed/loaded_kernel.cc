@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "kiln/base/status_macros.h"
+#include "kiln/vm/library/kernel_fault.h"
 
 namespace kiln {
 namespace {
@@ -179,6 +180,14 @@ absl::Status KernelStatus(int32_t status, const std::string& kernel) {
           "started a parallel loop inside another; make the inner one serial");
     case KILN_KERNEL_BAD_ARGUMENT:
       return Invalid(where + "refused its arguments");
+    case KILN_KERNEL_MEMORY_FAULT:
+      return absl::OutOfRangeError(where +
+                                   "reached outside of its buffers; the "
+                                   "interpreter (run --check) tells where");
+    case KILN_KERNEL_DIVISION_FAULT:
+      return absl::OutOfRangeError(where +
+                                   "divided an integer by zero; the "
+                                   "interpreter (run --check) tells where");
     default:
       return absl::InternalError(where + "ended with status " +
                                  std::to_string(status));
@@ -210,8 +219,10 @@ absl::Status LoadedKernel::RunBound(const KilnHost* host,
   if (entry_ == nullptr) {
     return absl::FailedPreconditionError("call of a kernel that is not loaded");
   }
-  return KernelStatus(entry_(host, args.data.data(), args.scalars.data()),
-                      signature_.name);
+  return KernelStatus(
+      RunGuarded(
+          [&] { return entry_(host, args.data.data(), args.scalars.data()); }),
+      signature_.name);
 }
 
 bool LoadedKernel::CallQuickly(const KilnHost* host,
@@ -221,8 +232,9 @@ bool LoadedKernel::CallQuickly(const KilnHost* host,
   if (!can_bind_quickly_ || !BindQuickly(signature_, args, scratch)) {
     return false;
   }
-  const int32_t code =
-      entry_(host, scratch->data.data(), scratch->scalars.data());
+  const int32_t code = RunGuarded([&] {
+    return entry_(host, scratch->data.data(), scratch->scalars.data());
+  });
   *status = code == KILN_KERNEL_OK ? absl::OkStatus()
                                    : KernelStatus(code, signature_.name);
   return true;
