@@ -314,6 +314,32 @@ class Module:
           {Random({3, 4})});
 }
 
+TEST(GraphTest, ExtentsKnownInNumberOnlyAreToldByValues) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(dtype="float32", ndim=2), s: R.Shape(ndim=3),
+             t: R.Tensor((2,), "int64")):
+        with R.dataflow():
+            y = R.reshape(x, s)
+            z = R.nn.relu(R.add(y, R.const(0.25, "float32")))
+            u = R.broadcast_to(R.sum(z), R.tensor_to_shape(t))
+            R.output(z, u)
+        return (z, u, R.zeros(s, "int32"))
+)";
+  NDArray to = std::get<NDArray>(Random({2}, DType::Int(64)));
+  to.elements<int64_t>()[0] = 3;
+  to.elements<int64_t>()[1] = 0;
+  RunSame(kText, {Random({6, 4}), vm::MakeShape({2, 3, 4}), to});
+  to.elements<int64_t>()[1] = 5;
+  RunSame(kText, {Random({6, 4}), vm::MakeShape({1, 24, 1}), to});
+  const Outcome wrong =
+      RunBoth(kText, {Random({6, 4}), vm::MakeShape({2, 3, 5}), to});
+  EXPECT_FALSE(wrong.compiled.ok());
+  EXPECT_FALSE(wrong.interpreted.ok());
+}
+
 // A kernel that follows indices from its data, which nobody checks in
 // compiled code.
 constexpr char kFaulty[] = R"(

@@ -3,10 +3,14 @@
 // small number first, then tensors are drawn.
 #include "kiln/tools/graph/arguments.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "kiln/base/random.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/tools/support/input.h"
@@ -18,6 +22,9 @@ namespace {
 absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
 }
+
+// Of dimensions that have no name.
+constexpr int64_t kAnyExtent = 2;
 
 class RandomArguments {
  public:
@@ -40,8 +47,11 @@ class RandomArguments {
         return vm::Value(value[0]);
       }
       case vm::Type::Kind::kShape: {
-        if (!type.has_dims) break;
-        KILN_ASSIGN_OR_RETURN(std::vector<int64_t> extents, Extents(type));
+        if (!type.has_dims && type.rank < 0) break;
+        std::vector<int64_t> extents(std::max(type.rank, 0), kAnyExtent);
+        if (type.has_dims) {
+          KILN_ASSIGN_OR_RETURN(extents, Extents(type));
+        }
         return vm::Value(vm::MakeShape(std::move(extents)));
       }
       case vm::Type::Kind::kTuple: {
@@ -73,7 +83,7 @@ class RandomArguments {
   }
 
   absl::StatusOr<vm::Value> DrawTensor(const vm::Type& type) {
-    std::vector<int64_t> shape(std::max(type.rank, 0), 2);
+    std::vector<int64_t> shape(std::max(type.rank, 0), kAnyExtent);
     if (type.has_dims) {
       KILN_ASSIGN_OR_RETURN(shape, Extents(type));
     }
@@ -96,7 +106,23 @@ class RandomArguments {
   std::vector<int64_t> dims_;
 };
 
+absl::StatusOr<vm::Value> ShapeGiven(absl::string_view text) {
+  std::vector<int64_t> extents;
+  for (const absl::string_view part :
+       absl::StrSplit(text, 'x', absl::SkipEmpty())) {
+    int64_t extent;
+    if (!absl::SimpleAtoi(part, &extent) || extent < 0) {
+      return Invalid(absl::StrCat("--input shape:", text,
+                                  ": expected extents such as shape:2x3"));
+    }
+    extents.push_back(extent);
+  }
+  return vm::Value(vm::MakeShape(std::move(extents)));
+}
+
 absl::StatusOr<vm::Value> Given(const std::string& text, uint64_t seed) {
+  absl::string_view rest = text;
+  if (absl::ConsumePrefix(&rest, "shape:")) return ShapeGiven(rest);
   KILN_ASSIGN_OR_RETURN(PackedValue value, ParseInput(text, seed));
   return std::visit([](auto& x) { return vm::Value(std::move(x)); }, value);
 }

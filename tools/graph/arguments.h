@@ -16,8 +16,9 @@ namespace kiln {
 
 struct GraphInputs {
   std::map<std::string, NDArray> by_name;  // those of a file of parameters
-  std::vector<std::string> by_position;    // as tools/support/input.h spells
-  uint64_t seed = 0;                       // of random ones
+  // As tools/support/input.h spells; shape:2x3 is a shape.
+  std::vector<std::string> by_position;
+  uint64_t seed = 0;  // of random ones
 };
 
 // One value for each parameter of `f`: that of its name, or else the next one

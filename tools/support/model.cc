@@ -61,6 +61,7 @@ Scheduler DefaultSchedules(const Target& target) {
 
 absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
   std::vector<std::string> passes = {"lambda_lift",
+                                     "name_extents",
                                      "fold_constants",
                                      "fold_fixed_batchnorm_into_conv2d",
                                      "convert_to_dataflow",

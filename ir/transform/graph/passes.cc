@@ -33,6 +33,7 @@
 #include "kiln/ir/transform/graph/lower_call_tir.h"
 #include "kiln/ir/transform/graph/merge_composite_functions.h"
 #include "kiln/ir/transform/graph/mixed_precision.h"
+#include "kiln/ir/transform/graph/name_extents.h"
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
@@ -112,6 +113,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"canonicalize_bindings", "canonicalize_bindings",
      Inferred<CanonicalizeBindings>},
     {"convert_to_dataflow", "convert_to_dataflow", Inferred<ConvertToDataflow>},
+    {"name_extents", "name_extents", Inferred<NameExtents>},
     {"dce", "dce", Inferred<EliminateDeadCode>},
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
