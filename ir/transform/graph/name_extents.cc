@@ -1,3 +1,9 @@
+// From the front to the back: parameters first, then, as long as there are
+// some, the bindings that the others are computed from. Of
+//
+//   s = R.tensor_to_shape(t); y = R.reshape(x, s); z = R.exp(y)
+//
+// only `s` is cast, and inference finds the extents of y and z.
 #include "kiln/ir/transform/graph/name_extents.h"
 
 #include <algorithm>
