@@ -118,7 +118,8 @@ absl::StatusOr<vm::Executable> CompileModel(const Module& module,
   KILN_ASSIGN_OR_RETURN(ready,
                         RunGraphPasses(ready, {"lower_call_tir", "infer"}));
   KILN_ASSIGN_OR_RETURN(ready,
-                        PlanMemory(ready, {.least_bytes = kLeastPlannedBytes}));
+                        PlanMemory(ready, {.least_bytes = kLeastPlannedBytes,
+                                           .joins_storages = true}));
   const auto compile = [&](const Function& f) {
     return CompileKernel(f, target);
   };

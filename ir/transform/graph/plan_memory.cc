@@ -7,7 +7,9 @@
 //   c = alloc_tensor([9])   cls.pad(b, c)      takes s, which is of 36 bytes
 //   now d = alloc_tensor([9])   cls.exp(c, d)      is what the function gives
 //
-// the tensors a, b and c need two storages, and d stays as it is.
+// the tensors a, b and c need two storages, and d stays as it is. Where
+// storages are joined, a and c are at byte 0 of one of 128 bytes, b behind
+// them.
 #include "kiln/ir/transform/graph/plan_memory.h"
 
 #include <map>
@@ -23,6 +25,7 @@
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/memory_call.h"
 #include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/transform/graph/arena.h"
 #include "kiln/ir/transform/graph/functions.h"
 #include "kiln/ir/transform/graph/memory_lives.h"
 #include "kiln/ir/transform/graph/memory_size.h"
@@ -83,6 +86,16 @@ class SeqPlanner {
   }
 
  private:
+  struct Part {
+    size_t storage = 0;
+    int64_t offset = 0;
+  };
+  // Allocations that are parts of one storage.
+  struct Joined {
+    std::vector<size_t> places;
+    std::vector<MemoryLife> lives;
+  };
+
   // Chooses the storage of each allocation.
   void Plan(const graph::SeqNode& seq) {
     std::map<size_t, std::vector<size_t>> ends;  // storages, by the last use
@@ -96,6 +109,7 @@ class SeqPlanner {
         ++at;
       }
     }
+    for (const auto& [kind, joined] : joined_) PlanJoined(kind, joined);
   }
 
   static std::optional<Wanted> WantedBy(const graph::Expr& value) {
@@ -117,36 +131,56 @@ class SeqPlanner {
     const std::vector<Expr>& extents = wanted.shape->values;
     const Expr bytes =
         LargestBytes(extents, wanted.type->dtype, bounds_, analyzer_);
-    const std::string kind = PrintGraphExpr(
-        graph::TupleOf({wanted.call->args[kType], wanted.call->args[kDevice],
-                        wanted.call->args[kScope]}));
+    const auto& args = wanted.call->args;
     if (life.is_result) {
       const bool is_planned = plans_results_ && !IsConstant(extents);
-      if (is_planned) taken_[at] = pool_.Add(bytes, kind);
+      if (is_planned) taken_[at] = {pool_.Add(bytes, KindOf(args))};
       return;
     }
     const int64_t* known = AsInt(bytes);
     if (known && *known < options_.least_bytes) return;
-    const size_t storage = pool_.Take(bytes, kind);
-    taken_[at] = storage;
+    if (known && options_.joins_storages) {
+      Joined& joined = joined_[PrintGraphExpr(
+          graph::TupleOf({args[kDevice], args[kScope]}))];
+      joined.places.push_back(at);
+      joined.lives.push_back({at, life.last_use, *known});
+      return;
+    }
+    const size_t storage = pool_.Take(bytes, KindOf(args));
+    taken_[at] = {storage};
     ends[life.last_use].push_back(storage);
   }
 
+  static std::string KindOf(const std::vector<graph::Expr>& args) {
+    return PrintGraphExpr(
+        graph::TupleOf({args[kType], args[kDevice], args[kScope]}));
+  }
+
+  void PlanJoined(const std::string& kind, const Joined& joined) {
+    const Arena arena = PlaceInArena(joined.lives);
+    const size_t storage = pool_.Add(Int(arena.bytes), kind);
+    for (size_t i = 0; i < joined.places.size(); ++i) {
+      taken_[joined.places[i]] = {storage, arena.offsets[i]};
+    }
+  }
+
   // The tensor out of its storage, which comes ahead of the first one.
-  void Emit(const Binding& binding, size_t storage, std::vector<Binding>& out) {
+  void Emit(const Binding& binding, const Part& part,
+            std::vector<Binding>& out) {
     const auto& args = binding.value.As<graph::CallNode>()->args;
-    graph::Var& var = vars_[storage];
+    graph::Var& var = vars_[part.storage];
     if (!var) {
       var = graph::Var("storage", graph::Object());
       out.push_back(
           {var, graph::CallOp("memory.alloc_storage",
-                              {graph::ShapeOf({pool_[storage].bytes}),
+                              {graph::ShapeOf({pool_[part.storage].bytes}),
                                args[kDevice], args[kScope], args[kType]})});
     }
     out.push_back(
-        {binding.var, graph::CallOp("memory.alloc_tensor",
-                                    {var, graph::Number(Int(0)), args[kShape],
-                                     args[kType], graph::Number(Int(0))})});
+        {binding.var,
+         graph::CallOp("memory.alloc_tensor",
+                       {var, graph::Number(Int(part.offset)), args[kShape],
+                        args[kType], graph::Number(Int(0))})});
   }
 
   const Module& module_;
@@ -156,7 +190,8 @@ class SeqPlanner {
   Analyzer analyzer_;
   StoragePool pool_{&analyzer_};
   std::map<size_t, AllocatedLife> lives_;
-  std::map<size_t, size_t> taken_;  // the storage of an allocation
+  std::map<size_t, Part> taken_;  // by the place of the allocation
+  std::map<std::string, Joined> joined_;
   std::map<size_t, graph::Var> vars_;
 };
 

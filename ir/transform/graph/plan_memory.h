@@ -21,6 +21,9 @@ struct PlanMemoryOptions {
   // Tensors of less stay allocated on their own: to take them from a storage
   // costs a call, and they are found in a cache anyway.
   int64_t least_bytes = 0;
+  // Tensors of known size of a sequence are parts of one storage (arena.h),
+  // which takes less than storages that tensors have one after the other.
+  bool joins_storages = false;
 };
 
 // Takes a module with struct info whose calls hand over tensors for results
