@@ -147,12 +147,12 @@ class Preparer {
   }
 
   absl::Status Split(Function& f) {
-    if (constants_.count(f.name) == 0 || !HasConstantExtents(f)) {
+    if (constants_.count(f.name) == 0) {
       f = WithoutPreparation(std::move(f));
       return absl::OkStatus();
     }
     KILN_ASSIGN_OR_RETURN(SplitFunction split, SplitPreparation(f));
-    if (!PreparesConstants(f, split)) {
+    if (!PreparesConstants(f, split) || !HasConstantExtents(split.prepare)) {
       f = WithoutPreparation(std::move(f));
       return absl::OkStatus();
     }

@@ -104,9 +104,9 @@ struct Prepared {
 };
 
 // Checks that the program computes the same as before.
-Prepared Prepare(const std::string& main) {
+Prepared PrepareProgram(const std::string& text) {
   Prepared result;
-  const absl::StatusOr<Module> module = InferModule(ReadModule(Program(main)));
+  const absl::StatusOr<Module> module = InferModule(ReadModule(text));
   KILN_EXPECT_OK(module);
   absl::StatusOr<Module> prepared = PrepareConstants(
       *module, [&](const Function& f, std::vector<Tensor>& args) {
@@ -119,6 +119,10 @@ Prepared Prepare(const std::string& main) {
   EXPECT_FALSE(wanted.empty());
   EXPECT_EQ(Computed(result.module), wanted);
   return result;
+}
+
+Prepared Prepare(const std::string& main) {
+  return PrepareProgram(Program(main));
 }
 
 TEST(PrepareConstantsTest, ConstantsAreLaidOutAhead) {
@@ -140,6 +144,21 @@ TEST(PrepareConstantsTest, OneConstantIsPreparedOnce) {
   const std::string w = kW;
   EXPECT_EQ(twice(w, w), 1);
   EXPECT_EQ(twice(w, absl::StrReplaceAll(w, {{"7.0", "7.5"}})), 2);
+}
+
+TEST(PrepareConstantsTest, OtherExtentsMayBeSymbolic) {
+  const std::string text =
+      Program(Dense("y", absl::StrCat("x, ", kW)) + "        return y\n");
+  const Prepared prepared = PrepareProgram(absl::StrReplaceAll(
+      text,
+      {{"def dense(x: T.Buffer((2, 3), \"float32\")", "def dense(a: T.handle"},
+       {"y: T.Buffer((2, 4), \"float32\")):",
+        "b: T.handle):\n        n = T.int64()\n"
+        "        x = T.match_buffer(a, (n, 3))\n"
+        "        y = T.match_buffer(b, (n, 4))"},
+       {"T.grid(2, 4, 3)", "T.grid(n, 4, 3)"}}));
+  EXPECT_EQ(prepared.runs, 1);
+  EXPECT_EQ(prepared.module.Find("dense")->params[1].buffer->name, "turned");
 }
 
 // What is prepared stands behind what is read, ahead of what is written.
