@@ -3,7 +3,7 @@
 // scheduled at some sizes, each schedule is carried over to all sizes, and the
 // one is taken that comes closest to the best of each size:
 //
-//   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 17, 128
+//   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 16, 128
 //   i in range(n): split [-1, 4]              from 128 rows: tiles of 4 rows
 #include "kiln/search/task/default_schedule.h"
 
@@ -74,9 +74,9 @@ DefaultSchedule Unchanged(const Function& f, const Machine& machine,
 // Times far below that of what a call and its neighbours cost are equal.
 constexpr double kCallSeconds = 2e-6;
 
-// Values of symbolic dimensions to schedule for: a single row, a few, a number
-// that no tile divides, a sequence.
-constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
+// Values of symbolic dimensions to schedule for: a single row, a few, a batch,
+// a sequence.
+constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 16, 128};
 
 Function AtSize(const Function& f, int64_t size) {
   VarMap map;
