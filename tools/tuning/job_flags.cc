@@ -1,10 +1,18 @@
+// What a module holds decides what is tuned: of a model the tensor functions
+// that its graph functions call once ops are legalized, else each tensor
+// function. relu(x) and relu(y) of one shape are one job with the weight 2.
 #include "kiln/tools/tuning/job_flags.h"
 
+#include <cstdio>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
@@ -38,6 +46,38 @@ absl::StatusOr<std::vector<TuneJob>> WorkloadJobs(const JobFlags& flags) {
   return jobs;
 }
 
+std::vector<std::string> DimNames(const TuneJob& job) {
+  std::vector<std::string> names;
+  for (const Var& dim : SymbolicDims(*job.module.Find(job.function))) {
+    names.push_back(dim.name());
+  }
+  return names;
+}
+
+// Those that have a size to be measured at. The others are named.
+absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs) {
+  std::vector<TuneJob> known;
+  std::vector<std::string> others;
+  std::set<std::string> dims;
+  for (TuneJob& job : jobs) {
+    const std::vector<std::string> names = DimNames(job);
+    if (names.empty()) {
+      known.push_back(std::move(job));
+      continue;
+    }
+    dims.insert(names.begin(), names.end());
+    others.push_back(job.function);
+  }
+  if (others.empty()) return known;
+  const std::string why = absl::StrCat(
+      absl::StrJoin(others, ", "), ": extents depend on ",
+      absl::StrJoin(dims, ", "), "; --bind ", absl::StrJoin(dims, "=16,"),
+      "=16 tunes the model at a size");
+  if (known.empty()) return absl::InvalidArgumentError(why);
+  std::fprintf(stderr, "not tuned: %s\n", why.c_str());
+  return known;
+}
+
 // The jobs of a model: all, those of one graph function, or one function.
 absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,
                                                Module* module) {
@@ -46,7 +86,7 @@ absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,
   const bool is_graph = func.empty() || module->FindGraph(func);
   std::vector<TuneJob> jobs = JobsOf(*module, is_graph ? func : "");
   if (is_graph) {
-    if (!jobs.empty()) return jobs;
+    if (!jobs.empty()) return OfKnownExtents(std::move(jobs));
     return absl::InvalidArgumentError(absl::StrCat(
         func.empty() ? "no graph function" : func,
         " calls no tensor function, also where its ops are legalized; "

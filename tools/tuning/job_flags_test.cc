@@ -1,3 +1,6 @@
+// Flags and modules as text on one side, the names and weights of jobs on the
+// other: a matmul and a relu that are called twice by a model are
+// "fused_matmul_relu 2".
 #include "kiln/tools/tuning/job_flags.h"
 
 #include <gmock/gmock.h>
@@ -97,6 +100,30 @@ class Module:
   Module module;
   EXPECT_THAT(LoadJobs({.module = path, .func = "nosuch"}, &module),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("matmul")));
+}
+
+TEST(JobFlagsTest, FunctionsOfSymbolicExtentsAreNamedAndLeftOut) {
+  const std::string path = ::testing::TempDir() + "/job_flags_symbolic.py";
+  const auto write = [&](const char* result) {
+    return WriteFileAtomically(path, absl::StrCat(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 8), "float32"), y: R.Tensor(("m", 4), "float32"),
+             z: R.Tensor((4,), "float32")):
+        a = R.nn.relu(x)
+        b = R.exp(y)
+        return )",
+                                                  result, "\n"));
+  };
+  KILN_ASSERT_OK(write("(a, b, R.tanh(z))"));
+  EXPECT_THAT(NamesAndWeights({.module = path}), ElementsAre("tanh 1"));
+  Bindings bindings;
+  bindings.dims = {"n=3", "m=2"};
+  EXPECT_THAT(NamesAndWeights({.module = path, .bindings = bindings}),
+              UnorderedElementsAre("relu 1", "exp 1", "tanh 1"));
+  KILN_ASSERT_OK(write("(a, b)"));
+  Refused({.module = path}, "--bind m=16,n=16 tunes");
 }
 
 TEST(JobFlagsTest, AModelWithoutTasksSaysSo) {
