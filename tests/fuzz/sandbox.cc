@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csetjmp>
 #include <cstring>
 #include <optional>
@@ -53,12 +54,14 @@ void WriteNumber(uint64_t n) {
 }
 
 void Report(int signal) {
-  Write("\nschedule_fuzz: signal ");
+  Write("\n");
+  Write(program_invocation_short_name);
+  Write(": signal ");
   WriteNumber(signal);
-  Write(my_task < 0 ? " while at one of the pairs" : " at the pair");
+  Write(my_task < 0 ? " while at one of" : " at");
   for (int i = 0; i < std::min(num_tasks.load(), kMaxThreads); ++i) {
     if (my_task >= 0 && i != my_task) continue;
-    Write(" --pairs 1 --seed ");
+    Write(" --seed ");
     WriteNumber(tasks[i].load());
   }
   Write("\n");
