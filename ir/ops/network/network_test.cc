@@ -291,6 +291,17 @@ TEST(NetworkTest, QuantizedNumbersAreRoundedAndClipped) {
       ElementsAre(1, 1.5, -63.5, 64));
 }
 
+TEST(NetworkTest, ZeroPointsMayBeFractions) {
+  EXPECT_THAT(
+      Result("q: R.Tensor((3,), \"int8\"), s: R.Tensor((), \"float32\"), "
+             "z: R.Tensor((), \"float16\")",
+             "dequantize(q, s, z, axis=0)",
+             {TensorOf(DType::Int(8), {3}, {1, 0, -3}), TensorOf(kF32, {}, {2}),
+              TensorOf(DType::Float(16), {}, {0.5})},
+             {kF32, {3}}),
+      ElementsAre(1, -1, -7));
+}
+
 TEST(NetworkTest, GradientsOfTakenRowsAreAdded) {
   EXPECT_THAT(
       Result("g: R.Tensor((3, 2), \"float32\"), "

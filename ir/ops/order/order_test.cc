@@ -120,12 +120,15 @@ TEST(OrderTest, SamplesFollowTheSumsOfProbabilities) {
       {"p", Numbers({2, 3}, {0.25, 0.5, 0.25, 1, 0, 0})},
       {"u", Numbers({4, 1}, {0.1, 0.25, 1, 0.5})},
       {"s", Numbers({4, 1}, {0, 0, 0, 1}, DType::Int(64))}};
-  EXPECT_THAT(
-      ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
-                 "R.Tensor((\"n\", 1), \"float32\"), s: "
-                 "R.Tensor((\"n\", 1), \"int64\")",
-                 "multinomial_from_uniform(p, u, s, \"int32\")", tensors),
-      IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+  for (const std::string type : {"int32", "float32"}) {
+    EXPECT_THAT(
+        ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
+                   "R.Tensor((\"n\", 1), \"float32\"), s: "
+                   "R.Tensor((\"n\", 1), \"int64\")",
+                   "multinomial_from_uniform(p, u, s, \"" + type + "\")",
+                   tensors),
+        IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+  }
 }
 
 TEST(OrderTest, WhatIsAsLongAsItsDataCallsAPackedFunction) {
