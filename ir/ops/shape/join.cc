@@ -160,8 +160,8 @@ absl::StatusOr<Lowered> LowerStack(const OpCall& call, const Inputs& in) {
       [&](Extents i) -> te::Value {
         const Expr which = i[axis];
         i.erase(i.begin() + axis);
-        Expr value = in.back()(i);
-        for (size_t k = in.size() - 1; k-- > 0;) {
+        Expr value = in[0](i);
+        for (size_t k = 1; k < in.size(); ++k) {
           value = IfThenElse(EQ(which, Int(static_cast<int64_t>(k))), in[k](i),
                              value);
         }
