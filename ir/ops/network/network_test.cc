@@ -322,6 +322,27 @@ TEST(NetworkTest, GradientsOfTakenRowsAreAdded) {
       ElementsAre(0, 3, 0));
 }
 
+// Indices -1 and 4 of four rows.
+TEST(NetworkTest, GradientsOfRowsTakenFromOutsideGoWhereTheseCameFrom) {
+  const struct {
+    const char* mode;
+    std::vector<double> expected;
+  } kCases[] = {
+      {"clip", {1, 0, 4, 2}}, {"wrap", {2, 0, 4, 1}}, {"nan", {0, 0, 4, 0}}};
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Result("g: R.Tensor((3,), \"float32\"), "
+                     "x: R.Tensor((\"n\",), \"float32\"), "
+                     "i: R.Tensor((3,), \"int64\")",
+                     absl::StrCat("grad.take_backward(g, x, i, axis=0, mode=\"",
+                                  c.mode, "\")"),
+                     {TensorOf(kF32, {3}, {1, 2, 4}), Wavy(kF32, {4}),
+                      TensorOf(DType::Int(64), {3}, {-1, 4, 2})},
+                     {kF32, {4}}),
+              c.expected)
+        << c.mode;
+  }
+}
+
 TEST(NetworkTest, WhatMakesNoSenseIsRefused) {
   const std::string image = "x: R.Tensor((1, 6, 4, 4), \"float32\")";
   const struct {
