@@ -1,3 +1,7 @@
+// Orders, searches and samples beside values that were worked out by hand; rows
+// are symbolic, so that one function serves all of them:
+//
+//   R.median(x, axis=[0, -1])   of x[n, 2, m]: two values, each of n * m
 // Sorting beside std::stable_sort, and what becomes of ops without loops.
 #include <algorithm>
 #include <cmath>
@@ -101,6 +105,20 @@ TEST(OrderTest, MediansAndTheirPlaces) {
   EXPECT_THAT(columns[0].shape, ElementsAre(1, 3));
   EXPECT_THAT(ValuesOf(columns[0]), ElementsAre(3, 1, 2));
   EXPECT_THAT(ValuesOfOp(param, "median(x)", x), IsOkAndHolds(ElementsAre(3)));
+}
+
+TEST(OrderTest, MediansOverSeveralAxesSayNoPlaces) {
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({2, 2, 3}, {5, 1, 9, 2, 8, 7, 0, 6, 3, 4, 11, 10})}};
+  const std::string param = "x: R.Tensor((\"n\", 2, \"m\"), \"float32\")";
+  // Of 5, 1, 9, 0, 6, 3 and of 2, 8, 7, 4, 11, 10.
+  EXPECT_THAT(ValuesOfOp(param, "median(x, axis=[0, -1])", x),
+              IsOkAndHolds(ElementsAre(3, 7)));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> kept,
+      RunOp(param, "median(x, axis=[2, 1], keepdims=True)", x));
+  EXPECT_THAT(kept[0].shape, ElementsAre(2, 1, 1));
+  EXPECT_THAT(ValuesOf(kept[0]), ElementsAre(5, 4));
 }
 
 TEST(OrderTest, BucketsWithOpenAndClosedEnds) {
