@@ -35,8 +35,10 @@ Expr Places(const Pool& pool, size_t d, const Expr& extent) {
   // The last one begins at reach - reach % stride.
   if (!pool.rounds_up || more < w.before[d]) return all;
   if (more - w.before[d] >= w.strides[d] - 1) return steps;
+  const Expr rest = FloorMod(reach, stride);
+  const int64_t behind = more - w.before[d];
   const Expr begins_behind =
-      LE(FloorMod(reach, stride), Int(more - w.before[d]));
+      behind == 0 ? EQ(rest, Int(0)) : LE(rest, Int(behind));
   return IfThenElse(begins_behind, steps, all);
 }
 
