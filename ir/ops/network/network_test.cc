@@ -370,6 +370,8 @@ TEST(NetworkTest, WhatMakesNoSenseIsRefused) {
        "no multiple of the 4 groups"},
       {image + ", g: R.Tensor((6,), \"float32\")",
        "nn.layer_norm(x, g, g, axes=[2])", "what it meets has"},
+      {image + ", g: R.Tensor(dtype=\"float32\")",
+       "nn.rms_norm(x, g, axes=[2])", "state its rank"},
       {image + ", t: R.Tensor((1, 4, 4), \"float32\")", "nn.nll_loss(x, t)",
        "of an integer type"},
       {image + ", t: R.Tensor((1, 4, 4), \"int64\")",

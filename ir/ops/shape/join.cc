@@ -305,7 +305,7 @@ absl::StatusOr<StructInfo> InferMeshgrid(const OpCall& call) {
                         GridDims(call, tensors.size()));
   Extents shape(tensors.size());
   for (size_t k = 0; k < tensors.size(); ++k) {
-    KILN_RETURN_IF_ERROR(CheckRank(call, 0, *tensors[k], 1));
+    KILN_RETURN_IF_ERROR(CheckKnownRank(call, 0, *tensors[k], 1));
     const Extents* extents = tensors[k]->extents();
     if (extents) shape[dims[k]] = extents->front();
   }
