@@ -1,8 +1,7 @@
-// Orders, searches and samples beside values that were worked out by hand; rows
-// are symbolic, so that one function serves all of them:
+// Sorting beside std::stable_sort, and what becomes of ops without loops;
+// medians and samples beside values that were worked out by hand:
 //
 //   R.median(x, axis=[0, -1])   of x[n, 2, m]: two values, each of n * m
-// Sorting beside std::stable_sort, and what becomes of ops without loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
