@@ -89,6 +89,24 @@ TEST(CompareTest, SimplificationOfIndicesAndPredicatesDoesNotCount) {
             std::nullopt);
 }
 
+TEST(CompareTest, OrderOfTermsOfIndicesDoesNotCount) {
+  const auto moved = [](const std::string& from, const std::string& condition) {
+    return "@T.prim_func\ndef f(a: T.handle, k: T.int64, B: T.Buffer((4,))):\n"
+           "    n = T.int64()\n"
+           "    A = T.match_buffer(a, (n,))\n"
+           "    for i in range(4):\n"
+           "        with T.block(\"B\"):\n"
+           "            v = T.axis.spatial(4, i)\n"
+           "            B[v] = T.Select(" +
+           condition + ", A[" + from + "], T.float32(0))\n";
+  };
+  const std::string plain = moved("v + T.min(n, k) - 1", "v < v + k");
+  EXPECT_EQ(Difference(plain, moved("T.min(k, n) - 1 + v", "v < k + v")),
+            std::nullopt);
+  EXPECT_NE(Difference(plain, moved("T.min(n, k) - v - 1", "v < v + k")),
+            std::nullopt);
+}
+
 TEST(CompareTest, SpellingOfShapesNumbersAndConditionsDoesNotCount) {
   const auto chosen = [](const std::string& shape, const std::string& value) {
     return "@T.prim_func\ndef f(a: T.handle, b: T.handle, c: T.handle):\n"

@@ -73,7 +73,8 @@ Expr Renamer::Map(const Expr& e) {
     Var var = Define(let->var, "x");
     return Let(var, value, Map(let->body));
   }
-  return MapOperands(e, [&](const Expr& operand) { return Map(operand); });
+  return InOneOrder(
+      MapOperands(e, [&](const Expr& operand) { return Map(operand); }));
 }
 
 std::vector<Expr> Renamer::Map(const std::vector<Expr>& list) {

@@ -1,8 +1,14 @@
 #include "kiln/ir/compare/spelling.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/interp/fold.h"
 #include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 namespace {
@@ -37,7 +43,60 @@ Expr Ordered(const Expr& e) {
   return below.kind() == ExprKind::kLT ? WithoutWidening(below) : below;
 }
 
+// The terms of a sum, with their text to order them by; constants come last.
+using Terms = std::vector<std::pair<std::string, Expr>>;
+
+std::pair<std::string, Expr> WithText(const Expr& e) {
+  return {(AsInt(e) ? "~" : "") + PrintExpr(e), e};
+}
+
+void AddTerms(const Expr& e, bool is_positive, Terms& positive,
+              Terms& negative) {
+  const bool is_difference = e.kind() == ExprKind::kSub;
+  if (e.kind() != ExprKind::kAdd && !is_difference) {
+    (is_positive ? positive : negative).push_back(WithText(e));
+    return;
+  }
+  const auto* sum = e.As<BinaryNode>();
+  AddTerms(sum->a, is_positive, positive, negative);
+  AddTerms(sum->b, is_positive != is_difference, positive, negative);
+}
+
+void Sort(Terms& terms) {
+  std::stable_sort(
+      terms.begin(), terms.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+Expr OrderedSum(const Expr& e) {
+  Terms positive, negative;
+  AddTerms(e, true, positive, negative);
+  Sort(positive);
+  Sort(negative);
+  Expr sum;
+  for (const auto& [text, term] : positive) sum = sum ? Add(sum, term) : term;
+  if (!sum) sum = Int(0);
+  for (const auto& [text, term] : negative) sum = Sub(sum, term);
+  return sum;
+}
+
+bool MayChangePlaces(ExprKind kind) {
+  return kind == ExprKind::kMul || kind == ExprKind::kMin ||
+         kind == ExprKind::kMax || kind == ExprKind::kEQ ||
+         kind == ExprKind::kNE;
+}
+
 }  // namespace
+
+Expr InOneOrder(const Expr& e) {
+  const auto* binary = e.As<BinaryNode>();
+  if (!binary || binary->a.dtype() != DType::Index()) return e;
+  const ExprKind kind = e.kind();
+  if (kind == ExprKind::kAdd || kind == ExprKind::kSub) return OrderedSum(e);
+  const bool swaps = MayChangePlaces(kind) &&
+                     WithText(binary->b).first < WithText(binary->a).first;
+  return swaps ? Binary(kind, binary->b, binary->a) : e;
+}
 
 Stmt InOneSpelling(const Stmt& s) {
   return RewriteExprs(

@@ -247,7 +247,8 @@ constexpr Row kNetworks[] = {
      "reduction=\"mean\", ignore_index=-100"},
     {"grad.no_grad", "input", ""},
     {"grad.start_checkpoint", "input", ""},
-    {"grad.take_backward", "output_grad, x, indices", "axis=None"},
+    {"grad.take_backward", "output_grad, x, indices",
+     "axis=None, mode=\"fast\""},
 };
 
 constexpr Row kImages[] = {

@@ -124,4 +124,14 @@ absl::Status CheckRank(const OpCall& call, size_t arg,
                         " dimensions and has ", tensor.rank));
 }
 
+absl::Status CheckKnownRank(const OpCall& call, size_t arg,
+                            const graph::TensorInfo& tensor, int rank) {
+  if (tensor.rank != graph::kUnknownRank) {
+    return CheckRank(call, arg, tensor, rank);
+  }
+  return call.ErrorAt(
+      arg, absl::StrCat("`", call.ArgName(arg), "` has to have ", rank,
+                        " dimensions; state its rank by R.match_cast"));
+}
+
 }  // namespace kiln

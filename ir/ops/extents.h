@@ -54,6 +54,9 @@ absl::Status CheckIntegers(const OpCall& call, size_t arg,
 // InvalidArgument where the rank of argument `arg` is known and not `rank`.
 absl::Status CheckRank(const OpCall& call, size_t arg,
                        const graph::TensorInfo& tensor, int rank);
+// The same also where it is not known.
+absl::Status CheckKnownRank(const OpCall& call, size_t arg,
+                            const graph::TensorInfo& tensor, int rank);
 
 }  // namespace kiln
 

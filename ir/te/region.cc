@@ -32,6 +32,16 @@ bool HasLoad(const Expr& e) {
   return found;
 }
 
+// Whether the index is read from a tensor and taken as it is, but for sums and
+// products: a point all the same. What is computed of it otherwise may be any.
+bool IsLoadedPoint(const Expr& e) {
+  if (e.kind() == ExprKind::kLoad || !HasLoad(e)) return true;
+  const auto* binary = e.As<BinaryNode>();
+  if (binary) return IsLoadedPoint(binary->a) && IsLoadedPoint(binary->b);
+  const auto* cast = e.As<CastNode>();
+  return cast && IsLoadedPoint(cast->value);
+}
+
 Range Whole(const BufferNode& buffer, size_t d) {
   return {Int(0), buffer.shape[d]};
 }
@@ -40,6 +50,7 @@ Range Whole(const BufferNode& buffer, size_t d) {
 Range Widen(const Range& range, const Expr& index, const BufferNode& buffer,
             size_t d) {
   if (SameExpr(range.min, index)) return range;
+  if (HasLoad(range.min) || HasLoad(index)) return Whole(buffer, d);
   const int64_t* extent = AsInt(range.extent);
   const Offset a = SplitOffset(range.min), b = SplitOffset(index);
   const bool same_base = a.base ? b.base && SameExpr(a.base, b.base) : !b.base;
@@ -61,8 +72,9 @@ void AddLoad(const LoadNode& load, std::vector<BufferRegion>* regions) {
   }
   for (size_t d = 0; d < load.indices.size(); ++d) {
     Range& range = found->region[d];
-    range = HasLoad(load.indices[d]) ? Whole(buffer, d)
-                                     : Widen(range, load.indices[d], buffer, d);
+    const Expr& index = load.indices[d];
+    range = IsLoadedPoint(index) ? Widen(range, index, buffer, d)
+                                 : Whole(buffer, d);
   }
 }
 

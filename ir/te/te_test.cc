@@ -87,6 +87,46 @@ def main(A: T.Buffer((10,), "float32"), B: T.Buffer((8,), "float32")):
 )");
 }
 
+// Only the element that the index names, as far as it is taken as it is.
+TEST(TeTest, ReadsAtLoadedIndicesArePoints) {
+  te::Tensor a = te::Placeholder({Int(10)}, kF32, "A");
+  te::Tensor at = te::Placeholder({Int(8)}, DType::Int(64), "I");
+  const auto computed = [&](FunctionRef<Expr(const Expr&)> value) {
+    te::Tensor b =
+        te::Compute({Int(8)}, [&](const auto& i) { return value(at(i[0])); },
+                    "B", {.axes = {"i"}});
+    return te::CreatePrimFunc({a, at, b});
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(Function point, computed([&](const Expr& i) {
+                              return a(Add(i, Int(1))) * a(Add(i, Int(1)));
+                            }));
+  ExpectProgram(point, R"(
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), I: T.Buffer((8,), "int64"), B: T.Buffer((8,), "float32")):
+    T.func_attr({"tir.noalias": True})
+    for i in range(8):
+        with T.block("B"):
+            v_i = T.axis.spatial(8, i)
+            T.reads(A[I[v_i] + 1], I[v_i])
+            T.writes(B[v_i])
+            B[v_i] = A[I[v_i] + 1] * A[I[v_i] + 1]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(Function whole, computed([&](const Expr& i) {
+                              return a(i) + a(Add(i, Int(1)));
+                            }));
+  ExpectProgram(whole, R"(
+@T.prim_func
+def main(A: T.Buffer((10,), "float32"), I: T.Buffer((8,), "int64"), B: T.Buffer((8,), "float32")):
+    T.func_attr({"tir.noalias": True})
+    for i in range(8):
+        with T.block("B"):
+            v_i = T.axis.spatial(8, i)
+            T.reads(A[0:10], I[v_i])
+            T.writes(B[v_i])
+            B[v_i] = A[I[v_i]] + A[I[v_i] + 1]
+)");
+}
+
 TEST(TeTest, ReductionsStartFromTheBoundsOfTheirType) {
   te::Tensor a = te::Placeholder({Int(4)}, DType::Int(8), "A");
   te::IterVar k = te::ReduceAxis(0, 4, "k");

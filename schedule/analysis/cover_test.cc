@@ -1,3 +1,8 @@
+// Whether what a block reads was written before, of a writer and a reader each
+// in a nest of its own:
+//
+//   S[i * 8 + j] = 1.0    i, j in grid(8, 8)    all of S
+//   S[i * 4 + j] = 1.0    i, j in grid(8, 4)    its first 32 elements
 #include "kiln/schedule/analysis/cover.h"
 
 #include <gtest/gtest.h>
@@ -60,6 +65,15 @@ TEST(CoverTest, TheReaderFindsAllThatItReads) {
                         Reader("S[v // 2] + S[v % 7]")));
   EXPECT_TRUE(IsCovered(Writer("8, 4", "64, i * 4 + j"),
                         Reader("S[v]", "4, 8", "32, i * 8 + j")));
+}
+
+TEST(CoverTest, AnElementWhoseIndexIsLoadedMayBeAny) {
+  const std::string reader =
+      Nest("R", "8, 8", "", "64, i * 8 + j",
+           "T.reads(S[M[v]], M[v])\n            T.writes(C[v])\n"
+           "            C[v] = S[M[v]]");
+  EXPECT_TRUE(IsCovered(Writer("8, 8", "64, i * 8 + j"), reader));
+  EXPECT_FALSE(IsCovered(Writer("8, 4", "64, i * 4 + j"), reader));
 }
 
 TEST(CoverTest, HolesAreNotWritten) {

@@ -120,6 +120,20 @@ std::vector<graph::StructInfo> InfosOf(const Module& module) {
   return infos;
 }
 
+// Says that no extent of a parameter that is a variable is negative.
+void BindExtents(const Module& module, Analyzer& analyzer) {
+  for (const graph::GraphFunction& f : module.graph_functions) {
+    for (const graph::Var& param : f->params) {
+      const auto* tensor = param->info.As<graph::TensorInfo>();
+      if (!tensor || !tensor->extents()) continue;
+      for (const Expr& extent : *tensor->extents()) {
+        const auto* var = extent.As<VarNode>();
+        if (var) analyzer.Bind(Var(var), Range{Int(0), Int(INT64_MAX / 2)});
+      }
+    }
+  }
+}
+
 // Whether both bind the same, with the same struct info up to the spelling of
 // extents. `inferred` has the parameters of `module`.
 bool SameInference(const Module& inferred, const Module& module) {
@@ -129,6 +143,7 @@ bool SameInference(const Module& inferred, const Module& module) {
   const std::vector<graph::StructInfo> found = InfosOf(inferred);
   const std::vector<graph::StructInfo> wanted = InfosOf(module);
   Analyzer analyzer;
+  BindExtents(module, analyzer);
   for (size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) {
     if (!graph::SameInfo(found[i], wanted[i], analyzer)) return false;
   }

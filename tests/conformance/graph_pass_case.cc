@@ -122,12 +122,31 @@ graph::Expr WithoutLocalNames(const graph::Expr& e) {
   return graph::GraphFunction(std::move(fields));
 }
 
+// A comparison of extents ahead of a call, whose result nobody reads:
+// legalization states what a kernel relies on, which others leave to the
+// caller.
+bool IsCheckOfExtents(const graph::Binding& binding) {
+  constexpr std::string_view kName = "_extents";
+  const auto* cast = binding.value.As<graph::MatchCastNode>();
+  const std::string& name = binding.var->name;
+  return cast && cast->value.As<graph::ShapeNode>() &&
+         name.size() > kName.size() &&
+         name.compare(name.size() - kName.size(), kName.size(), kName) == 0;
+}
+
+graph::Expr WithoutChecks(const graph::Expr& e) {
+  return graph::RewriteBindings(
+      e, [](const graph::Binding& binding, graph::Emitter&) {
+        return IsCheckOfExtents(binding);
+      });
+}
+
 // With all struct info; as it stands where that cannot be.
 Module Inferred(const Module& module) {
   absl::StatusOr<Module> inferred = InferModule(module);
   Module out = inferred.ok() ? *std::move(inferred) : module;
   for (graph::GraphFunction& f : out.graph_functions) {
-    const graph::Expr e = WithSimpleShapes(WithoutLastNames(f));
+    const graph::Expr e = WithSimpleShapes(WithoutLastNames(WithoutChecks(f)));
     const auto& whole = *e.As<graph::FunctionNode>();
     f = graph::WithBody(whole, WithoutLocalNames(whole.body));
   }

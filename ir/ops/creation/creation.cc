@@ -27,7 +27,7 @@ absl::StatusOr<DType> TypeOfFill(const OpCall& call, std::string* device) {
     }
   }
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* value, call.Tensor(1));
-  KILN_RETURN_IF_ERROR(CheckRank(call, 1, *value, 0));
+  KILN_RETURN_IF_ERROR(CheckKnownRank(call, 1, *value, 0));
   *device = value->device;
   return value->dtype;
 }

@@ -67,6 +67,16 @@ TEST(CreationTest, ProgressionsOfIntegersAndFloats) {
               IsOkAndHolds(ElementsAre(1, 4, 7)));
 }
 
+TEST(CreationTest, AFillOfUnknownRankIsRefused) {
+  const std::string params =
+      "x: R.Tensor((2,), \"float32\"), v: R.Tensor(dtype=\"float32\")";
+  for (const char* call : {"full(R.shape([2]), v)", "full_like(x, v)"}) {
+    EXPECT_THAT(LegalizedCall(params, call).status().message(),
+                ::testing::HasSubstr("R.match_cast"))
+        << call;
+  }
+}
+
 TEST(CreationTest, AStepOfZeroAndTooManyNumbersAreRefused) {
   EXPECT_THAT(ValuesOfOp("", "arange(0, 3, 0, \"int64\")").status().message(),
               HasSubstr("step of 0"));

@@ -58,8 +58,9 @@ absl::StatusOr<Lowered> LowerEye(const OpCall& call, const Inputs&) {
   return Lowered(te::Compute(
       *result->extents(),
       [&](const std::vector<Expr>& i) -> te::Value {
-        return Select(EQ(Sub(i[1], i[0]), k), Constant(1, dtype),
-                      Constant(0, dtype));
+        const Expr row = IsZero(k) ? i[1] : Sub(i[1], k);
+        return IfThenElse(EQ(i[0], row), Constant(1, dtype),
+                          Constant(0, dtype));
       },
       "eye"));
 }
@@ -133,9 +134,9 @@ absl::StatusOr<Lowered> LowerOneHot(const OpCall& call, const Inputs& in) {
   return Lowered(te::Compute(
       *info.As<graph::TensorInfo>()->extents(),
       [&](std::vector<Expr> i) -> te::Value {
-        const Expr value = Cast(in[0].dtype(), i[axis]);
+        const Expr value = i[axis];
         i.erase(i.begin() + axis);
-        return Select(EQ(in[0](i), value), on, off);
+        return Select(EQ(Cast(DType::Index(), in[0](i)), value), on, off);
       },
       "one_hot"));
 }

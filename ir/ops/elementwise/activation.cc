@@ -67,6 +67,18 @@ te::Tensor Product(const te::Tensor& a, const te::Tensor& b) {
               [&](const std::vector<Expr>& i) { return Mul(a(i), b(i)); });
 }
 
+te::Tensor ConstantTimes(double factor, const te::Tensor& x) {
+  return Step(x, "T_multiply", [&](const std::vector<Expr>& i) {
+    return Mul(Constant(factor, x.dtype()), x(i));
+  });
+}
+
+te::Tensor ConstantPlus(double summand, const te::Tensor& x) {
+  return Step(x, "T_add", [&](const std::vector<Expr>& i) {
+    return Add(Constant(summand, x.dtype()), x(i));
+  });
+}
+
 absl::StatusOr<Lowered> LowerSilu(const OpCall&, const Inputs& in) {
   return Lowered(Product(in[0], StepOf(Intrinsic::kSigmoid, in[0])));
 }
@@ -75,19 +87,18 @@ absl::StatusOr<Lowered> LowerGelu(const OpCall&, const Inputs& in) {
   const te::Tensor& x = in[0];
   const te::Tensor erf = StepOf(Intrinsic::kErf, StepTimes(x, std::sqrt(0.5)));
   const te::Tensor half = StepTimes(erf, 0.5);
-  const te::Tensor share = Step(x, "T_add", [&](const std::vector<Expr>& i) {
-    return Add(Constant(0.5, x.dtype()), half(i));
-  });
-  return Lowered(Product(x, share));
+  return Lowered(Product(x, ConstantPlus(0.5, half)));
 }
 
+// 0.5 x (1 + tanh(sqrt(2 / pi) x (1 + 0.044715 x x)))
 absl::StatusOr<Lowered> LowerGeluTanh(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0], [](const Expr& x) {
-    const Expr cubic = Shifted(Scaled(Mul(x, x), 0.044715), 1);
-    const Expr inner = Mul(Scaled(x, std::sqrt(2 / M_PI)), cubic);
-    const Expr tanh = Of(Intrinsic::kTanh, inner);
-    return Mul(Scaled(x, 0.5), Shifted(tanh, 1));
-  });
+  const te::Tensor& x = in[0];
+  const te::Tensor half = ConstantTimes(0.5, x);
+  const te::Tensor scaled = ConstantTimes(std::sqrt(2 / M_PI), x);
+  const te::Tensor square = Product(ConstantTimes(0.044715, x), x);
+  const te::Tensor inner = Product(scaled, ConstantPlus(1, square));
+  const te::Tensor tanh = StepOf(Intrinsic::kTanh, inner);
+  return Lowered(Product(half, ConstantPlus(1, tanh)));
 }
 
 absl::StatusOr<Lowered> LowerLeakyRelu(const OpCall& call, const Inputs& in) {
@@ -97,13 +108,26 @@ absl::StatusOr<Lowered> LowerLeakyRelu(const OpCall& call, const Inputs& in) {
   });
 }
 
+// scale (max(x, 0) + min(0, alpha (exp(x) - 1)))
 absl::StatusOr<Lowered> LowerSelu(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0], [](const Expr& x) {
-    constexpr double kAlpha = 1.6732632423543772848170429916717;
-    constexpr double kScale = 1.0507009873554804934193349852946;
-    const Expr negative = Scaled(Shifted(Of(Intrinsic::kExp, x), -1), kAlpha);
-    return Scaled(Select(IsPositive(x), x, negative), kScale);
+  constexpr double kAlpha = 1.6732632423543772848170429916717;
+  constexpr double kScale = 1.0507009873554804934193349852946;
+  using Indices = std::vector<Expr>;
+  const te::Tensor& x = in[0];
+  const Expr zero = Constant(0, x.dtype());
+  const te::Tensor positive =
+      Step(x, "T_maximum", [&](const Indices& i) { return Max(x(i), zero); });
+  const te::Tensor exp = StepOf(Intrinsic::kExp, x);
+  const te::Tensor below = Step(x, "T_subtract", [&](const Indices& i) {
+    return Sub(exp(i), Constant(1, x.dtype()));
   });
+  const te::Tensor scaled = ConstantTimes(kAlpha, below);
+  const te::Tensor negative = Step(
+      x, "T_minimum", [&](const Indices& i) { return Min(zero, scaled(i)); });
+  const te::Tensor sum = Step(x, "T_add", [&](const Indices& i) {
+    return Add(positive(i), negative(i));
+  });
+  return Lowered(ConstantTimes(kScale, sum));
 }
 
 absl::StatusOr<Lowered> LowerSoftplus(const OpCall& call, const Inputs& in) {
@@ -148,13 +172,15 @@ absl::StatusOr<Lowered> LowerPrelu(const OpCall& call, const Inputs& in) {
   if (slopes.dtype() != x.dtype()) {
     return absl::UnimplementedError("slopes of another type");
   }
+  // One slope for all is spread first.
   const bool is_shared = IsOne(slopes.shape()[0]);
-  const te::Tensor each = te::Compute(
-      {x.shape()[axis]},
-      [&](const std::vector<Expr>& i) -> te::Value {
-        return slopes(is_shared ? Int(0) : i[0]);
-      },
-      "slope_broadcasted");
+  te::Tensor each = slopes;
+  if (is_shared) {
+    each = te::Compute(
+        {x.shape()[axis]},
+        [&](const std::vector<Expr>&) -> te::Value { return slopes(Int(0)); },
+        "slope_broadcasted");
+  }
   return Lowered(te::Compute(
       x.shape(),
       [&](const std::vector<Expr>& i) -> te::Value {

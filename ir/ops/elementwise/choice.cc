@@ -1,7 +1,7 @@
 // Conditions, bits and choices, element by element:
 //
 //   R.where(c, x, y)        x where c, else y
-//   R.clip(x, 0, 6)         min(max(x, 0), 6)
+//   R.clip(x, 0, 6)         max(min(x, 6), 0)
 //   R.logical_and(x, y)     of numbers: whether neither is 0, as 1 or 0
 //   R.bitwise_and(x, y)     of integers and bools
 #include <cmath>
@@ -126,8 +126,8 @@ absl::StatusOr<Lowered> LowerClip(const OpCall& call, const Inputs& in) {
   KILN_ASSIGN_OR_RETURN(const Expr lower, BoundOf(call, 1, dtype));
   KILN_ASSIGN_OR_RETURN(const Expr upper, BoundOf(call, 2, dtype));
   return OneByOne(in[0], [&](Expr x) {
-    if (lower) x = Max(x, lower);
-    return upper ? Min(x, upper) : x;
+    if (upper) x = Min(x, upper);
+    return lower ? Max(x, lower) : x;
   });
 }
 

@@ -96,6 +96,32 @@ TEST(ChoiceTest, ClippedIntegersStayInside) {
               IsOkAndHolds(ElementsAre(-5, -2, 3, 127)));
 }
 
+TEST(ChoiceTest, OfBoundsThatCrossTheLowerOneCounts) {
+  const std::map<std::string, Tensor> x = {{"x", Numbers({3}, {-4, 1, 9})}};
+  const std::string param =
+      "x: R.Tensor((3,), \"float32\"), a: R.Prim(\"int64\"), b: "
+      "R.Prim(\"int64\")";
+  EXPECT_THAT(ValuesOfOp(param, "clip(x, 3, 2)", x, {{"a", 0}, {"b", 0}}),
+              IsOkAndHolds(ElementsAre(3, 3, 3)));
+  EXPECT_THAT(ValuesOfOp(param, "clip(x, a, b)", x, {{"a", 3}, {"b", 2}}),
+              IsOkAndHolds(ElementsAre(3, 3, 3)));
+}
+
+TEST(ChoiceTest, NumbersThatAreNone) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::Float(16), DType::Float(32)}) {
+    const std::map<std::string, Tensor> x = {
+        {"x", Numbers({4}, {1, -inf, std::nan(""), inf}, dtype)}};
+    const std::string param = "x: R.Tensor((4,), \"" + dtype.ToString() + "\")";
+    EXPECT_THAT(ValuesOfOp(param, "isinf(x)", x),
+                IsOkAndHolds(ElementsAre(0, 1, 0, 1)));
+    EXPECT_THAT(ValuesOfOp(param, "isnan(x)", x),
+                IsOkAndHolds(ElementsAre(0, 0, 1, 0)));
+    EXPECT_THAT(ValuesOfOp(param, "isfinite(x)", x),
+                IsOkAndHolds(ElementsAre(1, 0, 0, 0)));
+  }
+}
+
 TEST(ChoiceTest, LogicAndBits) {
   const std::map<std::string, Tensor> tensors = {
       {"x", Numbers({4}, {0, 6, -1, 0}, DType::Int(8))},

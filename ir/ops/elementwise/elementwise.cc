@@ -45,24 +45,35 @@ absl::StatusOr<Lowered> LowerRounding(const OpCall&, const Inputs& in) {
   });
 }
 
-// |x| == inf and not isnan(x); of numbers of other widths the intrinsic.
-absl::StatusOr<Lowered> LowerIsInf(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0], [](const Expr& x) {
-    const DType dtype = x.dtype();
-    if (!dtype.is_float() || dtype.bits() < 32) {
-      return Call(DType::Bool(), Intrinsic::kIsInf, {x});
-    }
-    const Expr size = Call(dtype, Intrinsic::kAbs, {x});
-    const Expr bound = Float(std::numeric_limits<double>::infinity(), dtype);
-    const Expr is_nan = Call(DType::Bool(), Intrinsic::kIsNan, {x});
-    return And(EQ(size, bound), Not(is_nan));
-  });
+// Narrow floats are asked as float32; integers are never.
+Expr IsNan(const Expr& x) {
+  const bool is_narrow = x.dtype().is_float() && x.dtype().bits() < 32;
+  return Call(DType::Bool(), Intrinsic::kIsNan,
+              {is_narrow ? Cast(DType::Float(32), x) : x});
 }
 
-template <Intrinsic op>
+// |x| == inf and not isnan(x); of integers the intrinsic.
+Expr IsInf(const Expr& x) {
+  const DType dtype = x.dtype();
+  if (!dtype.is_float()) return Call(DType::Bool(), Intrinsic::kIsInf, {x});
+  const Expr size = Call(dtype, Intrinsic::kAbs, {x});
+  const Expr bound = Float(std::numeric_limits<double>::infinity(), dtype);
+  return And(EQ(size, bound), Not(IsNan(x)));
+}
+
+Expr IsFinite(const Expr& x) {
+  const Expr is_nan = IsNan(x);
+  const DType dtype = x.dtype();
+  if (!dtype.is_float()) return Not(is_nan);
+  const Expr size = Call(dtype, Intrinsic::kAbs, {x});
+  const Expr bound = Float(std::numeric_limits<double>::infinity(), dtype);
+  const Expr is_no_bound = Binary(ExprKind::kNE, size, bound);
+  return And(Or(is_no_bound, is_nan), Not(is_nan));
+}
+
+template <Expr (*test)(const Expr&)>
 absl::StatusOr<Lowered> LowerTest(const OpCall&, const Inputs& in) {
-  return OneByOne(in[0],
-                  [](const Expr& x) { return Call(DType::Bool(), op, {x}); });
+  return OneByOne(in[0], test);
 }
 
 absl::StatusOr<Lowered> LowerNegative(const OpCall&, const Inputs& in) {
@@ -242,9 +253,9 @@ constexpr OpRow kRows[] = {
     {"floor_mod", InferBinary, LowerTwoBy<FloorRemainder>},
     {"greater", InferComparison, LowerBinary<ExprKind::kGT>},
     {"greater_equal", InferComparison, LowerBinary<ExprKind::kGE>},
-    {"isfinite", InferCondition, LowerTest<Intrinsic::kIsFinite>},
-    {"isinf", InferCondition, LowerIsInf},
-    {"isnan", InferCondition, LowerTest<Intrinsic::kIsNan>},
+    {"isfinite", InferCondition, LowerTest<IsFinite>},
+    {"isinf", InferCondition, LowerTest<IsInf>},
+    {"isnan", InferCondition, LowerTest<IsNan>},
     {"less", InferComparison, LowerBinary<ExprKind::kLT>},
     {"less_equal", InferComparison, LowerBinary<ExprKind::kLE>},
     {"log", InferLikeFloat, LowerIntrinsic<Intrinsic::kLog>},

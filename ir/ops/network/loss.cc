@@ -117,12 +117,18 @@ absl::StatusOr<Lowered> LowerCrossEntropy(const OpCall& call,
       [&](const Extents& i) -> te::Value { return Mul(x(i), in[1](i)); },
       "T_multiply");
   const te::Tensor sum = SumOfAll(products, "T_multiply_red");
+  const te::Tensor negative = te::Compute(
+      {},
+      [&](const Extents& i) -> te::Value {
+        return Mul(sum(i), Constant(-1, x.dtype()));
+      },
+      "T_multiply");
+  if (x.shape().size() < 2) return Lowered(negative);
   return Lowered(te::Compute(
       {},
       [&](const Extents& i) -> te::Value {
-        const Expr loss = Negative(sum(i));
-        if (x.shape().size() < 2) return loss;
-        return Binary(ExprKind::kDiv, loss, Cast(x.dtype(), x.shape()[0]));
+        return Binary(ExprKind::kDiv, negative(i),
+                      Cast(x.dtype(), x.shape()[0]));
       },
       "T_divide"));
 }

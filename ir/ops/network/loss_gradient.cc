@@ -77,6 +77,17 @@ absl::StatusOr<Lowered> LowerNllGradient(const OpCall& call, const Inputs& in) {
 
 // --- take.
 
+// How places outside of x are taken; by default there are none.
+absl::StatusOr<std::string> TakeMode(const OpCall& call) {
+  if (call.IsNone("mode")) return std::string("fast");
+  KILN_ASSIGN_OR_RETURN(std::string mode, call.String("mode"));
+  if (mode.empty()) return std::string("fast");
+  for (const char* known : {"fast", "clip", "wrap", "nan"}) {
+    if (mode == known) return mode;
+  }
+  return call.Error("`mode` is fast, clip, wrap or nan");
+}
+
 absl::StatusOr<StructInfo> InferTakeGradient(const OpCall& call) {
   KILN_RETURN_IF_ERROR(call.Tensor(0).status());
   KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(1));
@@ -84,6 +95,7 @@ absl::StatusOr<StructInfo> InferTakeGradient(const OpCall& call) {
   if (!indices->dtype.is_void() && !indices->dtype.is_integral()) {
     return call.ErrorAt(2, "indices are of an integer type");
   }
+  KILN_RETURN_IF_ERROR(TakeMode(call).status());
   if (call.IsNone("axis")) {
     KILN_RETURN_IF_ERROR(RankedTensor(call, 1, 1).status());
   } else {
@@ -121,11 +133,23 @@ with T.block("take_backward"):
     for $at in T.grid($shape):
         out[$at] = T.Cast("$type", 0)
     for $grad_loops in T.grid($grad_shape):
-        out[$source] = out[$source] + grad[$grad_at])";
+        if $counts:
+            out[$source] = out[$source] + grad[$grad_at])";
+
+// The place that the index reads: the nearest end, round the extent, or as it
+// is.
+std::string PlaceTaken(const std::string& index, const std::string& extent,
+                       const std::string& mode) {
+  if (mode == "clip") {
+    return absl::StrCat("T.max(T.min(", index, ", ", extent, " - 1), 0)");
+  }
+  return mode == "wrap" ? absl::StrCat(index, " % ", extent) : index;
+}
 
 absl::StatusOr<Lowered> LowerTakeGradient(const OpCall& call,
                                           const Inputs& in) {
   const Extents &x = in[1].shape(), &indices = in[2].shape();
+  KILN_ASSIGN_OR_RETURN(const std::string mode, TakeMode(call));
   int axis = 0;
   if (!call.IsNone("axis")) {
     KILN_ASSIGN_OR_RETURN(axis, call.Axis("axis", static_cast<int>(x.size())));
@@ -140,13 +164,19 @@ absl::StatusOr<Lowered> LowerTakeGradient(const OpCall& call,
   std::vector<std::string> grad_at = at, source = at;
   grad_at.erase(grad_at.begin() + axis);
   grad_at.insert(grad_at.begin() + axis, taken.begin(), taken.end());
-  source[axis] =
+  const std::string index =
       absl::StrCat("T.Cast(\"int64\", indices[", Listed(taken), "])");
+  const std::string extent = script.Spelled(x[axis]);
+  source[axis] = PlaceTaken(index, extent, mode);
+  // Outside of x a NaN was taken, on which nothing depends.
+  const std::string inside =
+      absl::StrCat("0 <= ", index, " and ", index, " < ", extent);
   script.Set("grad_loops", grad_at.empty() ? "j" : Listed(grad_at))
       .Set("grad_shape", Grid(script, in[0].shape()))
       .Set("grad_at", Listed(grad_at))
       .Set("source", Listed(source))
       .Set("shape", Grid(script, x))
+      .Set("counts", mode == "nan" ? inside : "True")
       .Set("at", Listed(at))
       .Set("type", in[1].dtype().ToString());
   KILN_ASSIGN_OR_RETURN(Function f, script.Read(kTakeGradient));

@@ -291,6 +291,17 @@ TEST(NetworkTest, QuantizedNumbersAreRoundedAndClipped) {
       ElementsAre(1, 1.5, -63.5, 64));
 }
 
+TEST(NetworkTest, ZeroPointsMayBeFractions) {
+  EXPECT_THAT(
+      Result("q: R.Tensor((3,), \"int8\"), s: R.Tensor((), \"float32\"), "
+             "z: R.Tensor((), \"float16\")",
+             "dequantize(q, s, z, axis=0)",
+             {TensorOf(DType::Int(8), {3}, {1, 0, -3}), TensorOf(kF32, {}, {2}),
+              TensorOf(DType::Float(16), {}, {0.5})},
+             {kF32, {3}}),
+      ElementsAre(1, -1, -7));
+}
+
 TEST(NetworkTest, GradientsOfTakenRowsAreAdded) {
   EXPECT_THAT(
       Result("g: R.Tensor((3, 2), \"float32\"), "
@@ -309,6 +320,27 @@ TEST(NetworkTest, GradientsOfTakenRowsAreAdded) {
               TensorOf(DType::Int(64), {2}, {1, 1})},
              {kF32, {3}}),
       ElementsAre(0, 3, 0));
+}
+
+// Indices -1 and 4 of four rows.
+TEST(NetworkTest, GradientsOfRowsTakenFromOutsideGoWhereTheseCameFrom) {
+  const struct {
+    const char* mode;
+    std::vector<double> expected;
+  } kCases[] = {
+      {"clip", {1, 0, 4, 2}}, {"wrap", {2, 0, 4, 1}}, {"nan", {0, 0, 4, 0}}};
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Result("g: R.Tensor((3,), \"float32\"), "
+                     "x: R.Tensor((\"n\",), \"float32\"), "
+                     "i: R.Tensor((3,), \"int64\")",
+                     absl::StrCat("grad.take_backward(g, x, i, axis=0, mode=\"",
+                                  c.mode, "\")"),
+                     {TensorOf(kF32, {3}, {1, 2, 4}), Wavy(kF32, {4}),
+                      TensorOf(DType::Int(64), {3}, {-1, 4, 2})},
+                     {kF32, {4}}),
+              c.expected)
+        << c.mode;
+  }
 }
 
 TEST(NetworkTest, WhatMakesNoSenseIsRefused) {
@@ -338,6 +370,8 @@ TEST(NetworkTest, WhatMakesNoSenseIsRefused) {
        "no multiple of the 4 groups"},
       {image + ", g: R.Tensor((6,), \"float32\")",
        "nn.layer_norm(x, g, g, axes=[2])", "what it meets has"},
+      {image + ", g: R.Tensor(dtype=\"float32\")",
+       "nn.rms_norm(x, g, axes=[2])", "state its rank"},
       {image + ", t: R.Tensor((1, 4, 4), \"float32\")", "nn.nll_loss(x, t)",
        "of an integer type"},
       {image + ", t: R.Tensor((1, 4, 4), \"int64\")",

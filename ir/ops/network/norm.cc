@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/network/moments.h"
 #include "kiln/ir/ops/network/network.h"
 #include "kiln/ir/ops/tensors.h"
@@ -215,8 +216,9 @@ constexpr OpRow kRows[] = {
 
 absl::Status CheckFactor(const OpCall& call, size_t arg, size_t rank,
                          DType dtype) {
-  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* factor,
-                        RankedTensor(call, arg, static_cast<int>(rank)));
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* factor, call.Tensor(arg));
+  KILN_RETURN_IF_ERROR(
+      CheckKnownRank(call, arg, *factor, static_cast<int>(rank)));
   if (factor->dtype == dtype) return absl::OkStatus();
   return call.ErrorAt(arg, absl::StrCat("`", call.ArgName(arg),
                                         "` has another type than the data; "

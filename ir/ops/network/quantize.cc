@@ -134,7 +134,8 @@ absl::StatusOr<Lowered> LowerDequantize(const OpCall& call, const Inputs& in) {
   if (!in[0].dtype().is_integral() || dtype.is_void() || in.size() != 3) {
     return absl::UnimplementedError("a quantized type of floats");
   }
-  const DType whole = DType::Int(32), real = SumType(dtype);
+  const DType real = SumType(dtype), of_zero = in[2].dtype();
+  const DType whole = of_zero.is_float() ? SumType(of_zero) : DType::Int(32);
   return Lowered(te::Compute(
       in[0].shape(),
       [&](const Extents& i) -> te::Value {

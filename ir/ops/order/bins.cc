@@ -98,7 +98,7 @@ absl::StatusOr<Lowered> LowerMultinomial(const OpCall& call, const Inputs& in) {
   builder.Reduce(
       "count", {{uniform.shape()[0]}, {prob.shape()[1], IterType::kReduce}},
       [&](const Extents& i) {
-        return MakeStore(out, Int(0, dtype), {i[0], Int(0)});
+        return MakeStore(out, Constant(0, dtype), {i[0], Int(0)});
       },
       [&](const Extents& i) {
         const Extents at = {i[0], Int(0)};
@@ -106,7 +106,8 @@ absl::StatusOr<Lowered> LowerMultinomial(const OpCall& call, const Inputs& in) {
         const Expr is_last = LE(prob.shape()[1], Add(i[1], Int(1)));
         const Expr is_below =
             And(Not(is_last), LE(Load(sums, {row, i[1]}), uniform(at)));
-        const Expr one = Select(is_below, Int(1, dtype), Int(0, dtype));
+        const Expr one =
+            Select(is_below, Constant(1, dtype), Constant(0, dtype));
         return MakeStore(out, Add(Load(out, at), one), at);
       });
   return Lowered(builder.Finish());

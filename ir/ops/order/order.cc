@@ -145,8 +145,14 @@ absl::StatusOr<Lowered> LowerTopK(const OpCall& call, const Inputs& in) {
 
 struct Median {
   std::vector<int> axes;
-  bool is_flat = false;  // of all elements; says no places
+  bool is_flat = false;  // of all elements
   bool keeps = false;
+  bool Goes(size_t d) const {
+    return is_flat ||
+           std::count(axes.begin(), axes.end(), static_cast<int>(d)) > 0;
+  }
+  // Places are those on one axis.
+  bool has_places() const { return !is_flat && axes.size() == 1; }
 };
 
 absl::StatusOr<Median> MedianOf(const OpCall& call, int rank) {
@@ -162,11 +168,8 @@ absl::StatusOr<Median> MedianOf(const OpCall& call, int rank) {
 Extents WithoutAxes(const Median& median, const Extents& all, const Expr& one) {
   Extents kept;
   for (size_t d = 0; d < all.size(); ++d) {
-    const bool goes =
-        median.is_flat || std::count(median.axes.begin(), median.axes.end(),
-                                     static_cast<int>(d)) > 0;
-    if (!goes) kept.push_back(all[d]);
-    if (goes && median.keeps) kept.push_back(one);
+    if (!median.Goes(d)) kept.push_back(all[d]);
+    if (median.Goes(d) && median.keeps) kept.push_back(one);
   }
   return kept;
 }
@@ -185,25 +188,45 @@ absl::StatusOr<StructInfo> InferMedian(const OpCall& call) {
     values = is_known ? Like(*x, std::move(shape))
                       : Like(*x, static_cast<int>(shape.size()));
   }
-  if (median.is_flat) return values;
+  if (!median.has_places()) return values;
   return graph::Tuple(
       {values, WithType(*values.As<TensorInfo>(), DType::Int(64))});
 }
 
 Expr Middle(const Expr& count) { return FloorDiv(Plus(count, -1), Int(2)); }
 
-// The median of all elements, put in a row.
-Lowered FlatMedian(const te::Tensor& x, const Extents& shape) {
+// The medians over several axes: what each goes over is put in a row.
+Lowered MedianOfRows(const te::Tensor& x, const Median& median,
+                     const Extents& shape) {
+  Extents rows, reduced;
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    (median.Goes(d) ? reduced : rows).push_back(x.shape()[d]);
+  }
+  const int last = static_cast<int>(rows.size());
+  const Expr count = Product(reduced);
+  rows.push_back(count);
   NestBuilder builder({x});
   const Buffer out = builder.Output(shape, x.dtype(), "out");
-  const Expr count = Product(x.shape());
-  const Buffer row = builder.Temporary({count}, x.dtype(), "row");
-  builder.Fill(
-      row, [&](const Extents& i) { return x(IndexOfFlat(x.shape(), i[0])); });
-  const Buffer places =
-      AddSortedPlaces(te::Tensor(row), 0, /*is_descending=*/false, builder);
-  builder.Fill(out, [&](const Extents&) {
-    return Load(row, {Load(places, {Middle(count)})});
+  const Buffer row = builder.Temporary(rows, x.dtype(), "row");
+  builder.Fill(row, [&](const Extents& i) {
+    const Extents inner = IndexOfFlat(reduced, i.back());
+    Extents at;
+    size_t kept = 0, gone = 0;
+    for (size_t d = 0; d < x.shape().size(); ++d) {
+      at.push_back(median.Goes(d) ? inner[gone++] : i[kept++]);
+    }
+    return x(std::move(at));
+  });
+  const Buffer places = AddSortedPlaces(te::Tensor(row), last,
+                                        /*is_descending=*/false, builder);
+  builder.Fill(out, [&](const Extents& i) {
+    Extents at;
+    for (size_t d = 0; d < i.size(); ++d) {
+      if (!median.keeps || !median.Goes(d)) at.push_back(i[d]);
+    }
+    at.push_back(Middle(count));
+    at.back() = Load(places, at);
+    return Load(row, at);
   });
   return Lowered(builder.Finish());
 }
@@ -212,10 +235,7 @@ absl::StatusOr<Lowered> LowerMedian(const OpCall& call, const Inputs& in) {
   const te::Tensor& x = in[0];
   KILN_ASSIGN_OR_RETURN(const Median median, MedianOf(call, RankOf(x)));
   const Extents shape = WithoutAxes(median, x.shape(), Int(1));
-  if (median.is_flat) return FlatMedian(x, shape);
-  if (median.axes.size() != 1) {
-    return absl::UnimplementedError("a median over several axes");
-  }
+  if (!median.has_places()) return MedianOfRows(x, median, shape);
   const int axis = median.axes[0];
   NestBuilder builder(in);
   const Buffer values = builder.Output(shape, x.dtype(), "values");

@@ -1,4 +1,7 @@
-// Sorting beside std::stable_sort, and what becomes of ops without loops.
+// Sorting beside std::stable_sort, and what becomes of ops without loops;
+// medians and samples beside values that were worked out by hand:
+//
+//   R.median(x, axis=[0, -1])   of x[n, 2, m]: two values, each of n * m
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -103,6 +106,20 @@ TEST(OrderTest, MediansAndTheirPlaces) {
   EXPECT_THAT(ValuesOfOp(param, "median(x)", x), IsOkAndHolds(ElementsAre(3)));
 }
 
+TEST(OrderTest, MediansOverSeveralAxesSayNoPlaces) {
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({2, 2, 3}, {5, 1, 9, 2, 8, 7, 0, 6, 3, 4, 11, 10})}};
+  const std::string param = "x: R.Tensor((\"n\", 2, \"m\"), \"float32\")";
+  // Of 5, 1, 9, 0, 6, 3 and of 2, 8, 7, 4, 11, 10.
+  EXPECT_THAT(ValuesOfOp(param, "median(x, axis=[0, -1])", x),
+              IsOkAndHolds(ElementsAre(3, 7)));
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Tensor> kept,
+      RunOp(param, "median(x, axis=[2, 1], keepdims=True)", x));
+  EXPECT_THAT(kept[0].shape, ElementsAre(2, 1, 1));
+  EXPECT_THAT(ValuesOf(kept[0]), ElementsAre(5, 4));
+}
+
 TEST(OrderTest, BucketsWithOpenAndClosedEnds) {
   const std::map<std::string, Tensor> tensors = {
       {"x", Numbers({4}, {0, 1, 2.5, 9})}, {"b", Numbers({3}, {1, 2, 3})}};
@@ -120,12 +137,15 @@ TEST(OrderTest, SamplesFollowTheSumsOfProbabilities) {
       {"p", Numbers({2, 3}, {0.25, 0.5, 0.25, 1, 0, 0})},
       {"u", Numbers({4, 1}, {0.1, 0.25, 1, 0.5})},
       {"s", Numbers({4, 1}, {0, 0, 0, 1}, DType::Int(64))}};
-  EXPECT_THAT(
-      ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
-                 "R.Tensor((\"n\", 1), \"float32\"), s: "
-                 "R.Tensor((\"n\", 1), \"int64\")",
-                 "multinomial_from_uniform(p, u, s, \"int32\")", tensors),
-      IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+  for (const std::string type : {"int32", "float32"}) {
+    EXPECT_THAT(
+        ValuesOfOp("p: R.Tensor((\"b\", 3), \"float32\"), u: "
+                   "R.Tensor((\"n\", 1), \"float32\"), s: "
+                   "R.Tensor((\"n\", 1), \"int64\")",
+                   "multinomial_from_uniform(p, u, s, \"" + type + "\")",
+                   tensors),
+        IsOkAndHolds(ElementsAre(0, 1, 2, 0)));
+  }
 }
 
 TEST(OrderTest, WhatIsAsLongAsItsDataCallsAPackedFunction) {

@@ -5,14 +5,15 @@
 //
 // An average divides by the elements that its window has inside of the data, or
 // of the data and its padding where `count_include_pad` is set. With
-// `ceil_mode` a last window may begin inside and reach over the end; what it
-// finds there counts for nothing.
+// `ceil_mode` a last window that begins ahead of the end of the data may reach
+// over the end of the padding; what it finds there counts for nothing.
 #include "kiln/ir/ops/pooling/pooling.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/ops/extents.h"
 
 namespace kiln {
 namespace {
@@ -20,13 +21,25 @@ namespace {
 using graph::StructInfo;
 using Inputs = std::vector<te::Tensor>;
 
-// How many places the window has along an axis.
+// How many places the window has along an axis. Rounded up, the last one counts
+// only where it begins in the data or in the padding ahead of it.
 Expr Places(const Pool& pool, size_t d, const Expr& extent) {
   const Windows& w = pool.windows;
+  const Expr stride = Int(w.strides[d]);
   int64_t more =
       w.before[d] + w.after[d] - (pool.size[d] - 1) * w.dilation[d] - 1;
   if (pool.rounds_up) more += w.strides[d] - 1;
-  return Add(FloorDiv(Add(extent, Int(more)), Int(w.strides[d])), Int(1));
+  const Expr reach = Add(extent, Int(more));
+  const Expr steps = FloorDiv(reach, stride);
+  const Expr all = Add(steps, Int(1));
+  // The last one begins at reach - reach % stride.
+  if (!pool.rounds_up || more < w.before[d]) return all;
+  if (more - w.before[d] >= w.strides[d] - 1) return steps;
+  const Expr rest = FloorMod(reach, stride);
+  const int64_t behind = more - w.before[d];
+  const Expr begins_behind =
+      behind == 0 ? EQ(rest, Int(0)) : LE(rest, Int(behind));
+  return IfThenElse(begins_behind, steps, all);
 }
 
 template <size_t spatial>

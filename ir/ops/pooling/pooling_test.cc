@@ -32,7 +32,10 @@ struct Pool {
 int64_t Places(const Pool& p, int d) {
   const int64_t room = p.extents[d] + p.before[d] + p.after[d] -
                        (p.size[d] - 1) * p.dilation[d] - 1;
-  return (room + (p.rounds_up ? p.stride[d] - 1 : 0)) / p.stride[d] + 1;
+  if (!p.rounds_up) return room / p.stride[d] + 1;
+  const int64_t last = (room + p.stride[d] - 1) / p.stride[d];
+  const bool begins_behind = last * p.stride[d] >= p.extents[d] + p.before[d];
+  return begins_behind ? last : last + 1;
 }
 
 // The elements of the window at (y, x): their indices; how many count.
@@ -115,6 +118,22 @@ TEST(PoolingTest, PlacesPaddingAndDilation) {
     ExpectPooled(p, is_symbolic);
     p.counts_padding = false;
     ExpectPooled(p, is_symbolic);
+  }
+}
+
+TEST(PoolingTest, ALastWindowBeginsAheadOfTheEndOfTheData) {
+  for (const int64_t stride : {2, 3, 4, 5}) {
+    for (const int64_t extent : {5, 6, 7, 8, 9, 10}) {
+      for (const bool is_symbolic : {false, true}) {
+        Pool p = {{extent, extent + 1}, {3, 2}, {stride, stride}};
+        p.rounds_up = true;
+        p.after = {1, 3};
+        ExpectPooled(p, is_symbolic);
+        p.before = {1, 0};
+        p.counts_padding = true;
+        ExpectPooled(p, is_symbolic);
+      }
+    }
   }
 }
 

@@ -90,7 +90,7 @@ absl::StatusOr<graph::Expr> ExpandAllReduce(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const bool in_group, call.Bool("in_group"));
   return PackedCall(
       "allreduce",
-      {call.arg(0), graph::ShapeOf({Int(op)}), graph::Number(Bool(in_group))},
+      {call.arg(0), graph::ShapeOf({Int(op)}), graph::Number(Int(in_group))},
       result);
 }
 
@@ -107,7 +107,7 @@ absl::StatusOr<StructInfo> InferAllGather(const OpCall& call) {
 absl::StatusOr<graph::Expr> ExpandAllGather(const OpCall& call) {
   KILN_ASSIGN_OR_RETURN(const StructInfo result, InferAllGather(call));
   KILN_ASSIGN_OR_RETURN(const bool in_group, call.Bool("in_group"));
-  return PackedCall("allgather", {call.arg(0), graph::Number(Bool(in_group))},
+  return PackedCall("allgather", {call.arg(0), graph::Number(Int(in_group))},
                     result);
 }
 

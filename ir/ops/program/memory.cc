@@ -54,9 +54,11 @@ absl::StatusOr<StructInfo> InferAllocated(const OpCall& call) {
 
 // --- Views.
 
-// An argument that is left out: missing, or an empty tuple.
+// An argument that is left out: missing, an empty tuple, or R.null_value().
 bool IsLeftOut(const OpCall& call, size_t arg) {
   if (!call.Has(arg)) return true;
+  const bool is_var = call.arg(arg).As<graph::VarNode>();
+  if (is_var && call.info(arg).As<graph::ObjectInfo>()) return true;
   const auto* tuple = call.info(arg).As<graph::TupleInfo>();
   return tuple && tuple->fields.empty();
 }

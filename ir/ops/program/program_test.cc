@@ -77,6 +77,12 @@ TEST(ProgramTest, MemoryAndItsEnd) {
 }
 
 TEST(ProgramTest, ViewsStayInsideOfTheirTensor) {
+  // What is left out is as in the tensor.
+  EXPECT_THAT(InfoOf("memory.view(x, R.tuple(), R.dtype(\"int32\"), "
+                     "R.tuple())"),
+              HasSubstr("y: R.Tensor((n, 4), dtype=\"int32\")"));
+  EXPECT_THAT(InfoOf("memory.view(x, R.shape([n * 4]), R.tuple(), R.tuple())"),
+              HasSubstr("y: R.Tensor((n * 4,), dtype=\"float32\")"));
   EXPECT_THAT(InfoOf("memory.view(t, R.shape([2, 3]), R.dtype(\"int32\"), "
                      "R.prim_value(0))"),
               HasSubstr("y: R.Tensor((2, 3), dtype=\"int32\")"));
@@ -142,7 +148,8 @@ TEST(ProgramTest, ReductionsAndGathersOfWorkers) {
       Inferred(kParams, "ccl.allreduce(x, op_type=\"max\")"));
   KILN_ASSERT_OK_AND_ASSIGN(const Module legal, LegalizeOps(module));
   EXPECT_THAT(PrintModule(legal),
-              HasSubstr("\"runtime.disco.allreduce\", (x, R.shape([3])"));
+              HasSubstr("\"runtime.disco.allreduce\", (x, R.shape([3]), "
+                        "R.prim_value(1))"));
 }
 
 TEST(ProgramTest, CollectivesBecomePackedCallsAndHintsVanish) {

@@ -160,8 +160,8 @@ absl::StatusOr<Lowered> LowerStack(const OpCall& call, const Inputs& in) {
       [&](Extents i) -> te::Value {
         const Expr which = i[axis];
         i.erase(i.begin() + axis);
-        Expr value = in.back()(i);
-        for (size_t k = in.size() - 1; k-- > 0;) {
+        Expr value = in[0](i);
+        for (size_t k = 1; k < in.size(); ++k) {
           value = IfThenElse(EQ(which, Int(static_cast<int64_t>(k))), in[k](i),
                              value);
         }
@@ -305,7 +305,7 @@ absl::StatusOr<StructInfo> InferMeshgrid(const OpCall& call) {
                         GridDims(call, tensors.size()));
   Extents shape(tensors.size());
   for (size_t k = 0; k < tensors.size(); ++k) {
-    KILN_RETURN_IF_ERROR(CheckRank(call, 0, *tensors[k], 1));
+    KILN_RETURN_IF_ERROR(CheckKnownRank(call, 0, *tensors[k], 1));
     const Extents* extents = tensors[k]->extents();
     if (extents) shape[dims[k]] = extents->front();
   }

@@ -80,6 +80,17 @@ TEST(JoinTest, PartsOfOneSizeAndAtPlaces) {
   EXPECT_EQ(many[3].size(), 0);
 }
 
+TEST(JoinTest, GridsAreOfVectors) {
+  for (const char* axis :
+       {"R.Tensor(dtype=\"float32\")", "R.Tensor((2, 2), \"float32\")"}) {
+    EXPECT_FALSE(
+        LegalizedCall(std::string("x: R.Tensor((2,), \"float32\"), y: ") + axis,
+                      "meshgrid((x, y))")
+            .ok())
+        << axis;
+  }
+}
+
 TEST(JoinTest, SplitsIntoNothingAreRefused) {
   const std::string param = "x: R.Tensor((5,), \"float32\")";
   for (const char* sections : {"0", "-1", "1000000000000"}) {

@@ -14,7 +14,9 @@
 // so that printed programs come back as they were; other ends are subtracted.
 #include "kiln/ir/text/reader/expr_reader.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -482,6 +484,20 @@ absl::StatusOr<DType> ExprReader::Type(const py::Expr& e) {
   return *dtype;
 }
 
+// Whether `e` is a list of buffers.
+bool ExprReader::AreBuffers(const py::Expr& e) const {
+  const auto is_buffer = [&](const py::Expr& item) {
+    const Binding* binding = item.kind == py::ExprKind::kName
+                                 ? context_.scope.Find(item.text)
+                                 : nullptr;
+    return binding && std::holds_alternative<Buffer>(*binding);
+  };
+  return e.kind == py::ExprKind::kList &&
+         std::all_of(e.items.begin(), e.items.end(), is_buffer);
+}
+
+// Which buffers may be laid out in another way is only advice to a search, and
+// only of constants, which a function's attribute names; it is left out.
 absl::StatusOr<AttrMap> ExprReader::AttributeMap(const py::Expr& e) {
   if (e.kind != py::ExprKind::kDict) {
     return context_.Error(e.begin, "a dict is needed here: {\"key\": value}");
@@ -489,6 +505,9 @@ absl::StatusOr<AttrMap> ExprReader::AttributeMap(const py::Expr& e) {
   AttrMap map;
   for (size_t i = 0; i + 1 < e.items.size(); i += 2) {
     KILN_ASSIGN_OR_RETURN(std::string key, String(e.items[i]));
+    if (key == "layout_free_placeholders" && AreBuffers(e.items[i + 1])) {
+      continue;
+    }
     KILN_ASSIGN_OR_RETURN(Attr value, Attribute(e.items[i + 1]));
     if (!map.emplace(key, std::move(value)).second) {
       return context_.Error(e.items[i].begin,
@@ -513,6 +532,11 @@ absl::StatusOr<Attr> ExprReader::Attribute(const py::Expr& e) {
       list.push_back(std::move(element));
     }
     return Attr(std::move(list));
+  }
+  // T.target({"kind": "llvm"}) is what it is made from.
+  if (value.kind == py::ExprKind::kCall && value.items.size() == 2 &&
+      TensorName(value.items[0]) == "target") {
+    return Attribute(value.items[1]);
   }
   KILN_ASSIGN_OR_RETURN(Value number, Read(value));
   return Attr(number.expr);  // a plain float stays a float64

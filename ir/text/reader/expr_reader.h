@@ -57,6 +57,7 @@ class ExprReader {
   absl::StatusOr<Value> Number(const py::Expr& e);
   absl::StatusOr<Value> Name(const py::Expr& e);
   absl::StatusOr<Value> BufferAttribute(const py::Expr& e);
+  bool AreBuffers(const py::Expr& e) const;
   absl::StatusOr<Value> Subscript(const py::Expr& e);
   absl::StatusOr<Value> ArrayElement(const py::Expr& e);
   absl::StatusOr<Value> Operator(const py::Expr& e);

@@ -73,6 +73,8 @@ absl::StatusOr<graph::Expr> GraphReader::ArgumentOf(const py::Expr& e,
   KILN_ASSIGN_OR_RETURN(graph::Expr value, Value(e));
   const auto* tuple = TupleOfNumbers(value);
   if (!IsShapeArgument(name) || !tuple) return value;
+  // R.tuple() stands for what is left out, () for a shape.
+  if (tuple->fields.empty() && e.kind == py::ExprKind::kCall) return value;
   std::vector<kiln::Expr> extents;
   for (const graph::Expr& field : tuple->fields) {
     KILN_ASSIGN_OR_PLACE(kiln::Expr extent, context_, e.begin,

@@ -499,6 +499,30 @@ def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
       .status();
 }
 
+TEST(ReaderTest, TargetsAreWhatTheyAreMadeFromAndAdviceOnLayoutsIsLeftOut) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module module, ParseModule("t.py", R"(
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    T.func_attr({"target": T.target({"kind": "llvm", "keys": ["cpu"]})})
+    for i in range(4):
+        with T.block("B"):
+            v = T.axis.spatial(4, i)
+            T.block_attr({"layout_free_placeholders": [A], "rank": 3})
+            B[v] = A[v]
+)"));
+  const Function& f = module.functions[0];
+  const AttrMap* target = f.attrs.at("target").map();
+  ASSERT_NE(target, nullptr);
+  EXPECT_EQ(*target->at("kind").string(), "llvm");
+  int attributes = 0;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (realize) attributes += realize->block->annotations.size();
+    return true;
+  });
+  EXPECT_EQ(attributes, 1);
+}
+
 TEST(ReaderTest, LinesThatSlippedOutOfAFunctionAreNotDropped) {
   for (const char* lines :
        {"B[1] = A[2]", "B[1] += A[2]", "with T.block(\"C\"):\n    pass",

@@ -94,6 +94,12 @@ def add_median(w):
               {"x": ("n 3", "int32")},
               lambda x, keeps=keeps: np.sort(x.reshape(-1))[
                   (x.size - 1) // 2].reshape((1, 1) if keeps else ()), N)
+        w.add("median", f"of two axes {keeps}",
+              f"median(x, axis=[0, 2], keepdims={keeps})",
+              {"x": ("2 n 3", "float32")},
+              lambda x, keeps=keeps: np.sort(
+                  x.swapaxes(0, 1).reshape(x.shape[1], -1))[:, 2].reshape(
+                      (1, x.shape[1], 1) if keeps else (x.shape[1],)), N)
 
 
 def add_bins(w):

@@ -186,8 +186,11 @@ def windows_of(shape, size, strides, padding, dilation, ceil_mode):
     per_axis = []
     for d in range(axes):
         room = shape[d] + ahead[d] + behind[d] - (size[d] - 1) * dilation[d] - 1
-        count = (-(-room // strides[d]) if ceil_mode
-                 else room // strides[d]) + 1
+        count = room // strides[d] + 1
+        if ceil_mode:
+            count = -(-room // strides[d]) + 1
+            if (count - 1) * strides[d] >= shape[d] + ahead[d]:
+                count -= 1  # it would begin behind the data
         places = []
         for p in range(count):
             taps = [p * strides[d] - ahead[d] + t * dilation[d]
@@ -286,6 +289,13 @@ def add_pools(w):
               "ceil_mode=True)", {"x": ("1 1 n m", "float32")},
               lambda x, k=kind: pool(x, k, 3, 2, ceil_mode=True),
               [{"n": 4, "m": 5}, {"n": 3, "m": 6}])
+        w.add(f"nn.{kind}_pool2d", "rounded up over padding on any size",
+              f"nn.{kind}_pool2d(x, pool_size=[3, 2], strides=[3, 4], "
+              "padding=[1, 0, 1, 2], ceil_mode=True)",
+              {"x": ("1 1 n m", "float32")},
+              lambda x, k=kind: pool(x, k, [3, 2], [3, 4], [1, 0, 1, 2],
+                                     ceil_mode=True),
+              [{"n": 8, "m": 8}, {"n": 9, "m": 7}, {"n": 10, "m": 9}])
         w.add(f"nn.{kind}_pool2d", "NHWC",
               f'nn.{kind}_pool2d(x, pool_size=[2, 2], layout="NHWC")',
               {"x": ("n 4 3 2", "float32")},

@@ -25,7 +25,7 @@ absl::StatusOr<Partials> Take(const GradientCall& call) {
   }
   return Partials{
       CallOp("grad.take_backward", {call.grad(), call.arg(0), call.arg(1)},
-             {{"axis", call.attr("axis")}}),
+             {{"axis", call.attr("axis")}, {"mode", call.attr("mode")}}),
       Expr()};
 }
 

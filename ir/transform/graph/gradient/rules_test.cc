@@ -160,6 +160,7 @@ const std::vector<RuleCase>& Cases() {
       {"x: 3, 4; i: 5 int64", "y = R.take(x, i, axis=1)"},
       {"x: 3, 4; i: 2, 2 int64", "y = R.take(x, i, axis=0)"},
       {"x: 4; i: 3 int64", "y = R.take(x, i, axis=0)"},
+      {"x: 4; i: 3 int64", "y = R.take(x, i, axis=0, mode=\"wrap\")"},
       {"x: 3, 4; i: 3, 2 int64", "y = R.gather_elements(x, i, axis=1)"},
       {"x: 3, 5",
        "y = R.strided_slice(x, axes=[1, 0], begin=[1, -2], end=[4, 9])"},
