@@ -514,6 +514,11 @@ absl::StatusOr<Attr> ExprReader::Attribute(const py::Expr& e) {
     }
     return Attr(std::move(list));
   }
+  // A target is what it is made of.
+  const bool is_target = value.kind == py::ExprKind::kCall &&
+                         value.items.size() == 2 &&
+                         TensorName(value.items[0]) == "target";
+  if (is_target) return Attribute(value.items[1]);
   KILN_ASSIGN_OR_RETURN(Value number, Read(value));
   return Attr(number.expr);  // a plain float stays a float64
 }

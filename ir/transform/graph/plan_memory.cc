@@ -83,16 +83,21 @@ class SeqPlanner {
   }
 
  private:
+  // Storages that a binding uses last, by the position of the operand.
+  using Ends = std::multimap<size_t, size_t>;
+
   // Chooses the storage of each allocation.
   void Plan(const graph::SeqNode& seq) {
-    std::map<size_t, std::vector<size_t>> ends;  // storages, by the last use
+    std::map<size_t, Ends> ends;  // by the last use
     size_t at = 0;
     for (const BindingBlock& block : seq.blocks) {
       for (const Binding& binding : block.bindings) {
         if (const auto wanted = WantedBy(binding.value)) {
           PlanOne(*wanted, at, ends);
         }
-        for (const size_t storage : ends[at]) pool_.GiveBack(storage);
+        for (const auto& [position, storage] : ends[at]) {
+          pool_.GiveBack(storage);
+        }
         ++at;
       }
     }
@@ -110,8 +115,7 @@ class SeqPlanner {
     return Wanted{call, shape, type};
   }
 
-  void PlanOne(const Wanted& wanted, size_t at,
-               std::map<size_t, std::vector<size_t>>& ends) {
+  void PlanOne(const Wanted& wanted, size_t at, std::map<size_t, Ends>& ends) {
     const AllocatedLife& life = lives_[at];
     if (life.is_captured) return;
     const std::vector<Expr>& extents = wanted.shape->values;
@@ -129,7 +133,7 @@ class SeqPlanner {
     if (known && *known < options_.least_bytes) return;
     const size_t storage = pool_.Take(bytes, kind);
     taken_[at] = storage;
-    ends[life.last_use].push_back(storage);
+    ends[life.last_use].emplace(life.position, storage);
   }
 
   // The tensor out of its storage, which comes ahead of the first one.
