@@ -102,11 +102,13 @@ class Outlining {
     f.is_private = true;
     f.attrs["tirx.is_host_func"] = Bool(true);
     std::vector<graph::Expr> args;
+    VarMap own;
     for (const Var& dim : FreeVars(number)) {
-      f.params.push_back({dim, nullptr});
+      f.params.push_back({Var(dim.name(), dim.dtype()), nullptr});
+      own.emplace(dim.get(), f.params.back().var);
       args.push_back(graph::Number(dim));
     }
-    f.body = ReturnOf(number);
+    f.body = ReturnOf(Substitute(number, own));
     const std::string name = AddTensorFunction(std::move(f), module_);
     return graph::Expr(
         new graph::CallNode(graph::Global(name), std::move(args), {}, {}));
