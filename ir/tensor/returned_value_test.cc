@@ -61,12 +61,12 @@ TEST(ReturnedValueTest, NothingStandsBesideIt) {
       "    return n\n",
   };
   for (const char* body : kBodies) {
-    EXPECT_THAT(ParseModule("f.py",
-                            std::string("@T.prim_func\ndef f(n: T.int64, A: "
+    EXPECT_THAT(
+        ParseModule("f.py", std::string("@T.prim_func\ndef f(n: T.int64, A: "
                                         "T.Buffer((4,), \"float32\")):\n") +
                                 body),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("returns a value beside other work")))
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 HasSubstr("returns a value beside other work")))
         << body;
   }
   EXPECT_THAT(

@@ -109,8 +109,8 @@ graph::Expr WithRest(const graph::SeqNode& seq, size_t from,
   const auto& tail = *changed.As<graph::SeqNode>();
   // A dataflow block that was cut in two is one again.
   auto next = tail.blocks.begin();
-  if (!ahead.empty() && next != tail.blocks.end() &&
-      ahead.back().is_dataflow && next->is_dataflow &&
+  if (!ahead.empty() && next != tail.blocks.end() && ahead.back().is_dataflow &&
+      next->is_dataflow &&
       seq.blocks.size() < ahead.size() + tail.blocks.size()) {
     auto& bindings = ahead.back().bindings;
     bindings.insert(bindings.end(), next->bindings.begin(),
@@ -123,7 +123,8 @@ graph::Expr WithRest(const graph::SeqNode& seq, size_t from,
 
 class Resolver {
  public:
-  explicit Resolver(DimSet number_dims) : number_dims_(std::move(number_dims)) {}
+  explicit Resolver(DimSet number_dims)
+      : number_dims_(std::move(number_dims)) {}
 
   // One step; the same expression where there is none.
   graph::Expr Resolve(const graph::Expr& e) { return Walk(e, false, false); }

@@ -121,8 +121,7 @@ class Outlining {
 absl::StatusOr<graph::Expr> InlinedCall(const graph::Expr& e,
                                         const Module& module) {
   const auto* call = e.As<graph::CallNode>();
-  const auto* global =
-      call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
+  const auto* global = call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
   const Function* f = global ? module.Find(global->name) : nullptr;
   const Expr value = f ? ReturnedValue(*f) : Expr();
   if (!value) return graph::Expr();
@@ -133,7 +132,8 @@ absl::StatusOr<graph::Expr> InlinedCall(const graph::Expr& e,
   }
   if (known.size() != f->params.size()) {
     return absl::UnimplementedError(absl::StrCat(
-        f->name, " returns a number of its arguments, of which one is known "
+        f->name,
+        " returns a number of its arguments, of which one is known "
         "only when the program runs; hand it symbolic dimensions: ",
         PrintGraphExpr(e)));
   }

@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 std::string Composite(const std::string& name, const std::string& pattern,
                       const std::string& op, int operands,
                       const std::string& tensor) {
-  const std::string params = operands == 1 ? "a: " + tensor
-                                           : "a: " + tensor + ", b: " + tensor;
+  const std::string params =
+      operands == 1 ? "a: " + tensor : "a: " + tensor + ", b: " + tensor;
   return "    @R.function(private=True)\n    def " + name + "(" + params +
          "):\n        R.func_attr({\"Composite\": \"" + pattern +
          "\", \"Primitive\": True})\n        with R.dataflow():\n"
@@ -29,8 +29,9 @@ std::string Composite(const std::string& name, const std::string& pattern,
          "\n            R.output(gv)\n        return gv\n";
 }
 
-std::string ModuleOf(const std::string& main,
-                     const std::string& tensor = "R.Tensor((4,), \"float32\")") {
+std::string ModuleOf(
+    const std::string& main,
+    const std::string& tensor = "R.Tensor((4,), \"float32\")") {
   return "@I.ir_module\nclass Module:\n" +
          Composite("add", "one.add", "add", 2, tensor) +
          Composite("exp", "one.exp", "exp", 1, tensor) +
