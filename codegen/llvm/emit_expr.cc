@@ -288,6 +288,11 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
                       "T.call_packed cannot be compiled for a CPU; kernels "
                       "call functions of C: T.call_extern")),
                   DType::Int(32));
+    case Intrinsic::kRet:
+      return Fail(absl::UnimplementedError(
+                      "a function that returns a number is no kernel; graph "
+                      "functions call it"),
+                  call.dtype);
     case Intrinsic::kPrefetch:
       return EmitPrefetch(call);
     case Intrinsic::kAssume:

@@ -86,6 +86,8 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 //                                         (1) soon; locality 3: bring it to the
 //                                         nearest cache, 2: to the second ...
 // A[i] is not accessed and may lie outside of A; i itself is computed.
+// What a function of scalars gives (ir/tensor/returned_value.h):
+//   ret(x)
 #define KILN_INTRINSICS(X)                                            \
   X(IfThenElse, "if_then_else", 3, kPure)                             \
   X(Likely, "likely", 1, kPure)                                       \
@@ -165,7 +167,8 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(WarpShuffleUp, "tvm_warp_shuffle_up", 5, kOpaque)                 \
   X(WarpShuffleDown, "tvm_warp_shuffle_down", 5, kOpaque)             \
   X(WarpActivemask, "tvm_warp_activemask", 0, kOpaque)                \
-  X(Prefetch, "prefetch", 4, kReads)
+  X(Prefetch, "prefetch", 4, kReads)                                  \
+  X(Ret, "ret", 1, kOpaque)
 
 enum class Intrinsic : uint8_t {
 #define KILN_ENUM(op, ...) k##op,

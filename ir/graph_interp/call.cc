@@ -13,6 +13,7 @@
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/ops/legalize.h"
 #include "kiln/ir/ops/op.h"
+#include "kiln/ir/tensor/returned_value.h"
 #include "kiln/ir/text/printer/printer.h"
 
 namespace kiln::graph {
@@ -74,7 +75,9 @@ absl::StatusOr<Value> Evaluator::EvaluateCall(const CallNode& call,
     return CallPacked(call.callee, std::move(args), call.infos, scope);
   }
   const auto* global = call.callee.As<GlobalVarNode>();
-  if (global && module_.Find(global->name)) {
+  const kiln::Function* f = global ? module_.Find(global->name) : nullptr;
+  if (f && ReturnedValue(*f)) return ValueOf(*f, args);
+  if (f) {
     KILN_RETURN_IF_ERROR(RunTensorFunction(call.callee, args, module_));
     return TupleOfValues({});
   }
@@ -145,6 +148,19 @@ absl::StatusOr<std::vector<Value>> Evaluator::NewTensors(
     tensors.push_back(std::move(made));
   }
   return tensors;
+}
+
+absl::StatusOr<Value> Evaluator::ValueOf(const kiln::Function& f,
+                                         const std::vector<Value>& args) {
+  const DType dtype = ReturnedValue(f).dtype();
+  kiln::Tensor result(dtype, {});
+  KILN_ASSIGN_OR_RETURN(std::vector<Argument> arguments, ToArguments(args));
+  arguments.emplace_back(&result);
+  KILN_ASSIGN_OR_RETURN(const Interpreter interpreter,
+                        Interpreter::Create(WithStoredValue(f)));
+  KILN_RETURN_IF_ERROR(interpreter.Run(arguments, options_.tensor));
+  if (dtype.is_float()) return Value(result.GetReal(0));
+  return Value(result.GetInt(0));
 }
 
 absl::Status Evaluator::RunTensorFunction(const Expr& callee,

@@ -74,6 +74,9 @@ class Evaluator {
   absl::StatusOr<Value> CallDps(const CallNode& call, Scope& scope);
   absl::StatusOr<Value> CallDynamic(const CallNode& call, Scope& scope);
   // With the numbers that the call names behind `args`.
+  // Of a tensor function that returns a number.
+  absl::StatusOr<Value> ValueOf(const kiln::Function& f,
+                                const std::vector<Value>& args);
   absl::Status RunTensorFunction(const CallNode& call, std::vector<Value> args,
                                  Scope& scope, const Module& module);
   absl::Status RunTensorFunction(const Expr& callee,

@@ -98,6 +98,7 @@ namespace {
 Fit Worst(Fit a, Fit b) { return std::min(a, b); }
 
 Fit FitScalar(const Scalar& value, const Scalar& wanted, Analyzer& analyzer) {
+  if (value.dtype() != wanted.dtype()) return Fit::kPerhaps;
   if (analyzer.CanProveEqual(value, wanted)) return Fit::kAlways;
   const Scalar differ = Binary(ExprKind::kNE, value, wanted);
   return analyzer.CanProve(differ) ? Fit::kNever : Fit::kPerhaps;

@@ -455,6 +455,10 @@ ExprPtr CompileCall(const CallNode& call, Scope& scope) {
     return CompileBounds(call);
   }
   if (IsExtern(call.op)) return CompileExtern(call, scope);
+  if (call.op == Intrinsic::kRet) {
+    return Refuse(call, ": a function that returns a number is no kernel",
+                  scope);
+  }
   if (call.op == Intrinsic::kPrefetch) return CompilePrefetch(call, scope);
   if (call.op == Intrinsic::kAssume) {
     return std::make_unique<AssumeCall>(CompileExpr(call.args[0], scope),

@@ -404,12 +404,14 @@ absl::StatusOr<graph::GraphFunction> Inferrer::Function(
   StructInfo result = AsResult(fields.params, visible_.at(fields.body.get()));
   if (f.result) {
     const StructInfo wanted = graph::Substitute(f.result, renewed_);
-    if (graph::Fits(result, wanted, analyzer_) == Fit::kNever) {
+    const Fit fit = graph::Fits(result, wanted, analyzer_);
+    if (fit == Fit::kNever) {
       return absl::InvalidArgumentError(
           absl::StrCat("the result is annotated as ", PrintStructInfo(wanted),
                        " and is ", PrintStructInfo(result)));
     }
-    result = wanted;
+    // What is found may say more than what is annotated.
+    if (fit == Fit::kPerhaps) result = wanted;
   }
   scopes_.pop_back();
   fields.result = std::move(result);

@@ -1,5 +1,6 @@
 // What a call gives, by its callee: an op by its row, a function by its
 // signature, a packed function by what the call itself says.
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,7 @@
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/ops/op.h"
+#include "kiln/ir/tensor/returned_value.h"
 #include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
@@ -43,7 +45,10 @@ absl::StatusOr<StructInfo> InferNamed(const graph::CallNode& call,
     const StructInfo signature = graph::SignatureOf(*f);
     return ResultOfCall(call, *signature.As<graph::FunctionInfo>(), context);
   }
-  if (context.module->Find(name)) return Stated(call);
+  if (const Function* f = context.module->Find(name)) {
+    const Expr value = ReturnedValue(*f);
+    return value ? graph::Prim(value.dtype()) : Stated(call);
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("the module has no function called ", name, "\n    ",
                    PrintGraphExpr(graph::Expr(&call))));

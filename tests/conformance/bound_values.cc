@@ -11,6 +11,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/bind.h"
 #include "kiln/ir/transform/graph/functions.h"
 
@@ -84,6 +85,26 @@ std::map<std::string, int64_t> DimsOf(const graph::FunctionNode& before,
   return dims;
 }
 
+bool TakesTheSame(const graph::FunctionNode& f, const graph::FunctionNode& g) {
+  return PrintStructInfo(graph::SignatureOf(f)) ==
+         PrintStructInfo(graph::SignatureOf(g));
+}
+
+// The place of the first function whose signature is another one afterwards,
+// or of the first that is there.
+size_t FirstBound(const Module& before, const Module& after) {
+  size_t first = before.graph_functions.size();
+  for (size_t i = before.graph_functions.size(); i-- > 0;) {
+    const graph::FunctionNode& f = *before.graph_functions[i];
+    const graph::FunctionNode* g = after.FindGraph(f.name);
+    if (!g) continue;
+    const bool is_better =
+        first == before.graph_functions.size() || !TakesTheSame(f, *g);
+    if (is_better) first = i;
+  }
+  return first;
+}
+
 }  // namespace
 
 absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
@@ -91,8 +112,12 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
   if (before.graph_functions.empty() || after.graph_functions.empty()) {
     return absl::InvalidArgumentError("there is no graph function");
   }
-  const graph::FunctionNode& f = *before.graph_functions[0];
-  const graph::FunctionNode& g = *after.graph_functions[0];
+  const size_t at = FirstBound(before, after);
+  if (at == before.graph_functions.size()) {
+    return absl::InvalidArgumentError("no function is there afterwards");
+  }
+  const graph::FunctionNode& f = *before.graph_functions[at];
+  const graph::FunctionNode& g = *after.FindGraph(f.name);
   std::map<std::string, graph::Expr> values;
   std::set<std::string> own;
   ConstantsOf(f, own);
@@ -103,12 +128,20 @@ absl::StatusOr<Module> BindAsIn(const Module& before, const Module& after,
     if (!binds_params || ParamOf(g, param->name) || constants.empty()) continue;
     // What is not used was bound to anything.
     const bool is_used = uses.count(param.get()) > 0;
-    const size_t at = is_used && next < constants.size() ? next++ : 0;
-    values.emplace(param->name, constants[at]);
+    const size_t chosen = is_used && next < constants.size() ? next++ : 0;
+    values.emplace(param->name, constants[chosen]);
   }
-  KILN_ASSIGN_OR_RETURN(const Module bound, BindParams(before, f.name, values));
+  KILN_ASSIGN_OR_RETURN(Module bound, BindParams(before, f.name, values));
   // Constants tell the dimensions of their shapes.
-  return BindSymbolicVars(bound, f.name, DimsOf(*bound.FindGraph(f.name), g));
+  for (const graph::GraphFunction& other : before.graph_functions) {
+    const graph::FunctionNode* bound_as = after.FindGraph(other->name);
+    if (!bound_as) continue;
+    KILN_ASSIGN_OR_RETURN(
+        bound,
+        BindSymbolicVars(bound, other->name,
+                         DimsOf(*bound.FindGraph(other->name), *bound_as)));
+  }
+  return bound;
 }
 
 }  // namespace kiln

@@ -23,6 +23,7 @@
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
+#include "kiln/ir/verify/verify.h"
 #include "kiln/tests/conformance/graph_pass_case.h"
 #include "kiln/tests/conformance/known_constants.h"
 
@@ -71,6 +72,12 @@ absl::Status CheckRoundTrips(const Module& module) {
     if (CanonicalForm(*again) != form) {
       return absl::InternalError(
           absl::StrCat("its text means something else:\n", text));
+    }
+  }
+  // A message holds only what is well formed; a text may run out of bounds.
+  for (const Function& f : module.functions) {
+    if (!VerifyFunction(f, {.level = LevelOf(f)}).ok()) {
+      return absl::OkStatus();
     }
   }
   KILN_ASSIGN_OR_RETURN(const Module back,

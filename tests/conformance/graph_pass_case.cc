@@ -16,7 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/compare/compare.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/rewrite.h"
+#include "kiln/ir/graph/visit.h"
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/transform/graph/combine_parallel_matmul.h"
@@ -49,6 +51,10 @@ constexpr PassNames kPasses[] = {
     {"LambdaLift", "lambda_lift"},
     {"TopologicalSort", "topological_sort"},
     {"TopologicalSort", "topological_sort_breadth_first"},
+    {"TopologicalSort", "topological_sort_from_outputs"},
+    {"TopologicalSort", "topological_sort_breadth_first_from_outputs"},
+    {"ConvertToDataflow", "convert_to_dataflow"},
+    {"InlinePrivateFunctions", "inline_functions"},
     {"FoldConstant", "fold_constants"},
     {"RemoveUnusedParameters", "remove_unused_parameters"},
     {"RemoveUnusedOutputs", "remove_unused_outputs"},
@@ -141,8 +147,33 @@ graph::Expr WithoutChecks(const graph::Expr& e) {
       });
 }
 
+// A number that is called by its own name, which no shape uses, is any number.
+graph::Expr WithoutOwnNames(const graph::Expr& f) {
+  std::map<const VarNode*, int> mentions;
+  graph::VisitScalars(f, [&](const graph::Scalar& e) {
+    for (const Var& var : FreeVars(e)) ++mentions[var.get()];
+  });
+  return graph::RewriteBindings(
+      f, [&](const graph::Binding& binding, graph::Emitter& emit) {
+        const auto* number = binding.var->info.As<graph::PrimInfo>();
+        const auto* own = number ? number->value.As<VarNode>() : nullptr;
+        if (!own || own->name != binding.var->name || mentions[own] != 1) {
+          return false;
+        }
+        const graph::Var var(binding.var->name, graph::Prim(number->dtype),
+                             binding.var->is_dataflow);
+        emit.Emit(var, binding.value);
+        emit.Replace(binding.var, var);
+        return true;
+      });
+}
+
 // With all struct info; as it stands where that cannot be.
-Module Inferred(const Module& module) {
+Module Inferred(Module module) {
+  for (graph::GraphFunction& f : module.graph_functions) {
+    const graph::Expr e = WithoutOwnNames(f);
+    f = graph::GraphFunction(e.As<graph::FunctionNode>());
+  }
   absl::StatusOr<Module> inferred = InferModule(module);
   Module out = inferred.ok() ? *std::move(inferred) : module;
   for (graph::GraphFunction& f : out.graph_functions) {

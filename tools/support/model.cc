@@ -60,7 +60,8 @@ Scheduler DefaultSchedules(const Target& target) {
 }
 
 absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
-  std::vector<std::string> passes = {"lambda_lift",
+  std::vector<std::string> passes = {"inline_prim_values",
+                                     "lambda_lift",
                                      "name_extents",
                                      "fold_constants",
                                      "fold_fixed_batchnorm_into_conv2d",

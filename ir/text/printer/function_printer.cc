@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/returned_value.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/stmt_printer.h"
 
@@ -151,6 +152,15 @@ void StmtPrinter::FunctionBody(const Function& f) {
   Print(root.body);
 }
 
+namespace {
+
+std::string ResultType(const Function& f) {
+  const Expr value = ReturnedValue(f);
+  return value ? absl::StrCat(" -> T.", value.dtype().ToString()) : "";
+}
+
+}  // namespace
+
 void StmtPrinter::PrintFunction(const Function& f) {
   NamesScope scope(names_);
   FindUses(f);
@@ -161,7 +171,7 @@ void StmtPrinter::PrintFunction(const Function& f) {
       "@T.prim_func",
       options.empty() ? "" : "(" + absl::StrJoin(options, ", ") + ")"));
   Line(absl::StrCat("def ", f.name, "(", absl::StrJoin(Parameters(f), ", "),
-                    "):"));
+                    ")", ResultType(f), ":"));
   Indent();
   DeclareDimensions(f);
   FunctionBody(f);

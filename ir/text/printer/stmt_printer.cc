@@ -180,6 +180,10 @@ void StmtPrinter::PrintLet(const LetStmtNode& let, bool is_last) {
 void StmtPrinter::PrintEvaluate(const EvaluateNode& evaluate) {
   const std::string value = exprs_.Print(evaluate.value);
   const auto* call = evaluate.value.As<CallNode>();
+  if (call && call->op == Intrinsic::kRet) {
+    Line(absl::StrCat("return ", exprs_.Print(call->args[0])));
+    return;
+  }
   const bool spelled = call && value.compare(0, 2, "T.") == 0;
   Line(spelled ? value : absl::StrCat("T.evaluate(", value, ")"));
 }

@@ -317,4 +317,89 @@ AccessRegions InferAccessRegions(
   return {collector.Reads(static_cast<bool>(block.init)), collector.Writes()};
 }
 
+namespace {
+
+// The elements that a block reads of buffers, beside what it says.
+class MissingReads {
+ public:
+  explicit MissingReads(const BlockFields& block) : block_(block) {
+    for (const IterVar& iter : block.iters) {
+      analyzer_.Bind(iter.var, iter.domain);
+      iters_.insert(iter.var.get());
+    }
+  }
+
+  std::vector<BufferRegion> Find() {
+    VisitExprs(block_.body, [&](const Expr& e) {
+      if (const auto* load = e.As<LoadNode>()) Add(*load);
+      return true;
+    });
+    std::erase_if(missing_, [&](const BufferRegion& region) {
+      return partly_held_.count(region.buffer.get()) == 0;
+    });
+    return std::move(missing_);
+  }
+
+ private:
+  void Add(const LoadNode& load) {
+    if (IsHeld(load, block_.reads)) {
+      partly_held_.insert(load.buffer.get());
+    } else if (HasPlainIndices(load) && !IsHeld(load, missing_)) {
+      BufferRegion region{load.buffer, {}};
+      for (const Expr& index : load.indices) {
+        region.region.push_back({index, Int(1)});
+      }
+      missing_.push_back(std::move(region));
+    }
+  }
+
+  bool IsHeld(const LoadNode& load, const std::vector<BufferRegion>& regions) {
+    return std::any_of(
+        regions.begin(), regions.end(), [&](const BufferRegion& region) {
+          return region.buffer == load.buffer && Holds(region.region, load);
+        });
+  }
+
+  bool Holds(const std::vector<Range>& region, const LoadNode& load) {
+    if (region.size() != load.indices.size()) return false;
+    for (size_t d = 0; d < region.size(); ++d) {
+      const Expr from = Sub(load.indices[d], region[d].min);
+      const bool holds = analyzer_.CanProve(LE(Int(0), from)) &&
+                         analyzer_.CanProve(LT(from, region[d].extent));
+      if (!holds) return false;
+    }
+    return true;
+  }
+
+  // Made of iterators alone.
+  bool HasPlainIndices(const LoadNode& load) const {
+    for (const Expr& index : load.indices) {
+      if (index.dtype().lanes() != 1) return false;
+      for (const Var& var : FreeVars(index)) {
+        if (iters_.count(var.get()) == 0) return false;
+      }
+      bool loads = false;
+      Visit(index, [&](const Expr& e) {
+        loads = loads || e.As<LoadNode>();
+        return !loads;
+      });
+      if (loads) return false;
+    }
+    return true;
+  }
+
+  const BlockFields& block_;
+  Analyzer analyzer_;
+  std::unordered_set<const VarNode*> iters_;
+  std::unordered_set<const BufferNode*> partly_held_;
+  std::vector<BufferRegion> missing_;
+};
+
+}  // namespace
+
+void CompleteReads(BlockFields& block) {
+  const std::vector<BufferRegion> missing = MissingReads(block).Find();
+  block.reads.insert(block.reads.end(), missing.begin(), missing.end());
+}
+
 }  // namespace kiln::script

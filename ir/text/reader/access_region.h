@@ -24,6 +24,13 @@ AccessRegions InferAccessRegions(
     const BlockFields& block,
     const std::unordered_map<const VarNode*, Buffer>& data_of);
 
+// Newest texts may state one region for a buffer of which a block reads several
+// elements, as a concatenation of x with x does. Adds those elements to the
+// reads of `block`, as far as its iterators name them. A buffer of which no
+// stated region holds any element that is read is left alone: there the text
+// is wrong.
+void CompleteReads(BlockFields& block);
+
 }  // namespace kiln::script
 
 #endif  // KILN_IR_TEXT_READER_ACCESS_REGION_H_

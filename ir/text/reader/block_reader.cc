@@ -99,6 +99,7 @@ absl::Status StmtReader::Block(const py::Stmt& s, size_t index, Items& out) {
                                                        {"name", "no_realize"}));
   BlockFrame frame;
   frame.predicate = Bool(true);
+  frame.is_sblock = TensorName(call.items[0]) == "sblock";
   frame.fields.id = context_.function.NewId();
   if (const py::Expr* name = args.GetUnlessNone("name")) {
     KILN_ASSIGN_OR_RETURN(frame.fields.name, exprs_.String(*name));
@@ -126,6 +127,7 @@ absl::StatusOr<Stmt> StmtReader::FinishBlock(BlockFrame frame, Stmt body) {
     if (!frame.has_reads) frame.fields.reads = std::move(inferred.reads);
     if (!frame.has_writes) frame.fields.writes = std::move(inferred.writes);
   }
+  if (frame.has_reads && frame.is_sblock) CompleteReads(frame.fields);
   return MakeRealize(std::move(frame.values), frame.predicate,
                      MakeBlock(std::move(frame.fields)));
 }

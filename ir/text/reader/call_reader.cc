@@ -477,7 +477,9 @@ absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
         "write), a locality from 0 to 3, and 1 for data: "
         "T.prefetch(T.address_of(A[i, j]), 0, 3, 1)");
   }
-  const DType value = IsShuffle(op) ? operands[1].dtype() : DType::Int(32);
+  DType value = DType::Int(32);
+  if (IsShuffle(op)) value = operands[1].dtype();
+  if (op == Intrinsic::kRet) value = operands[0].dtype();
   const DType dtype = address ? DType::Handle() : value;
   return Value{kiln::Call(dtype, op, std::move(operands))};
 }

@@ -26,6 +26,7 @@ namespace py = ::kiln::python;
 struct BlockFrame {
   bool is_root = false;
   bool has_reads = false, has_writes = false;
+  bool is_sblock = false;  // as the newest texts have it
   BlockFields fields;
   std::vector<Expr> values;
   Expr predicate;

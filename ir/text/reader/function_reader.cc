@@ -25,6 +25,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/returned_value.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/reader/context.h"
 #include "kiln/ir/text/reader/stmt_reader.h"
@@ -93,6 +94,7 @@ class FunctionReader {
   absl::Status Parameter(const py::Parameter& parameter);
   absl::StatusOr<DType> ParameterType(const py::Parameter& parameter);
   Stmt UnderRoot(Stmt body);
+  absl::Status CheckReturn(const py::Stmt& def) const;
 
   Context context_;
   StmtReader stmts_;
@@ -190,6 +192,22 @@ Stmt FunctionReader::UnderRoot(Stmt body) {
                   std::move(body));
 }
 
+// A function that returns a number does nothing else.
+absl::Status FunctionReader::CheckReturn(const py::Stmt& def) const {
+  const Function& f = context_.function;
+  if (!HasReturn(f.body)) return absl::OkStatus();
+  bool takes_numbers = true;
+  for (const Param& param : f.params) takes_numbers &= !param.buffer;
+  if (takes_numbers && ReturnedValue(f)) return absl::OkStatus();
+  return context_.Error(
+      def.begin,
+      absl::StrCat("`", def.name,
+                   "` returns a value beside other work; a tensor function "
+                   "either returns a number made of the numbers that it is "
+                   "given, in one statement, or writes its result into a "
+                   "buffer that is a parameter"));
+}
+
 absl::StatusOr<Function> FunctionReader::Read(const py::Stmt& def) {
   context_.function.name = def.name;
   for (const py::Expr& decorator : def.decorators) {
@@ -211,6 +229,7 @@ absl::StatusOr<Function> FunctionReader::Read(const py::Stmt& def) {
   context_.blocks.emplace_back();
   KILN_ASSIGN_OR_RETURN(Stmt body, stmts_.Body(def.body));
   context_.function.body = UnderRoot(std::move(body));
+  KILN_RETURN_IF_ERROR(CheckReturn(def));
   return std::move(context_.function);
 }
 

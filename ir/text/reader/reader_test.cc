@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/expr/attr.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
@@ -325,7 +327,7 @@ TEST(ReaderTest, RefusesWithThePlaceAndAWayOut) {
       {"I[0] = 99999999999999999999", ":3:12:", "does not fit"},
       {"if n:\n    A[0, 0] = 0.0", ":3:8:", "compare it"},
       {"while n < 3:\n    pass", ":3:5:", "for i in range(n)"},
-      {"return A", ":3:5:", "returns nothing"},
+      {"return", ":3:5:", "returns no value but a number"},
       {"for i in [1, 2]:\n    pass", ":3:14:", "runs over range(n)"},
       {"for i, j in T.grid(4):\n    pass", ":3:9:", "2 names for 1 loop"},
       {"for i in T.thread_binding(4):\n    pass", ":3:14:", "thread="},
@@ -563,6 +565,38 @@ class Module:
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("slip.py:8:"),
                              HasSubstr("means nothing in a module"))));
+}
+
+TEST(ReaderTest, NewestTextsStateOneReadOfSeveral) {
+  const std::string text = R"(@T.prim_func(s_tir=True)
+def main(A: T.Buffer((4, 3), "float32"), C: T.Buffer((4, 6), "float32")):
+    for i, j in T.grid(4, 6):
+        with T.sblock("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj - 3])
+            T.writes(C[vi, vj])
+            C[vi, vj] = T.if_then_else(3 <= vj, A[vi, vj - 3], A[vi, vj])
+)";
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m, ParseModule("f.py", text));
+  EXPECT_THAT(PrintModule(m), HasSubstr("T.reads(A[vi, vj - 3], A[vi, vj])"));
+  // A region that says another thing altogether is left as it is.
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module other,
+      ParseModule("f.py", absl::StrReplaceAll(
+                              text, {{"A[vi, vj - 3])\n", "A[0, 0])\n"}})));
+  EXPECT_THAT(PrintModule(other), HasSubstr("T.reads(A[0, 0])"));
+}
+
+TEST(ReaderTest, ATargetIsWhatItIsMadeOf) {
+  KILN_ASSERT_OK_AND_ASSIGN(const Module m, ParseModule("f.py", R"(@T.prim_func
+def main(A: T.Buffer((4,), "float32")):
+    T.func_attr({"target": T.target({"kind": "llvm", "keys": ["cpu"]})})
+    for i in range(4):
+        A[i] = T.float32(0)
+)"));
+  const Attr& target = m.functions[0].attrs.at("target");
+  ASSERT_NE(target.map(), nullptr);
+  EXPECT_EQ(*target.map()->at("kind").string(), "llvm");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/returned_value.h"
 #include "kiln/ir/text/python/literal.h"
 
 namespace kiln::script {
@@ -41,8 +42,9 @@ std::string_view WhyNot(py::StmtKind kind) {
            "range(n)` with an `if` inside";
   }
   if (kind == py::StmtKind::kReturn) {
-    return "a tensor function returns nothing; it writes its result into a "
-           "buffer that is a parameter";
+    return "a tensor function returns no value but a number that it is given: "
+           "return n + 1; it writes its result into a buffer that is a "
+           "parameter";
   }
   return "this statement means nothing in a program";
 }
@@ -101,12 +103,13 @@ absl::Status StmtReader::Read(const py::Stmt& s, Items& out) {
       return If(s, out);
     case py::StmtKind::kWith:
       return With(s, out);
+    case py::StmtKind::kReturn:
+      return Return(s, out);
     case py::StmtKind::kPass:
     case py::StmtKind::kImport:
       return absl::OkStatus();
     case py::StmtKind::kAssert:
     case py::StmtKind::kWhile:
-    case py::StmtKind::kReturn:
     case py::StmtKind::kClass:
     case py::StmtKind::kFunction:
     case py::StmtKind::kBreak:
@@ -402,6 +405,14 @@ absl::Status StmtReader::Store(const py::Expr& target, const Value& value,
                                    std::string(stored.status().message())));
   }
   out.push_back({MakeStore(buffer, *stored, std::move(indices)), nullptr});
+  return absl::OkStatus();
+}
+
+// Whether there is more to the function than this is checked at its end.
+absl::Status StmtReader::Return(const py::Stmt& s, Items& out) {
+  if (!s.value) return context_.Error(s.begin, WhyNot(s.kind));
+  KILN_ASSIGN_OR_RETURN(const Expr value, exprs_.Settled(*s.value));
+  out.push_back({ReturnOf(value), nullptr});
   return absl::OkStatus();
 }
 

@@ -52,6 +52,7 @@ class StmtReader {
   absl::Status BindLet(const std::string& name, const Value& value, Items& out);
   absl::Status Augment(const py::Stmt& s, Items& out);
   absl::Status Store(const py::Expr& target, const Value& value, Items& out);
+  absl::Status Return(const py::Stmt& s, Items& out);
   absl::Status Expression(const py::Stmt& s, Items& out);
   absl::Status If(const py::Stmt& s, Items& out);
 

@@ -141,6 +141,7 @@ absl::StatusOr<StructInfo> GraphReader::Info(const py::Expr& e) {
   if (name == "Prim") return PrimOf(e);
   if (name == "Callable") return CallableOf(e);
   if (name == "Object" || name == "Any") return graph::Object();
+  if (py::DottedName(callee) == "I.StringType") return graph::Object();
   if (name == "Tuple") {
     if (e.kind != py::ExprKind::kCall) return graph::Tuple({});
     std::vector<StructInfo> fields;

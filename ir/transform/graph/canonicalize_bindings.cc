@@ -1,4 +1,5 @@
-// Three steps, until nothing changes:
+// First, dimensions that casts tell are resolved (cast_dims.h). Then three
+// steps, until nothing changes:
 //
 // 1. What a dataflow block gives out and nobody outside uses becomes its own.
 // 2. `y = x` goes, and y is x, where x is seen wherever y is.
@@ -16,6 +17,7 @@
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/infer.h"
+#include "kiln/ir/transform/graph/cast_dims.h"
 #include "kiln/ir/transform/graph/functions.h"
 
 namespace kiln {
@@ -78,7 +80,12 @@ class Names {
       return checks ? Expr() : cast->value;
     }
     const auto* item = binding.value.As<graph::TupleItemNode>();
-    return item ? Field(*item) : Expr();
+    const Expr field = item ? Field(*item) : Expr();
+    const auto* inner = field.As<graph::TupleNode>();
+    if (!inner) return field;
+    // It keeps its name; its own fields are known.
+    tuples_.emplace(binding.var.get(), field);
+    return {};
   }
 
  private:
@@ -179,6 +186,7 @@ absl::StatusOr<Module> CanonicalizeBindings(const Module& module) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
     if (!f->body) continue;
+    KILN_ASSIGN_OR_RETURN(f, ResolveCastDims(f, module));
     graph::Expr e = f;
     Stale stale;
     for (bool changed = true; changed;) {

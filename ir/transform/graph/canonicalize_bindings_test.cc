@@ -46,5 +46,38 @@ def main(x: R.Tensor((4,), "float32")):
             "");
 }
 
+TEST(CanonicalizeBindingsTest, ATupleInATupleKeepsItsName) {
+  const std::string text = R"(
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        t = (x, (x, x))
+        p = t[1]
+        R.output(p)
+    return p
+)";
+  EXPECT_EQ(DifferenceAfter({"canonicalize_bindings"}, text, text), "");
+}
+
+// What the body is known to give by now, the function gives.
+TEST(CanonicalizeBindingsTest, TheResultSaysWhatIsKnown) {
+  EXPECT_EQ(DifferenceAfter({"canonicalize_bindings"}, R"(
+@R.function
+def main(x: R.Tensor(("n", "k"), "float32")) -> R.Tensor(dtype="float32", ndim=2):
+    m = T.int64()
+    k = T.int64()
+    y = R.match_cast(x, R.Tensor((m, k), "float32"))
+    z = R.add(y, y)
+    return z
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor(("n", "k"), "float32")) -> R.Tensor(("n", "k"), "float32"):
+    z = R.add(x, x)
+    return z
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln

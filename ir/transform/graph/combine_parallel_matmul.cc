@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -68,6 +69,10 @@ class BlockCombiner {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const auto plan = plans_.find(i);
       if (plan != plans_.end()) Emit(plan->second, out.bindings);
+      for (const size_t moved : moved_[i]) {
+        out.bindings.push_back({bindings_[moved].var, replaced_.at(moved)});
+      }
+      if (IsMoved(i)) continue;
       const auto value = replaced_.find(i);
       out.bindings.push_back(value == replaced_.end()
                                  ? bindings_[i]
@@ -77,6 +82,12 @@ class BlockCombiner {
   }
 
  private:
+  bool IsMoved(size_t i) const {
+    return std::any_of(moved_.begin(), moved_.end(), [&](const auto& entry) {
+      return entry.second.count(i) > 0;
+    });
+  }
+
   struct CombinedProduct {
     graph::Expr left;
     std::vector<Branch> branches;
@@ -205,19 +216,44 @@ class BlockCombiner {
                        return IsStatic(a) && !IsStatic(b);
                      });
     if (!IsStatic(group[group.size() - 2])) return;
-    size_t place = group[0].end();
-    for (const Branch& branch : group) place = std::min(place, branch.end());
-    for (const Branch& branch : group) {
-      const bool is_known = IsKnownAt(branch.weight, place) &&
-                            (!branch.sum || IsKnownAt(branch.bias, place));
-      if (!is_known) return;
-    }
+    const size_t place = PlaceOf(group);
+    if (IsUsedBefore(group, place)) return;
     if (accepts_ && !accepts_(AsAsked(left, group))) return;
     const graph::Var result("lv", {}, true);
     for (size_t i = 0; i < group.size(); ++i) {
-      replaced_[group[i].end()] = graph::Item(result, static_cast<int>(i));
+      const size_t end = group[i].end();
+      replaced_[end] = graph::Item(result, static_cast<int>(i));
+      if (end < place) moved_[place].insert(end);
     }
     plans_[place] = {left, group, result};
+  }
+
+  // The first end of a branch that all weights and biases are ahead of; the
+  // ends before it move there.
+  size_t PlaceOf(const std::vector<Branch>& group) const {
+    size_t place = bindings_.size();
+    for (const Branch& branch : group) {
+      const bool is_known =
+          std::all_of(group.begin(), group.end(), [&](const Branch& other) {
+            return IsKnownAt(other.weight, branch.end()) &&
+                   (!other.sum || IsKnownAt(other.bias, branch.end()));
+          });
+      if (is_known) place = std::min(place, branch.end());
+    }
+    return place;
+  }
+
+  // Whether something reads the end of a branch ahead of `place`, or nothing
+  // would be there in time.
+  bool IsUsedBefore(const std::vector<Branch>& group, size_t place) const {
+    if (place == bindings_.size()) return true;
+    for (const Branch& branch : group) {
+      const graph::VarNode* end = bindings_[branch.end()].var.get();
+      for (size_t i = branch.end() + 1; i < place; ++i) {
+        if (CountUses(bindings_[i].value).count(end) > 0) return true;
+      }
+    }
+    return false;
   }
 
   static ParallelMatmuls AsAsked(const graph::Expr& left,
@@ -283,6 +319,7 @@ class BlockCombiner {
   std::vector<std::pair<graph::Expr, std::vector<Branch>>> branches_;
   std::map<size_t, CombinedProduct> plans_;
   std::map<size_t, graph::Expr> replaced_;
+  std::map<size_t, std::set<size_t>> moved_;  // by where they go
 };
 
 graph::Expr Combined(const graph::Expr& e, const UseCounts& uses,

@@ -128,6 +128,30 @@ TEST(CombineParallelMatmulTest, AWeightOfTheFirstProductIsNotKnownInTime) {
               Not(HasSubstr("concat")));
 }
 
+// The second weight is made behind the first product, of something else.
+TEST(CombineParallelMatmulTest, AProductWaitsForTheOtherWeights) {
+  const char* const kParams =
+      "x: R.Tensor((4, 4), \"float32\"), u: R.Tensor((4, 3), \"float32\")";
+  EXPECT_EQ(
+      DifferenceAfter(
+          {"combine_parallel_matmul"},
+          Main(kParams,
+               {"p = R.matmul(x, u)", "w = R.exp(u)", "q = R.matmul(x, w)"},
+               "(p, q)"),
+          Main(kParams,
+               {"w = R.exp(u)", "c = R.concat((u, w), axis=1)",
+                "y = R.matmul(x, c, out_dtype=\"float32\")",
+                "t = R.split(y, indices_or_sections=[3], axis=1)", "p = t[0]",
+                "q = t[1]"},
+               "(p, q)")),
+      "");
+  EXPECT_THAT(Combined(Main(kParams,
+                            {"p = R.matmul(x, u)", "r = R.exp(p)",
+                             "w = R.exp(u)", "q = R.matmul(x, w)"},
+                            "(p, q, r)")),
+              Not(HasSubstr("concat")));
+}
+
 TEST(CombineParallelMatmulTest, WhatIsReadBetweenIsNotHidden) {
   // The sum is the last of its branch, since another one reads the product.
   EXPECT_THAT(

@@ -48,17 +48,20 @@ class Norm {
     const graph::Expr distance = DistanceFrom(Broadcast(mean));
     KILN_ASSIGN_OR_RETURN(const graph::Expr y,
                           Normal(distance, Broadcast(variance)));
-    return graph::TupleOf({y, mean, variance});
+    return graph::TupleOf({emit_.Emit(y), mean, variance});
   }
 
   absl::StatusOr<graph::Expr> BatchByItsMoments() {
     const AttrMap attrs = {{"axis", ListOf(others_)},
                            {"keepdims", Bool(false)}};
     const graph::Expr mean = Emit("mean", {call_.arg(0)}, attrs);
-    const graph::Expr distance = DistanceFrom(Broadcast(mean));
     const graph::Expr variance = Emit("variance", {call_.arg(0)}, attrs);
-    KILN_ASSIGN_OR_RETURN(const graph::Expr y,
+    const graph::Expr distance = DistanceFrom(Broadcast(mean));
+    KILN_ASSIGN_OR_RETURN(const graph::Expr normal,
                           Normal(distance, Broadcast(variance)));
+    const graph::Expr now =
+        emit_.Emit(graph::TupleOf({emit_.Emit(normal), mean, variance}));
+    const graph::Expr y = emit_.Emit(graph::Item(now, 0));
     KILN_ASSIGN_OR_RETURN(const graph::Expr moved_mean,
                           Moved(call_.arg(3), mean));
     KILN_ASSIGN_OR_RETURN(const graph::Expr moved_variance,
@@ -103,6 +106,7 @@ class Norm {
     return fits ? call_.arg(arg) : Broadcast(call_.arg(arg));
   }
 
+  // The call that gives it.
   absl::StatusOr<graph::Expr> Normal(const graph::Expr& distance,
                                      const graph::Expr& variance) {
     KILN_ASSIGN_OR_RETURN(const double number, call_.Real("epsilon"));
@@ -110,9 +114,9 @@ class Norm {
     KILN_ASSIGN_OR_RETURN(const bool scales, call_.Bool("scale"));
     KILN_ASSIGN_OR_RETURN(const bool centers, call_.Bool("center"));
     const graph::Expr spread = Emit("sqrt", {Emit("add", {variance, epsilon})});
-    graph::Expr normal = Emit("divide", {distance, spread});
-    if (scales) normal = Emit("multiply", {normal, Factor(1)});
-    if (centers) normal = Emit("add", {normal, Factor(2)});
+    graph::Expr normal = CallOp("divide", {distance, spread});
+    if (scales) normal = CallOp("multiply", {emit_.Emit(normal), Factor(1)});
+    if (centers) normal = CallOp("add", {emit_.Emit(normal), Factor(2)});
     return normal;
   }
 

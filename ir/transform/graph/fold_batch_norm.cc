@@ -9,6 +9,7 @@
 //   R.reshape(b, R.shape([1, 32, 1, 1]))       for the result
 #include "kiln/ir/transform/graph/fold_batch_norm.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -156,13 +157,25 @@ class Folder {
     const bool is_known = axis.ok() && epsilon.ok() && scales.ok() &&
                           centers.ok() && trains.ok() && weight_place &&
                           data_place == *axis;
-    if (!is_known || (*trains && norms_ == FoldedNorms::kFixed)) return false;
+    if (!is_known || (*trains && !MayFix(folding))) return false;
     folding.data_place = *data_place;
     folding.weight_place = *weight_place;
     folding.epsilon = *epsilon;
     folding.scales = *scales;
     folding.centers = *centers;
     return true;
+  }
+
+  // A norm that takes the moments of its data counts as one that takes the
+  // moving ones where that is asked for and all of it is constant, as in a
+  // model that was trained.
+  bool MayFix(const Folding& folding) const {
+    const auto& args = folding.norm->args;
+    return norms_ == FoldedNorms::kAll && IsConstant(folding.conv->args[1]) &&
+           std::all_of(args.begin() + 1, args.end(), IsConstant);
+  }
+  static bool IsConstant(const graph::Expr& e) {
+    return e.kind() == graph::GraphKind::kConstant;
   }
 
   static graph::Expr Folded(const Folding& folding, graph::Emitter& emit) {

@@ -68,7 +68,7 @@ TEST(FoldBatchNormTest, FactorsGoIntoTheWeight) {
 @R.function
 def main(x: R.Tensor((1, 4, 5, 5), "float32"), w: R.Tensor((6, 4, 3, 3), "float32"), g: R.Tensor((6,), "float32"), b: R.Tensor((6,), "float32"), m: R.Tensor((6,), "float32"), v: R.Tensor((6,), "float32")):
     y = R.nn.conv2d(x, w)
-    t = R.nn.batch_norm(y, g, b, m, v, axis=1, epsilon=0.5)
+    t = R.nn.batch_norm(y, g, b, m, v, axis=1, epsilon=0.5, training=False)
     z = t[0]
     return z
 )",
@@ -189,6 +189,21 @@ def main(c: R.Tensor((), "bool"), x: R.Tensor((1, 4, 5, 5), "float32"), w: R.Ten
         r = R.zeros(R.shape([1, 6, 3, 3]), "float32")
     return r
 )");
+}
+
+TEST(FoldBatchNormTest, MomentsOfTheBatchStayUnlessAllIsConstant) {
+  const std::string training = absl::StrReplaceAll(
+      Text(kPlain, kField), {{"training=False", "training=True"}});
+  EXPECT_THAT(After(training), HasSubstr("batch_norm"));
+  const char* const kConstant = R"(
+@R.function
+def main(x: R.Tensor((1, 1, 2, 2), "float32")):
+    y = R.nn.conv2d(x, R.const([[[[2.0]]]], "float32"))
+    t = R.nn.batch_norm(y, R.const([1.0], "float32"), R.const([2.0], "float32"), R.const([3.0], "float32"), R.const([4.0], "float32"), axis=1, training=True)
+    z = t[0]
+    return z
+)";
+  EXPECT_THAT(After(kConstant), Not(HasSubstr("batch_norm")));
 }
 
 }  // namespace

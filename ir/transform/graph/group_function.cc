@@ -128,6 +128,8 @@ class Maker {
     };
     for (const Var& param : params_) graph::VisitScalars(param->info, add);
     for (const graph::Binding& binding : body) {
+      // Dimensions of a local function are its own.
+      if (binding.value.As<graph::FunctionNode>()) continue;
       graph::VisitScalars(binding.value, add);
       graph::VisitScalars(binding.var->info, add);
     }

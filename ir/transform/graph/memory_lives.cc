@@ -65,11 +65,18 @@ class Lives {
   }
 
   void Use(const graph::Expr& value) {
+    size_t position = 0;
     graph::Visit(value, [&](const graph::Expr& e) {
       const bool is_inside = e.kind() == GraphKind::kSeq;
       if (is_inside) Capture(e);
       if (e.kind() != GraphKind::kVar) return !is_inside;
-      for (const size_t place : Of(e).all) lives_[place].last_use = at_;
+      ++position;
+      for (const size_t place : Of(e).all) {
+        AllocatedLife& life = lives_[place];
+        // An operand that stands twice ends where it stands last.
+        life.last_use = at_;
+        life.position = position;
+      }
       return false;
     });
   }

@@ -15,6 +15,7 @@ namespace kiln {
 // sequence.
 struct AllocatedLife {
   size_t last_use = 0;       // its own place where nothing uses it
+  size_t position = 0;       // among the operands of the last use
   bool is_result = false;    // of the sequence, alone or in a tuple
   bool is_captured = false;  // used in a branch or a local function
 };

@@ -135,8 +135,11 @@ class Mixer {
     for (const BindingBlock& block : seq.blocks) {
       if (block.is_dataflow) {
         blocks.push_back({true, Mixed(block)});
-      } else {
-        blocks.push_back({false, block.bindings});
+        continue;
+      }
+      blocks.push_back({false, {}});
+      for (const Binding& binding : block.bindings) {
+        blocks.back().bindings.push_back({binding.var, Nested(binding.value)});
       }
     }
     fields.body = graph::Substitute(graph::Seq(std::move(blocks), seq.result),
@@ -173,11 +176,27 @@ class Mixer {
     fields.body = graph::Seq(std::move(blocks), seq.result);
   }
 
+  // Branches with their dataflow blocks mixed; parameters are cast where they
+  // are used.
+  GraphExpr Nested(const GraphExpr& e) {
+    if (e.As<graph::FunctionNode>()) return e;
+    const GraphExpr below = graph::MapOperands(
+        e, [&](const GraphExpr& operand) { return Nested(operand); });
+    const auto* seq = below.As<graph::SeqNode>();
+    if (!seq) return below;
+    std::vector<BindingBlock> blocks = seq->blocks;
+    for (BindingBlock& block : blocks) {
+      if (block.is_dataflow) block.bindings = Mixed(block, /*is_nested=*/true);
+    }
+    return graph::Seq(std::move(blocks), seq->result);
+  }
+
   static GraphExpr CastTo(const GraphExpr& e, DType dtype) {
     return graph::CallOp("astype", {e}, {{"dtype", dtype.ToString()}});
   }
 
-  std::vector<Binding> Mixed(const BindingBlock& block) {
+  std::vector<Binding> Mixed(const BindingBlock& block,
+                             bool is_nested = false) {
     out_.clear();
     now_ = params_;
     UseCounts here;
@@ -187,7 +206,7 @@ class Mixer {
       }
     }
     for (const GraphVar& param : f_.params) {
-      if (here.count(param.get()) > 0) KeepAsHalf(param);
+      if (!is_nested && here.count(param.get()) > 0) KeepAsHalf(param);
     }
     for (const Binding& binding : block.bindings) Mix(binding);
     return std::move(out_);

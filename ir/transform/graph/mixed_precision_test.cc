@@ -164,5 +164,35 @@ TEST(MixedPrecisionTest, ResultsStayClose) {
   }
 }
 
+TEST(MixedPrecisionTest, BlocksOfBranchesAreMixed) {
+  EXPECT_EQ(DifferenceAfter({"mixed_precision"}, R"(
+@R.function
+def main(x: R.Tensor((2, 2), "float32"), c: R.Tensor((), "bool")):
+    if c:
+        with R.dataflow():
+            a = R.matmul(x, x)
+            R.output(a)
+        y = a
+    else:
+        y = R.matmul(x, x)
+    return y
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor((2, 2), "float32"), c: R.Tensor((), "bool")):
+    if c:
+        with R.dataflow():
+            h = R.astype(x, "float16")
+            h1 = R.astype(x, "float16")
+            a = R.matmul(h, h1, out_dtype="float32")
+            R.output(a)
+        y = a
+    else:
+        y = R.matmul(x, x)
+    return y
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln

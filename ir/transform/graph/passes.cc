@@ -16,6 +16,7 @@
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
 #include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 #include "kiln/ir/transform/graph/common_subexpressions.h"
+#include "kiln/ir/transform/graph/compute_prim_values.h"
 #include "kiln/ir/transform/graph/convert_to_dataflow.h"
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
@@ -115,6 +116,8 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"convert_to_dataflow", "convert_to_dataflow", Inferred<ConvertToDataflow>},
     {"name_extents", "name_extents", Inferred<NameExtents>},
     {"dce", "dce", Inferred<EliminateDeadCode>},
+    {"compute_prim_values", "compute_prim_values", Inferred<ComputePrimValues>},
+    {"inline_prim_values", "inline_prim_values", Inferred<InlinePrimValues>},
     {"cse", "cse", Inferred<EliminateCommonSubexpressions>},
     {"lambda_lift", "lambda_lift", Inferred<LambdaLift>},
     {"fold_constants", "fold_constants", Inferred<FoldByDefault>},
@@ -145,6 +148,11 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
      Inferred<Sort<SortOrder::kDepthFirst>>},
     {"topological_sort_breadth_first", "topological_sort_breadth_first",
      Inferred<Sort<SortOrder::kBreadthFirst>>},
+    {"topological_sort_from_outputs", "topological_sort_from_outputs",
+     Inferred<Sort<SortOrder::kDepthFirstFromOutputs>>},
+    {"topological_sort_breadth_first_from_outputs",
+     "topological_sort_breadth_first_from_outputs",
+     Inferred<Sort<SortOrder::kBreadthFirstFromOutputs>>},
     {"combine_parallel_matmul", "combine_parallel_matmul",
      Inferred<CombineAll>},
     {"expand_matmul_of_sum", "expand_matmul_of_sum",

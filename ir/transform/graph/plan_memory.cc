@@ -86,6 +86,7 @@ class SeqPlanner {
   }
 
  private:
+<<<<<<< HEAD
   struct Part {
     size_t storage = 0;
     int64_t offset = 0;
@@ -95,17 +96,23 @@ class SeqPlanner {
     std::vector<size_t> places;
     std::vector<MemoryLife> lives;
   };
+=======
+  // Storages that a binding uses last, by the position of the operand.
+  using Ends = std::multimap<size_t, size_t>;
+>>>>>>> passes
 
   // Chooses the storage of each allocation.
   void Plan(const graph::SeqNode& seq) {
-    std::map<size_t, std::vector<size_t>> ends;  // storages, by the last use
+    std::map<size_t, Ends> ends;  // by the last use
     size_t at = 0;
     for (const BindingBlock& block : seq.blocks) {
       for (const Binding& binding : block.bindings) {
         if (const auto wanted = WantedBy(binding.value)) {
           PlanOne(*wanted, at, ends);
         }
-        for (const size_t storage : ends[at]) pool_.GiveBack(storage);
+        for (const auto& [position, storage] : ends[at]) {
+          pool_.GiveBack(storage);
+        }
         ++at;
       }
     }
@@ -124,8 +131,7 @@ class SeqPlanner {
     return Wanted{call, shape, type};
   }
 
-  void PlanOne(const Wanted& wanted, size_t at,
-               std::map<size_t, std::vector<size_t>>& ends) {
+  void PlanOne(const Wanted& wanted, size_t at, std::map<size_t, Ends>& ends) {
     const AllocatedLife& life = lives_[at];
     if (life.is_captured) return;
     const std::vector<Expr>& extents = wanted.shape->values;
@@ -139,6 +145,7 @@ class SeqPlanner {
     }
     const int64_t* known = AsInt(bytes);
     if (known && *known < options_.least_bytes) return;
+<<<<<<< HEAD
     if (known && options_.joins_storages) {
       Joined& joined = joined_[PrintGraphExpr(
           graph::TupleOf({args[kDevice], args[kScope]}))];
@@ -149,6 +156,11 @@ class SeqPlanner {
     const size_t storage = pool_.Take(bytes, KindOf(args));
     taken_[at] = {storage};
     ends[life.last_use].push_back(storage);
+=======
+    const size_t storage = pool_.Take(bytes, kind);
+    taken_[at] = storage;
+    ends[life.last_use].emplace(life.position, storage);
+>>>>>>> passes
   }
 
   static std::string KindOf(const std::vector<graph::Expr>& args) {

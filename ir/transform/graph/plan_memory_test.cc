@@ -176,5 +176,34 @@ TEST(PlanMemoryTest, ResultsOfSymbolicExtentsAreTakenWhereAskedFor) {
             "");
 }
 
+// exp reads b before a: b's storage comes back first and is taken first.
+TEST(PlanMemoryTest, StoragesComeBackInTheOrderOfTheOperands) {
+  EXPECT_EQ(Difference(R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        a = NEW(R.shape([8])))
+        b = NEW(R.shape([8])))
+        R.call_packed("two", b, a)
+        c = NEW(R.shape([8])))
+        R.call_packed("one", c)
+        return x
+)",
+                       R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        s = STORAGE(R.shape([32])))
+        a = TAKE(s), shape=R.shape([8]))
+        t = STORAGE(R.shape([32])))
+        b = TAKE(t), shape=R.shape([8]))
+        R.call_packed("two", b, a)
+        c = TAKE(t), shape=R.shape([8]))
+        R.call_packed("one", c)
+        return x
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln

@@ -15,6 +15,7 @@
 #include "kiln/ir/ops/infer.h"
 #include "kiln/ir/pattern/pattern.h"
 #include "kiln/ir/pattern/rewrite_call.h"
+#include "kiln/ir/transform/graph/common_subexpressions.h"
 #include "kiln/ir/transform/graph/dead_code.h"
 #include "kiln/ir/transform/graph/functions.h"
 
@@ -32,11 +33,16 @@ absl::StatusOr<Module> Rewritten(const Module& module, const Pattern& pattern,
                                        : graph::Expr();
   };
   Module out = module;
+  bool is_rewritten = false;
   for (graph::GraphFunction& f : out.graph_functions) {
     const graph::Expr e = RewriteCall(f, pattern, of_call);
+    is_rewritten = is_rewritten || e.get() != f.get();
     f = graph::GraphFunction(e.As<graph::FunctionNode>());
   }
+  if (!is_rewritten) return module;
   KILN_ASSIGN_OR_RETURN(Module inferred, InferModule(out));
+  // What is new may be there already.
+  KILN_ASSIGN_OR_RETURN(inferred, EliminateCommonSubexpressions(inferred));
   return WithoutUnusedBindings(std::move(inferred));
 }
 
@@ -114,7 +120,8 @@ const graph::CallNode* CallOf(const graph::Expr& e, const BoundValues& bound,
   return call && call->IsOp(op) ? call : nullptr;
 }
 
-// The axis before all of `rank` are permuted: from back to front by default.
+// The axis before all of `rank` are permuted: from back to front by default;
+// -1 where it is not known.
 int64_t AxisBefore(const AttrMap& attrs, int64_t axis, int rank) {
   const auto found = attrs.find("axes");
   const AttrList* list = found == attrs.end() ? nullptr : found->second.list();
@@ -124,6 +131,15 @@ int64_t AxisBefore(const AttrMap& attrs, int64_t axis, int rank) {
   const Expr* e = (*list)[axis].expr();
   const int64_t* value = e ? AsInt(*e) : nullptr;
   return value ? (*value + rank) % rank : -1;
+}
+
+// Whether both permute tensors of `rank` in the same way, however they say so.
+bool PermuteAlike(const AttrMap& a, const AttrMap& b, int rank) {
+  for (int axis = 0; axis < rank; ++axis) {
+    const int64_t before = AxisBefore(a, axis, rank);
+    if (before < 0 || before != AxisBefore(b, axis, rank)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -143,12 +159,15 @@ absl::StatusOr<Module> ReorderPermuteDimsAfterConcat(const Module& module) {
     std::vector<graph::Expr> inputs;
     for (const graph::Expr& part : parts->fields) {
       const auto* call = CallOf(part, bound, "permute_dims");
-      if (!first || !call || !SameAttrs(call->attrs, first->attrs))
-        return graph::Expr();
+      if (!first || !call) return graph::Expr();
       inputs.push_back(call->args[0]);
+      const auto* input = TensorOf(inputs.back());
+      const bool permutes_alike =
+          input && PermuteAlike(call->attrs, first->attrs, input->rank);
+      if (!permutes_alike) return graph::Expr();
     }
     const auto* input = TensorOf(inputs[0]);
-    if (!input || input->rank <= axis) return graph::Expr();
+    if (input->rank <= axis) return graph::Expr();
     const int64_t before = AxisBefore(first->attrs, axis, input->rank);
     if (before < 0) return graph::Expr();
     const graph::Expr joined =

@@ -64,8 +64,7 @@ def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 8), "float32"), b: R.Te
     j = R.concat((a, a), axis=1)
     c = R.permute_dims(j)
     d = c
-    n = R.matmul(x, a)
-    m = R.take(n, i, axis=1)
+    m = R.take(p, i, axis=1)
     o = m
     return (z, d, o)
 )"),
@@ -80,6 +79,54 @@ def f(x: R.Tensor((2, 4), "float32")):
     return y
 )";
   EXPECT_EQ(DifferenceAfter({"expand_matmul_of_sum"}, kText, kText), "");
+}
+
+TEST(RearrangeMatmulTest, PermutationsThatAreSpelledInTwoWaysAreOne) {
+  EXPECT_EQ(DifferenceAfter({"reorder_permute_dims_after_concat"}, R"(
+@R.function
+def main(a: R.Tensor((4, 16), "float32"), b: R.Tensor(("k", 16), "float32")):
+    with R.dataflow():
+        at = R.permute_dims(a)
+        bt = R.permute_dims(b, axes=[1, 0])
+        w = R.concat((at, bt), axis=1)
+        R.output(w)
+    return w
+)",
+                            R"(
+@R.function
+def main(a: R.Tensor((4, 16), "float32"), b: R.Tensor(("k", 16), "float32")):
+    with R.dataflow():
+        c = R.concat((a, b), axis=0)
+        w = R.permute_dims(c)
+        R.output(w)
+    return w
+)"),
+            "");
+}
+
+TEST(RearrangeMatmulTest, WhatIsThereAlreadyIsNotComputedTwice) {
+  EXPECT_EQ(DifferenceAfter({"expand_matmul_of_sum"}, R"(
+@R.function
+def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 3), "float32"), b: R.Tensor((4, 3), "float32")):
+    with R.dataflow():
+        w = R.add(a, b)
+        y = R.matmul(x, w)
+        z = R.matmul(x, a)
+        R.output(y, z)
+    return (y, z)
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 3), "float32"), b: R.Tensor((4, 3), "float32")):
+    with R.dataflow():
+        p = R.matmul(x, a)
+        q = R.matmul(x, b)
+        y = R.add(p, q)
+        z = p
+        R.output(y, z)
+    return (y, z)
+)"),
+            "");
 }
 
 }  // namespace

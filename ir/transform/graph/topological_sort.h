@@ -14,11 +14,20 @@
 
 namespace kiln {
 
-enum class SortOrder : uint8_t { kDepthFirst, kBreadthFirst };
+enum class SortOrder : uint8_t {
+  kDepthFirst,
+  kBreadthFirst,
+  kDepthFirstFromOutputs,
+  kBreadthFirstFromOutputs,
+};
 
 // Bindings of dataflow blocks are found from the inputs (parameters, and what
 // is bound before the block) on: a binding follows when all that it needs is
-// there.
+// there; depth first, those that need no input follow what the inputs lead to.
+//
+// Or they are found from the outputs (what nothing in the block uses, the last
+// one first) back. Depth first, what a binding needs comes ahead of it, operand
+// by operand; breadth first, what is farther from the outputs comes first.
 absl::StatusOr<Module> TopologicalSort(const Module& module, SortOrder order);
 
 }  // namespace kiln

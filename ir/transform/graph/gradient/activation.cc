@@ -18,9 +18,8 @@ Expr Where(Expr condition, Expr yes, Expr no) {
 
 absl::StatusOr<Partials> Relu(const GradientCall& call) {
   const Expr& x = call.arg(0);
-  const Expr zero = NumberLike(0, x), one = NumberLike(1, x);
-  return Partials{
-      Times(Where(Binary("less", x, zero), zero, one), call.grad())};
+  const Expr zero = NumberLike(0, x);
+  return Partials{Where(Binary("less", x, zero), zero, call.grad())};
 }
 
 absl::StatusOr<Partials> Relu6(const GradientCall& call) {

@@ -150,8 +150,11 @@ class BlockConverter {
       out_.push_back({var, std::move(value)});
       return;
     }
+    // What is given out under another name needs none that is moved.
+    const bool is_name = value.As<graph::VarNode>() && !var->is_dataflow;
     const std::string name = var->is_dataflow ? var->name : "lv";
-    const graph::Var now = Emit(std::move(value), name);
+    const graph::Expr now =
+        is_name ? value : graph::Expr(Emit(std::move(value), name));
     standing_[var.get()] = {now, layouts};
     if (var->is_dataflow) return;
     const Layouts plain = PlainLayouts(TensorsOf(var->info));

@@ -158,5 +158,12 @@ TEST(ConvertLayoutTest, WhatIsAskedForIsChecked) {
               HasSubstr("is not of the axes OIHW"));
 }
 
+TEST(ConvertLayoutTest, AnotherNameIsBroughtBackAtOnce) {
+  EXPECT_EQ(AfterConvolution({"z = R.nn.relu(y)", "out = z"},
+                             {"z = R.nn.relu(y)",
+                              "out = R.permute_dims(z, axes=[0, 3, 1, 2])"}),
+            "");
+}
+
 }  // namespace
 }  // namespace kiln
