@@ -533,19 +533,11 @@ absl::StatusOr<Attr> ExprReader::Attribute(const py::Expr& e) {
     }
     return Attr(std::move(list));
   }
-<<<<<<< HEAD
   // T.target({"kind": "llvm"}) is what it is made from.
   if (value.kind == py::ExprKind::kCall && value.items.size() == 2 &&
       TensorName(value.items[0]) == "target") {
     return Attribute(value.items[1]);
   }
-=======
-  // A target is what it is made of.
-  const bool is_target = value.kind == py::ExprKind::kCall &&
-                         value.items.size() == 2 &&
-                         TensorName(value.items[0]) == "target";
-  if (is_target) return Attribute(value.items[1]);
->>>>>>> passes
   KILN_ASSIGN_OR_RETURN(Value number, Read(value));
   return Attr(number.expr);  // a plain float stays a float64
 }

@@ -587,17 +587,5 @@ def main(A: T.Buffer((4, 3), "float32"), C: T.Buffer((4, 6), "float32")):
   EXPECT_THAT(PrintModule(other), HasSubstr("T.reads(A[0, 0])"));
 }
 
-TEST(ReaderTest, ATargetIsWhatItIsMadeOf) {
-  KILN_ASSERT_OK_AND_ASSIGN(const Module m, ParseModule("f.py", R"(@T.prim_func
-def main(A: T.Buffer((4,), "float32")):
-    T.func_attr({"target": T.target({"kind": "llvm", "keys": ["cpu"]})})
-    for i in range(4):
-        A[i] = T.float32(0)
-)"));
-  const Attr& target = m.functions[0].attrs.at("target");
-  ASSERT_NE(target.map(), nullptr);
-  EXPECT_EQ(*target.map()->at("kind").string(), "llvm");
-}
-
 }  // namespace
 }  // namespace kiln

@@ -86,7 +86,6 @@ class SeqPlanner {
   }
 
  private:
-<<<<<<< HEAD
   struct Part {
     size_t storage = 0;
     int64_t offset = 0;
@@ -96,10 +95,8 @@ class SeqPlanner {
     std::vector<size_t> places;
     std::vector<MemoryLife> lives;
   };
-=======
   // Storages that a binding uses last, by the position of the operand.
   using Ends = std::multimap<size_t, size_t>;
->>>>>>> passes
 
   // Chooses the storage of each allocation.
   void Plan(const graph::SeqNode& seq) {
@@ -145,7 +142,6 @@ class SeqPlanner {
     }
     const int64_t* known = AsInt(bytes);
     if (known && *known < options_.least_bytes) return;
-<<<<<<< HEAD
     if (known && options_.joins_storages) {
       Joined& joined = joined_[PrintGraphExpr(
           graph::TupleOf({args[kDevice], args[kScope]}))];
@@ -155,12 +151,7 @@ class SeqPlanner {
     }
     const size_t storage = pool_.Take(bytes, KindOf(args));
     taken_[at] = {storage};
-    ends[life.last_use].push_back(storage);
-=======
-    const size_t storage = pool_.Take(bytes, kind);
-    taken_[at] = storage;
     ends[life.last_use].emplace(life.position, storage);
->>>>>>> passes
   }
 
   static std::string KindOf(const std::vector<graph::Expr>& args) {
