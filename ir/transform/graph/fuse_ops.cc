@@ -82,7 +82,6 @@ class BlockFuser {
     UseCounts inside;
     for (size_t i = 0; i < block_.bindings.size(); ++i) {
       const Binding& binding = block_.bindings[i];
-      index_[binding.var.get()] = static_cast<int>(i);
       nodes_[i].pattern = PatternOf(binding.value, module_);
       const OpPattern pattern = nodes_[i].pattern == OpPattern::kTuple
                                     ? OpPattern::kInjective
@@ -94,6 +93,8 @@ class BlockFuser {
         nodes_[found->second].uses.push_back({static_cast<int>(i), pattern});
         return true;
       });
+      // A value may name the variable it is bound to: an earlier one's.
+      index_[binding.var.get()] = static_cast<int>(i);
     }
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const graph::Var& var = block_.bindings[i].var;

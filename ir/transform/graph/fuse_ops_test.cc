@@ -1,9 +1,12 @@
 #include "kiln/ir/transform/graph/fuse_ops.h"
 
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/graph/expr.h"
+#include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/ir/transform/graph/same_results.h"
@@ -97,6 +100,38 @@ class Module:
   EXPECT_EQ(one.graph_functions.size(), 1u);
   KILN_ASSERT_OK_AND_ASSIGN(const Module all, FuseOps(legal));
   EXPECT_EQ(all.graph_functions.size(), 2u);
+}
+
+// As a message may have it, which says who is who by number.
+TEST(FuseOpsTest, AVariableMayBeBoundToWhatIsComputedFromIt) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Module legal,
+      RunGraphPasses(ReadModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.add(a, y)
+            gv = R.multiply(b, a)
+            R.output(gv)
+        return gv
+)"),
+                     {"legalize", "annotate_patterns", "infer"}));
+  const graph::GraphFunction& f = legal.graph_functions[0];
+  std::vector<graph::BindingBlock> blocks =
+      f->body.As<graph::SeqNode>()->blocks;
+  std::vector<graph::Binding>& bindings = blocks[0].bindings;
+  ASSERT_EQ(bindings.size(), 3u);
+  graph::Substitution b_is_a;
+  b_is_a.vars[bindings[1].var.get()] = bindings[0].var;
+  bindings[1].var = bindings[0].var;
+  bindings[2].value = graph::Substitute(bindings[2].value, b_is_a);
+  Module again = legal;
+  again.graph_functions[0] = graph::WithBody(
+      *f, graph::Seq(blocks, f->body.As<graph::SeqNode>()->result));
+  KILN_EXPECT_OK(FuseOps(again));
 }
 
 }  // namespace
