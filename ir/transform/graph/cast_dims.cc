@@ -10,6 +10,7 @@
 #include "kiln/ir/transform/graph/cast_dims.h"
 
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,32 @@ DimSet NumberDims(const graph::Expr& f) {
   return dims;
 }
 
-// The dimensions that the cast tells, as far as they are among `wanted`, or are
+// Where dimensions get their values: null for one that a parameter has, else
+// the first cast that names it. Later casts that name it check it.
+using Origins = std::unordered_map<const VarNode*, const graph::MatchCastNode*>;
+
+Origins OriginsIn(const graph::Expr& f) {
+  Origins origins;
+  graph::Visit(f, [&](const graph::Expr& e) {
+    if (const auto* function = e.As<graph::FunctionNode>()) {
+      for (const graph::Var& param : function->params) {
+        for (const VarNode* dim : DimsOf(param->info)) {
+          origins.emplace(dim, nullptr);
+        }
+      }
+    }
+    const auto* cast = e.As<graph::MatchCastNode>();
+    if (!cast) return true;
+    for (const VarNode* dim : DimsOf(cast->info)) origins.emplace(dim, cast);
+    return true;
+  });
+  return origins;
+}
+
+// The dimensions that the cast tells, as far as they are among `dims`, or are
 // not where `is_in` is false.
-graph::Substitution Told(const graph::MatchCastNode& cast, const DimSet& dims,
+graph::Substitution Told(const graph::MatchCastNode& cast,
+                         const Origins& origins, const DimSet& dims,
                          bool is_in) {
   graph::Substitution matched, told;
   const StructInfo info = graph::InfoOf(cast.value);
@@ -59,7 +83,9 @@ graph::Substitution Told(const graph::MatchCastNode& cast, const DimSet& dims,
     const bool is_wanted = (dims.count(dim) > 0) == is_in;
     bool is_own = false;
     for (const Var& var : FreeVars(value)) is_own |= var.get() == dim;
-    if (is_wanted && !is_own) told.scalars.emplace(dim, value);
+    const auto origin = origins.find(dim);
+    const bool is_new = origin != origins.end() && origin->second == &cast;
+    if (is_wanted && is_new && !is_own) told.scalars.emplace(dim, value);
   }
   return told;
 }
@@ -123,8 +149,8 @@ graph::Expr WithRest(const graph::SeqNode& seq, size_t from,
 
 class Resolver {
  public:
-  explicit Resolver(DimSet number_dims)
-      : number_dims_(std::move(number_dims)) {}
+  explicit Resolver(const graph::Expr& f)
+      : number_dims_(NumberDims(f)), origins_(OriginsIn(f)) {}
 
   // One step; the same expression where there is none.
   graph::Expr Resolve(const graph::Expr& e) { return Walk(e, false, false); }
@@ -196,7 +222,8 @@ class Resolver {
       const auto* cast = binding.value.As<graph::MatchCastNode>();
       if (!cast) continue;
       if (is_branch && IsResult(flat, i)) continue;
-      const graph::Substitution told = Told(*cast, number_dims_, narrows);
+      const graph::Substitution told =
+          Told(*cast, origins_, number_dims_, narrows);
       if (told.scalars.empty()) continue;
       const graph::Expr changed =
           narrows ? WithRest(seq, i + 1,
@@ -256,6 +283,7 @@ class Resolver {
   }
 
   const DimSet number_dims_;
+  const Origins origins_;
   bool is_done_ = false;
   graph::Substitution told_;  // inside of the binding that is walked
 };
@@ -268,12 +296,12 @@ absl::StatusOr<graph::GraphFunction> ResolveCastDims(
   // Each step settles one cast; a program of more of them keeps the rest.
   constexpr int kMostSteps = 1000;
   for (int step = 0; step < kMostSteps; ++step) {
-    const graph::Expr e = Resolver(NumberDims(out)).Resolve(out);
+    const graph::Expr e = Resolver(out).Resolve(out);
     if (e.get() == out.get()) break;
     KILN_ASSIGN_OR_RETURN(out,
                           InferFunction(*e.As<graph::FunctionNode>(), module));
   }
-  const graph::Expr e = Resolver(NumberDims(out)).Narrow(out);
+  const graph::Expr e = Resolver(out).Narrow(out);
   if (e.get() == out.get()) return out;
   return InferFunction(*e.As<graph::FunctionNode>(), module);
 }

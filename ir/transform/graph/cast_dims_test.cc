@@ -66,6 +66,20 @@ def main(x: R.Tensor(dtype="float32", ndim=1), s: R.Shape(ndim=2)):
   EXPECT_EQ(Difference(text, text), "");
 }
 
+// Legalization states what a kernel relies on.
+TEST(CastDimsTest, ACastOfDimensionsThatAreKnownChecks) {
+  const std::string text = R"(
+@R.function
+def main(x: R.Tensor(("c", 9), "float32"), y: R.Tensor(("d", 9), "float32")):
+    c = T.int64()
+    d = T.int64()
+    a = R.match_cast(R.shape([c]), R.Shape([d]))
+    b = R.match_cast(x, R.Tensor((d, 9), "float32"))
+    return (R.add(x, x), b, y)
+)";
+  EXPECT_EQ(Difference(text, text), "");
+}
+
 // The number n is looked up where the program runs.
 TEST(CastDimsTest, CastsOfDimensionsThatAreNumbersStay) {
   EXPECT_EQ(Difference(R"(
