@@ -89,7 +89,7 @@ constexpr BadInput kBadInputs[] = {
     {"AssignedIterator", OPT "assigned_iterator.py", "`vi` is an iterator"},
     {"AssignedTensor", OPT "assigned_tensor.py", "`A` is a tensor here"},
     {"Step", OPT "step.py", "step.py:4:27: the loops of a program step by 1"},
-    {"ReturnInside", OPT "return.py", "a tensor function returns nothing"},
+    {"ReturnInside", OPT "return.py", "a tensor function returns no value"},
     {"PrintInside", OPT "print_inside.py", "computes a value and drops it"},
     {"TabsOfTwoKinds", OPT "two_tabs.py", "indent by spaces alone"},
     {"CallInModule", OPT "module_call.py", "means nothing in a module"},
