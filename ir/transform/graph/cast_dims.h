@@ -12,10 +12,12 @@ namespace kiln {
 
 // Takes a function with struct info. From a cast on, to the end of the sequence
 // that it stands in, a dimension that it names is written as what the value's
-// own struct info says; so that the cast says nothing new. What a branch gives
-// is cast back to what it was. Of dimensions that numbers of the program are
-// made of, which are looked up where it runs, the casts and the numbers stay,
-// and only the struct info of other bindings says more.
+// own struct info says; so that the cast says nothing new. A dimension that a
+// parameter or an earlier cast has is checked by a cast, and stays. What a
+// branch gives is cast back where its struct info names the dimension. Of
+// dimensions that numbers of the program are made of, which are looked up where
+// it runs, the casts and the numbers stay, and only the struct info of other
+// bindings says more.
 absl::StatusOr<graph::GraphFunction> ResolveCastDims(
     const graph::GraphFunction& f, const Module& module);
 
