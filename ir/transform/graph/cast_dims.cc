@@ -250,36 +250,36 @@ class Resolver {
     return flat.result.As<graph::VarNode>() != nullptr;
   }
 
-  // What calls give is inferred anew.
-  static graph::Expr WithoutInfoOf(const graph::Expr& rest,
-                                   const graph::Substitution& told) {
+  // Calls whose struct info mentions what is told get the one that `renewed`
+  // makes of it; null is inferred anew.
+  static graph::Expr WithInfoOf(
+      const graph::Expr& rest, const graph::Substitution& told,
+      FunctionRef<StructInfo(const StructInfo&)> renewed) {
     return graph::RewriteBindings(
         rest, [&](const Binding& binding, graph::Emitter& emit) {
           const bool is_call = binding.value.As<graph::CallNode>() &&
                                Mentions(binding.var->info, told);
           if (!is_call) return false;
-          const graph::Var var(binding.var->name, {}, binding.var->is_dataflow);
+          const graph::Var var(binding.var->name, renewed(binding.var->info),
+                               binding.var->is_dataflow);
           emit.Emit(var, binding.value);
           emit.Replace(binding.var, var);
           return true;
         });
   }
 
+  static graph::Expr WithoutInfoOf(const graph::Expr& rest,
+                                   const graph::Substitution& told) {
+    return WithInfoOf(rest, told,
+                      [](const StructInfo&) { return StructInfo(); });
+  }
+
   // Calls are annotated with what is known.
   static graph::Expr Narrowed(const graph::Expr& rest,
                               const graph::Substitution& told) {
-    return graph::RewriteBindings(
-        rest, [&](const Binding& binding, graph::Emitter& emit) {
-          const bool is_call = binding.value.As<graph::CallNode>() &&
-                               Mentions(binding.var->info, told);
-          if (!is_call) return false;
-          const graph::Var var(binding.var->name,
-                               graph::Substitute(binding.var->info, told),
-                               binding.var->is_dataflow);
-          emit.Emit(var, binding.value);
-          emit.Replace(binding.var, var);
-          return true;
-        });
+    return WithInfoOf(rest, told, [&](const StructInfo& info) {
+      return graph::Substitute(info, told);
+    });
   }
 
   const DimSet number_dims_;
