@@ -27,9 +27,9 @@
 #include "kiln/tools/graph/cpp_header.h"
 #include "kiln/tools/graph/tensor_functions.h"
 #include "kiln/tools/support/bind_flags.h"
-#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
+#include "kiln/tools/support/prepare_flags.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/put_back.h"
 #include "kiln/vm/executable/file.h"
@@ -110,8 +110,7 @@ absl::StatusOr<std::unique_ptr<Database>> Records() {
 absl::StatusOr<vm::Executable> CompileTuned(const Module& module,
                                             const Target& target,
                                             const Scheduler& schedule) {
-  KILN_ASSIGN_OR_RETURN(const Module prepared,
-                        PrepareModel(module, FusionOfFlag()));
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareByFlags(module));
   std::unique_ptr<Database> records;
   KILN_ASSIGN_OR_RETURN(records, Records());
   TunedModule best{prepared, {}, {}};

@@ -39,9 +39,9 @@
 #include "kiln/schedule/trace/script.h"
 #include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/default_schedule.h"
-#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
+#include "kiln/tools/support/prepare_flags.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
 #include "kiln/tools/support/stated_difference.h"
@@ -233,7 +233,7 @@ absl::StatusOr<Module> RunPassesOfFlags(Module module) {
 
 // What graph functions call, once their ops are tensor functions.
 absl::StatusOr<Module> TensorFunctions(const Module& module) {
-  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module, FusionOfFlag()));
+  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareByFlags(module));
   prepared.graph_functions.clear();
   return prepared;
 }
@@ -241,8 +241,7 @@ absl::StatusOr<Module> TensorFunctions(const Module& module) {
 absl::StatusOr<int> PrintBytecode(const Module& module, bool by_default) {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
-  KILN_ASSIGN_OR_RETURN(const Module prepared,
-                        PrepareModel(module, FusionOfFlag()));
+  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareByFlags(module));
   KILN_ASSIGN_OR_RETURN(
       const vm::Executable executable,
       CompileModel(prepared, target,

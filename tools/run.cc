@@ -45,10 +45,10 @@
 #include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
-#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
+#include "kiln/tools/support/prepare_flags.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/support/replay.h"
 #include "kiln/tools/support/sample_check.h"
@@ -511,7 +511,7 @@ absl::StatusOr<int> RunExecutable() {
 // Compiles the graph functions of the module first.
 absl::StatusOr<int> RunModule(const Module& module) {
   KILN_ASSIGN_OR_RETURN(const Target target, ChosenTarget());
-  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareModel(module, FusionOfFlag()));
+  KILN_ASSIGN_OR_RETURN(Module prepared, PrepareByFlags(module));
   const bool by_default = absl::GetFlag(FLAGS_schedule) == "default";
   Scheduler schedule = by_default ? DefaultSchedules(target) : KeepSchedules();
   const std::string work_dir = absl::GetFlag(FLAGS_work_dir);

@@ -40,8 +40,8 @@
 #include "kiln/search/task/flight_log.h"
 #include "kiln/search/task/objective.h"
 #include "kiln/tools/support/bind_flags.h"
-#include "kiln/tools/support/fusion_flag.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/prepare_flags.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/apply_best.h"
 #include "kiln/tools/tuning/guide.h"
@@ -153,7 +153,7 @@ constexpr char kUsage[] =
     "Exit status: 0; 1 for an error, or where no trial succeeded; 130 after "
     "Ctrl-C and 143 after SIGTERM, with what was found until then saved.";
 
-JobFlags JobFlagValues() {
+absl::StatusOr<JobFlags> JobFlagValues() {
   JobFlags flags;
   flags.workloads = workloads;
   flags.suite = absl::GetFlag(FLAGS_suite);
@@ -165,7 +165,7 @@ JobFlags JobFlagValues() {
   flags.rules = absl::GetFlag(FLAGS_rules);
   flags.is_auto = absl::GetFlag(FLAGS_auto);
   flags.bindings = BindingsOfFlags();
-  flags.fusion = FusionOfFlag();
+  KILN_ASSIGN_OR_RETURN(flags.prepare, PrepareOptionsOfFlags());
   flags.weights = absl::GetFlag(FLAGS_weights);
   return flags;
 }
@@ -223,7 +223,8 @@ void SetTrials(TuneAllRequest* request) {
 absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   KILN_RETURN_IF_ERROR(CheckFlags());
   TuneAllRequest request;
-  KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(JobFlagValues(), module));
+  KILN_ASSIGN_OR_RETURN(const JobFlags flags, JobFlagValues());
+  KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(flags, module));
   KILN_ASSIGN_OR_RETURN(request.target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   SetTrials(&request);

@@ -127,7 +127,8 @@ absl::StatusOr<TunedModule> Tuned(const Module& module, const Target& target) {
 absl::StatusOr<vm::Executable> Compiled(const Way& way, const Arrays& weights,
                                         const Target& target) {
   KILN_ASSIGN_OR_RETURN(const Module model, LoadModel(way.model, weights));
-  KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(model, way.fusion));
+  KILN_ASSIGN_OR_RETURN(const Module prepared,
+                        PrepareModel(model, {.fusion = way.fusion}));
   if (way.schedules != Schedules::kTuned) {
     const bool is_written = way.schedules == Schedules::kWritten;
     return CompileModel(

@@ -40,6 +40,7 @@
 #include "kiln/tools/rivals/rounds.h"
 #include "kiln/tools/support/json_line.h"
 #include "kiln/tools/support/main.h"
+#include "kiln/tools/support/prepare_flags.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/machine.h"
 #include "kiln/vm/profile/machine_peak.h"
@@ -125,6 +126,7 @@ absl::StatusOr<CompiledModel> Compiled(const Module& module, int threads) {
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   request.target.num_cores = threads;
   request.passes = absl::GetFlag(FLAGS_passes);
+  KILN_ASSIGN_OR_RETURN(request.prepare, PrepareOptionsOfFlags());
   request.work_dir = absl::GetFlag(FLAGS_work_dir);
   return CompileForRun(module, request);
 }

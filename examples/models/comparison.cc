@@ -27,7 +27,7 @@ absl::StatusOr<Module> Prepared(const Module& module,
                                 const CompileRequest& request) {
   KILN_ASSIGN_OR_RETURN(const Module passed,
                         RunGraphPasses(module, request.passes));
-  return PrepareModel(passed);
+  return PrepareModel(passed, request.prepare);
 }
 
 absl::StatusOr<vm::Executable> CompiledWith(const Module& prepared,

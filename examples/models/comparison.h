@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/tools/support/model.h"
 #include "kiln/vm/executable/bytecode.h"
 #include "kiln/vm/machine/value.h"
 #include "kiln/vm/ndarray/ndarray.h"
@@ -19,6 +20,7 @@ namespace kiln::models {
 struct CompileRequest {
   Target target;
   std::vector<std::string> passes;  // ahead of those that models go through
+  PrepareOptions prepare;
   std::string work_dir;  // what tune left; empty: default schedules only
 };
 

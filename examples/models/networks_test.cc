@@ -161,11 +161,12 @@ class NetworksTest : public testing::Test {
 // A compiled model with what it runs on.
 class Compiled {
  public:
-  static absl::StatusOr<std::unique_ptr<Compiled>> Create(const Module& module,
-                                                          bool schedules) {
+  static absl::StatusOr<std::unique_ptr<Compiled>> Create(
+      const Module& module, bool schedules,
+      const PrepareOptions& options = {}) {
     auto self = std::make_unique<Compiled>();
     KILN_ASSIGN_OR_RETURN(const Target target, ParseTarget("llvm"));
-    KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module));
+    KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareModel(module, options));
     KILN_ASSIGN_OR_RETURN(
         vm::Executable executable,
         CompileModel(prepared, target,
@@ -231,6 +232,25 @@ TEST_F(NetworksTest, DefaultSchedulesAgreeWithOneDnn) {
   for (const Named& small : kSmall) {
     SCOPED_TRACE(small.name);
     ExpectLikeOneDnn(small.make(), {}, /*schedules=*/true);
+  }
+}
+
+TEST_F(NetworksTest, ConvolutionsByTilesAgreeWithOneDnn) {
+  for (const Network& net :
+       {UNet({.image = 32, .width = 32, .depth = 2}),
+        ResNet({.image = 80, .width = 32, .blocks = {2, 1, 1, 1}})}) {
+    Weights weights(kSeed);
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module, ToModule(net, weights, {}));
+    const PrepareOptions options{.allows_normwise = true};
+    KILN_ASSERT_OK_AND_ASSIGN(const Module prepared,
+                              PrepareModel(module, options));
+    EXPECT_TRUE(prepared.Find("winograd_output"));
+    KILN_ASSERT_OK_AND_ASSIGN(const auto inputs, DrawInputs(net, kSeed));
+    KILN_ASSERT_OK_AND_ASSIGN(const auto expected, ByOneDnn(net, inputs));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const auto compiled,
+        Compiled::Create(module, /*schedules=*/true, options));
+    ExpectNear(compiled->Run(inputs), expected);
   }
 }
 

@@ -8,10 +8,10 @@
 namespace kiln {
 namespace {
 
-bool Says(const Function& f, std::string_view mode) {
-  const auto found = f.attrs.find(kNumerics);
+bool Says(const AttrMap& attrs, std::string_view mode) {
+  const auto found = attrs.find(kNumerics);
   const std::string* text =
-      found == f.attrs.end() ? nullptr : found->second.string();
+      found == attrs.end() ? nullptr : found->second.string();
   return text && *text == mode;
 }
 
@@ -29,8 +29,9 @@ bool IsRoundedMath(const Expr& e) {
 
 }  // namespace
 
-bool AllowsNormwise(const Function& f) { return Says(f, kNormwise); }
-bool IsStrict(const Function& f) { return Says(f, kStrict); }
+bool AllowsNormwise(const AttrMap& attrs) { return Says(attrs, kNormwise); }
+bool AllowsNormwise(const Function& f) { return AllowsNormwise(f.attrs); }
+bool IsStrict(const Function& f) { return Says(f.attrs, kStrict); }
 
 bool CallsRoundedMath(const Function& f) {
   bool calls = false;

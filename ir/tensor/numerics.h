@@ -26,7 +26,9 @@ inline constexpr char kStrict[] = "strict";
 inline constexpr char kTermwise[] = "componentwise";
 inline constexpr char kNormwise[] = "normwise";
 
-// Whether `f` says that errors may be normwise.
+// Whether the attributes of a function, of tensors or of a graph, say that
+// errors may be normwise.
+bool AllowsNormwise(const AttrMap& attrs);
 bool AllowsNormwise(const Function& f);
 // Whether `f` says that results may not differ from what it spells.
 bool IsStrict(const Function& f);

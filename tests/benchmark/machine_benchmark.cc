@@ -48,7 +48,7 @@ class Module:
 
 absl::StatusOr<Module> Prepared() {
   KILN_ASSIGN_OR_RETURN(const Module module, ParseModule("chain.py", Chain()));
-  return PrepareModel(module, Fusion::kNone);
+  return PrepareModel(module, {.fusion = Fusion::kNone});
 }
 
 NDArray Input() { return *NDArray::Zeros({kElements}, DType::Float(32)); }

@@ -408,7 +408,8 @@ class Module:
         return (y, R.add(y, y))
 )"));
   KILN_ASSERT_OK_AND_ASSIGN(const Target target, ParseTarget("llvm"));
-  const absl::StatusOr<Module> prepared = PrepareModel(module, Fusion::kNone);
+  const absl::StatusOr<Module> prepared =
+      PrepareModel(module, {.fusion = Fusion::kNone});
   KILN_ASSERT_OK(prepared);
   absl::StatusOr<vm::Executable> executable =
       CompileModel(*prepared, target, KeepSchedules());

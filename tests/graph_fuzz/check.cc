@@ -234,9 +234,9 @@ absl::Status CheckMachines(const Module& module, const Args& args,
                                       wanted, kernels,
                                       &KernelCache::CompileScheduled));
   }
-  KILN_RETURN_IF_ERROR(CheckMachine("machine, not fused",
-                                    PrepareModel(module, Fusion::kNone), args,
-                                    wanted, kernels));
+  KILN_RETURN_IF_ERROR(CheckMachine(
+      "machine, not fused", PrepareModel(module, {.fusion = Fusion::kNone}),
+      args, wanted, kernels));
   prepared = RunGraphPasses(*prepared, {"lower_call_tir", "plan_memory"});
   return CheckMachine("machine, memory planned", prepared, args, wanted,
                       kernels);

@@ -1,3 +1,10 @@
+// From a module to an executable, in two halves:
+//
+//   PrepareModel: graph passes, by name, until calls of tensor functions are
+//   all
+//                 that remain of ops; tune stops here and takes these functions
+//   CompileModel: a schedule for each, weights laid out for it, memory planned,
+//                 kernels and bytecode
 #include "kiln/tools/support/model.h"
 
 #include <memory>
@@ -12,7 +19,9 @@
 #include "kiln/codegen/graph/build_executable.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/target/required_features.h"
+#include "kiln/ir/graph/expr.h"
 #include "kiln/ir/interp/interp.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/constants/constant_params.h"
 #include "kiln/ir/transform/graph/constants/prepare_constants.h"
@@ -59,7 +68,22 @@ Scheduler DefaultSchedules(const Target& target) {
   };
 }
 
-absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
+namespace {
+
+// Graph functions that say nothing of errors allow normwise ones.
+Module WithNormwiseErrors(Module module) {
+  for (graph::GraphFunction& f : module.graph_functions) {
+    graph::FunctionFields fields = f->fields();
+    fields.attrs.emplace(kNumerics, Attr(std::string(kNormwise)));
+    f = graph::GraphFunction(std::move(fields));
+  }
+  return module;
+}
+
+}  // namespace
+
+absl::StatusOr<Module> PrepareModel(const Module& module,
+                                    const PrepareOptions& options) {
   std::vector<std::string> passes = {"inline_prim_values",
                                      "lambda_lift",
                                      "name_extents",
@@ -69,12 +93,17 @@ absl::StatusOr<Module> PrepareModel(const Module& module, Fusion fusion) {
                                      "channels_last",
                                      "cse",
                                      "fold_constants",
+                                     "winograd",
                                      "legalize"};
-  if (fusion == Fusion::kByPattern) {
+  if (options.fusion == Fusion::kByPattern) {
     passes.insert(passes.end(), {"convert_to_dataflow", "canonicalize_bindings",
                                  "annotate_patterns", "fuse_ops", "fuse_tir"});
   }
-  KILN_ASSIGN_OR_RETURN(Module prepared, RunGraphPasses(module, passes));
+  KILN_ASSIGN_OR_RETURN(
+      Module prepared,
+      RunGraphPasses(
+          options.allows_normwise ? WithNormwiseErrors(module) : module,
+          passes));
   // Records of equal functions are shared with models that are not fused.
   return MarkConstantParams(WithoutPatterns(std::move(prepared)));
 }

@@ -24,11 +24,19 @@ Scheduler DefaultSchedules(const Target& target);
 // Whether ops that follow each other become one kernel.
 enum class Fusion { kNone, kByPattern };
 
+struct PrepareOptions {
+  Fusion fusion = Fusion::kByPattern;
+  // Whether graph functions that do not say it allow errors that are small
+  // beside the largest elements (ir/tensor/numerics.h).
+  bool allows_normwise = false;
+};
+
 // Inferred, without functions inside of functions; constants folded, batch
-// norms that are fixed in their convolutions, channels last where that pays;
-// then legalized and fused.
+// norms that are fixed in their convolutions, channels last where that pays,
+// convolutions by Winograd's methods where that is allowed and pays; then
+// legalized and fused.
 absl::StatusOr<Module> PrepareModel(const Module& module,
-                                    Fusion fusion = Fusion::kByPattern);
+                                    const PrepareOptions& options = {});
 
 // Bytecode for the graph functions of a prepared module, whose intermediate
 // tensors share memory, and kernels for the tensor functions that they call.

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs) {
 // The jobs of a model: all, those of one graph function, or one function.
 absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,
                                                Module* module) {
-  KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module, flags.fusion));
+  KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module, flags.prepare));
   const std::string& func = flags.func;
   const bool is_graph = func.empty() || module->FindGraph(func);
   std::vector<TuneJob> jobs = JobsOf(*module, is_graph ? func : "");

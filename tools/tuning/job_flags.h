@@ -16,12 +16,12 @@ namespace kiln {
 struct JobFlags {
   std::vector<std::string> workloads;
   std::string suite, module, einsum, shape, func;
-  std::string space;    // a path
-  bool rules = false;   // beside the space
-  std::string weights;  // "3,1,2"
-  bool is_auto = true;  // as in ProgramFlags
-  Bindings bindings;    // of a model
-  Fusion fusion = Fusion::kByPattern;
+  std::string space;       // a path
+  bool rules = false;      // beside the space
+  std::string weights;     // "3,1,2"
+  bool is_auto = true;     // as in ProgramFlags
+  Bindings bindings;       // of a model
+  PrepareOptions prepare;  // of models
 };
 
 // Equal functions are merged. `module` takes the one that the jobs are

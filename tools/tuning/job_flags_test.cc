@@ -89,8 +89,9 @@ class Module:
 )"));
   EXPECT_THAT(NamesAndWeights({.module = path}),
               UnorderedElementsAre("fused_matmul_relu 2", "relu 1"));
-  EXPECT_THAT(NamesAndWeights({.module = path, .fusion = Fusion::kNone}),
-              UnorderedElementsAre("matmul 2", "relu 3"));
+  EXPECT_THAT(
+      NamesAndWeights({.module = path, .prepare = {.fusion = Fusion::kNone}}),
+      UnorderedElementsAre("matmul 2", "relu 3"));
   EXPECT_THAT(NamesAndWeights({.module = path, .func = "last"}),
               ElementsAre("relu 1"));
   EXPECT_THAT(NamesAndWeights({.module = path, .func = "fused_matmul_relu"}),

@@ -41,6 +41,7 @@
 #include "kiln/ir/transform/graph/rules/apply_rules.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
+#include "kiln/ir/transform/graph/winograd/winograd.h"
 
 namespace kiln {
 namespace {
@@ -86,6 +87,10 @@ absl::StatusOr<Module> GradientOfMain(const Module& module) {
 
 absl::StatusOr<Module> MixPrecision(const Module& module) {
   return ToMixedPrecision(module);
+}
+
+absl::StatusOr<Module> UseFastestWinograd(const Module& module) {
+  return UseWinograd(module);
 }
 
 template <LiftInto into>
@@ -164,6 +169,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"rewrite_by_rules", "rewrite_by_rules", RewriteByRules},
     {"convert_layout", "convert_layout", Inferred<ConvertLayoutToNhwc>},
     {"channels_last", "channels_last", Inferred<ToChannelsLast>},
+    {"winograd", "winograd", Inferred<UseFastestWinograd>},
     {"legalize", "legalize", Inferred<LegalizeOps>},
     {"annotate_patterns", "annotate_patterns", Inferred<AnnotatePatterns>},
     {"fuse_ops", "fuse_ops", Inferred<FuseOpsByDefault>},
