@@ -228,6 +228,8 @@ TEST(PrinterTest, WhatPeopleWriteRoundTrips) {
       "T.bool(False))",
       "T.tvm_call_packed(\"f\", T.tvm_stack_make_array(I.data, "
       "T.tvm_stack_make_shape(n), T.tvm_stack_make_shape(1), 1, 0, n + 2))",
+      "T.call_packed(\"f\", T.tvm_stack_make_array(L.data, "
+      "T.tvm_stack_make_shape(n), 0, 1, T.int64(0), T.int64(0)))",
       "T.call_cpacked(\"f\", A.data, I)\nT.call_packed(\"g\", A, I, n)",
       "T.evaluate(T.tvm_stack_alloca(\"shape\", 3))",
       "x = T.alloc_local((1,), \"int32\")\nx[0] = 3\nI[0] = x[0]",

@@ -124,6 +124,12 @@ absl::Status StmtReader::Block(const py::Stmt& s, size_t index, Items& out) {
 
 absl::StatusOr<Stmt> StmtReader::FinishBlock(BlockFrame frame, Stmt body) {
   frame.fields.body = std::move(body);
+  // Newest texts say nothing of blocks that call foreign code by T.reads() and
+  // T.writes().
+  const bool is_open = frame.is_sblock && frame.fields.iters.empty() &&
+                       frame.fields.reads.empty() &&
+                       frame.fields.writes.empty();
+  if (is_open) frame.has_reads = frame.has_writes = false;
   if ((!frame.has_reads || !frame.has_writes) && !frame.is_root) {
     AccessRegions inferred = InferAccessRegions(frame.fields, context_.data_of);
     if (!frame.has_reads) frame.fields.reads = std::move(inferred.reads);

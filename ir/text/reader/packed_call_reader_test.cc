@@ -66,6 +66,23 @@ TEST(PackedCallReaderTest, ANoteIsAboutWhatFollows) {
                 "        B[2, 0] = T.float32(3)\n"));
 }
 
+// As the peer prints blocks of foreign code; what they touch is worked out.
+TEST(PackedCallReaderTest,
+     ABlockOfForeignCodeThatSaysNothingTouchesWhatItDoes) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      Module module,
+      ParseModule("f", Wrap("with T.sblock(\"sort\"):\n    T.reads()\n"
+                            "    T.writes()\n    T.call_packed(\"f\", A)\n"
+                            "    B[1, 2] = 0.0\n"
+                            "with T.sblock(\"none\"):\n    T.reads()\n"
+                            "    T.writes()\n    T.call_packed(\"g\")")));
+  EXPECT_THAT(PrintModule(module),
+              AllOf(HasSubstr("T.reads(A[0:16, 0:16])\n"),
+                    HasSubstr("T.writes(A[0:16, 0:16], B[1, 2])\n"),
+                    HasSubstr("T.reads()\n            T.writes()\n"
+                              "            T.call_packed(\"g\")")));
+}
+
 struct BadProgram {
   std::string body, place, message;
 };
