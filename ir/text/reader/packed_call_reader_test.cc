@@ -83,6 +83,26 @@ TEST(PackedCallReaderTest,
                               "            T.call_packed(\"g\")")));
 }
 
+// Nothing outside of a block can name what the block allocates.
+TEST(PackedCallReaderTest, RegionsDoNotSpeakOfBuffersInsideOfTheBlock) {
+  for (const char* local : {"c = T.alloc_local((1,), \"int32\")",
+                            "c = T.sblock_alloc_buffer((1,), \"int32\")"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        Module module,
+        ParseModule("f", Wrap("with T.sblock(\"x\"):\n    T.reads()\n"
+                              "    T.writes()\n    " +
+                              std::string(local) +
+                              "\n    c[0] = I[0]\n"
+                              "    for i in range(T.Cast(\"int64\", c[0])):\n"
+                              "        A[i, c[0]] = B[c[0], 2]")));
+    const std::string text = PrintModule(module);
+    EXPECT_THAT(text, AllOf(HasSubstr("[0], B[0:16, 2])\n"),
+                            HasSubstr("T.writes(A[0:16, 0:16])\n")));
+    KILN_ASSERT_OK_AND_ASSIGN(Module again, ParseModule("f", text));
+    EXPECT_TRUE(StructurallyEqual(module, again)) << text;
+  }
+}
+
 struct BadProgram {
   std::string body, place, message;
 };
