@@ -203,6 +203,30 @@ TEST_F(CompileTest, AHintOfAnotherKindIsRefused) {
   }
 }
 
+TEST_F(CompileTest, APackedFunctionIsRefusedByName) {
+  Function f;
+  f.name = "f";
+  f.params = {{Var("A"), a_}};
+  for (const Intrinsic op : {Intrinsic::kCallPacked, Intrinsic::kCallCPacked}) {
+    f.body = MakeEvaluate(Call(DType::Int(32), op, {Str("sort")}));
+    const absl::Status status = CompileToObject(f, "f", HostTarget()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("packed of \"sort\""));
+  }
+}
+
+// It stands for nothing that a kernel does.
+TEST_F(CompileTest, ANoteCompilesToItsBody) {
+  Function f;
+  f.name = "f";
+  f.params = {{Var("C"), c_}};
+  f.body = MakeLet(
+      Var("note", DType::Int(32)),
+      Call(DType::Int(32), Intrinsic::kAttr, {Int(0), Str("k"), Str("v")}),
+      MakeStore(c_, Float(0), {Int(0)}));
+  KILN_EXPECT_OK(CompileToObject(f, "f", HostTarget()).status());
+}
+
 TEST_F(CompileTest, AVariableWithoutAValueIsNamed) {
   Function f;
   f.name = "f";

@@ -44,6 +44,17 @@ absl::Status NotANumber(const StringImmNode& text) {
       "string \"", text.value, "\" stands where a number is wanted"));
 }
 
+// Names the function that is called.
+absl::Status PackedRefusal(const CallNode& call) {
+  const auto* name =
+      call.args.empty() ? nullptr : call.args[0].As<StringImmNode>();
+  return absl::UnimplementedError(absl::StrCat(
+      "T.", std::string(GetIntrinsicInfo(call.op).name),
+      name ? absl::StrCat(" of \"", name->value, "\"") : std::string(),
+      " cannot be compiled for a CPU; kernels call functions of C "
+      "(T.call_extern), and graph functions call packed ones (R.call_packed)"));
+}
+
 llvm::CmpInst::Predicate FloatPredicate(ExprKind kind) {
   if (kind == ExprKind::kEQ) return llvm::CmpInst::FCMP_OEQ;
   if (kind == ExprKind::kNE) return llvm::CmpInst::FCMP_UNE;
@@ -284,10 +295,8 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
     case Intrinsic::kCallPureExtern:
       return EmitExtern(call);
     case Intrinsic::kCallPacked:
-      return Fail(absl::UnimplementedError(absl::StrCat(
-                      "T.call_packed cannot be compiled for a CPU; kernels "
-                      "call functions of C: T.call_extern")),
-                  DType::Int(32));
+    case Intrinsic::kCallCPacked:
+      return Fail(PackedRefusal(call), call.dtype);
     case Intrinsic::kRet:
       return Fail(absl::UnimplementedError(
                       "a function that returns a number is no kernel; graph "
@@ -296,6 +305,7 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
     case Intrinsic::kPrefetch:
       return EmitPrefetch(call);
     case Intrinsic::kAssume:
+    case Intrinsic::kAttr:
       return llvm::ConstantInt::get(TypeOf(call.dtype), 0);
     default:
       return EmitMath(call);

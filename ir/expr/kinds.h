@@ -88,6 +88,14 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 // A[i] is not accessed and may lie outside of A; i itself is computed.
 // What a function of scalars gives (ir/tensor/returned_value.h):
 //   ret(x)
+// Packed functions, by name, and the tensors that they are handed:
+//   call_packed("f", tvm_stack_make_array(A.data, tvm_stack_make_shape(4, 5),
+//                                         strides, 2, T.float32(0), offset), n)
+// where strides are a shape, or 0 of what is dense, and the number before the
+// offset stands for its type.
+// A note about what follows, which changes nothing of what is computed; it is
+// the value of a LetStmt, whose body is what the note is about:
+//   attr(node, key, value)
 #define KILN_INTRINSICS(X)                                            \
   X(IfThenElse, "if_then_else", 3, kPure)                             \
   X(Likely, "likely", 1, kPure)                                       \
@@ -145,6 +153,10 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(CallLlvmIntrin, "call_llvm_intrin", -1, kOpaque)                  \
   X(CallLlvmPureIntrin, "call_llvm_pure_intrin", -1, kPure)           \
   X(CallPacked, "call_packed", -1, kOpaque)                           \
+  X(CallCPacked, "call_cpacked", -1, kOpaque)                         \
+  X(StackAlloca, "tvm_stack_alloca", 2, kOpaque)                      \
+  X(StackMakeShape, "tvm_stack_make_shape", -1, kOpaque)              \
+  X(StackMakeArray, "tvm_stack_make_array", 6, kOpaque)               \
   X(StorageSync, "tvm_storage_sync", 1, kOpaque)                      \
   X(FillFragment, "tvm_fill_fragment", 6, kOpaque)                    \
   X(LoadMatrixSync, "tvm_load_matrix_sync", 8, kOpaque)               \
@@ -168,7 +180,8 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(WarpShuffleDown, "tvm_warp_shuffle_down", 5, kOpaque)             \
   X(WarpActivemask, "tvm_warp_activemask", 0, kOpaque)                \
   X(Prefetch, "prefetch", 4, kReads)                                  \
-  X(Ret, "ret", 1, kOpaque)
+  X(Ret, "ret", 1, kOpaque)                                           \
+  X(Attr, "attr", 3, kReads)
 
 enum class Intrinsic : uint8_t {
 #define KILN_ENUM(op, ...) k##op,

@@ -292,8 +292,10 @@ constexpr Row kProgram[] = {
     {"builtin.alloc_tensor", "shape, dtype, device_index, storage_scope", ""},
     {"builtin.stop_lift_params", "x", ""},
     {"call_inplace_packed", "func, *", "inplace_indices="},
+    {"call_builtin_with_ctx", "func, args", ""},
     {"call_dps_packed", "func, args", ""},
     {"call_pure_packed", "func, *", ""},
+    {"call_py_func", "func_name, args", ""},
     {"call_tir", "func, args, tir_vars", ""},
     {"call_tir_inplace", "func, args, tir_vars", "inplace_indices="},
     {"call_tir_with_grad", "func, args, tir_vars",
@@ -303,6 +305,14 @@ constexpr Row kProgram[] = {
     {"ccl.broadcast_from_worker0", "x", ""},
     {"ccl.scatter_from_worker0", "x", "num_workers=, axis=0"},
     {"hint_on_device", "data", "dst_vdevice=None"},
+    {"inspect.tensor_byte_offset", "tensor", ""},
+    {"inspect.tensor_dtype_bits", "tensor", ""},
+    {"inspect.tensor_dtype_code", "tensor", ""},
+    {"inspect.tensor_dtype_lanes", "tensor", ""},
+    {"inspect.tensor_elem_offset", "tensor", ""},
+    {"inspect.tensor_ndim", "tensor", ""},
+    {"inspect.tensor_shape_i", "tensor, axis", ""},
+    {"inspect.tensor_stride_i", "tensor, axis", ""},
     {"invoke_closure", "closure, args", ""},
     {"invoke_pure_closure", "closure, args", ""},
     {"make_closure", "func, args", ""},
@@ -323,6 +333,7 @@ constexpr Row kProgram[] = {
     {"vm.alloc_tensor", "storage, offset, shape, dtype, device_index", ""},
     {"vm.call_tir_dyn", "func, args", ""},
     {"vm.kill_object", "obj", ""},
+    {"wrap_param", "data", "dtype=\"float32\""},
 };
 
 std::string_view Trimmed(std::string_view text) {

@@ -437,7 +437,8 @@ bool IsClassify(Intrinsic op) {
 bool IsExtern(Intrinsic op) {
   return op == Intrinsic::kCallExtern || op == Intrinsic::kCallPureExtern ||
          op == Intrinsic::kCallLlvmIntrin ||
-         op == Intrinsic::kCallLlvmPureIntrin || op == Intrinsic::kCallPacked;
+         op == Intrinsic::kCallLlvmPureIntrin || op == Intrinsic::kCallPacked ||
+         op == Intrinsic::kCallCPacked;
 }
 
 }  // namespace
@@ -460,6 +461,7 @@ ExprPtr CompileCall(const CallNode& call, Scope& scope) {
                   scope);
   }
   if (call.op == Intrinsic::kPrefetch) return CompilePrefetch(call, scope);
+  if (call.op == Intrinsic::kAttr) return std::make_unique<ConstantCall>(0, 0);
   if (call.op == Intrinsic::kAssume) {
     return std::make_unique<AssumeCall>(CompileExpr(call.args[0], scope),
                                         scope.place());

@@ -285,6 +285,23 @@ TEST(InterpTest, UnknownExternAndUndefinedVariablesAreRefused) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nowhere")));
 }
 
+TEST(InterpTest, APackedFunctionIsRefusedByNameAndANoteMeansNothing) {
+  Buffer a = MakeBuffer("A", kF32, {Int(1)});
+  for (const Intrinsic op : {Intrinsic::kCallPacked, Intrinsic::kCallCPacked}) {
+    Expr call = Call(DType::Int(32), op, {Str("sort")});
+    EXPECT_THAT(
+        Interpreter::Create(MakeFunction({a}, MakeEvaluate(call))).status(),
+        StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("\"sort\"")));
+  }
+  Expr note = Call(DType::Int(32), Intrinsic::kAttr,
+                   {Int(0), Str("key"), Str("value")});
+  Stmt store = MakeStore(a, Float(5), {Int(0)});
+  std::vector<Tensor> args = {Tensor(kF32, {1})};
+  KILN_EXPECT_OK(Interpret(
+      MakeFunction({a}, MakeLet(Var("_", DType::Int(32)), note, store)), args));
+  EXPECT_EQ(args[0].GetReal(0), 5);
+}
+
 TEST(InterpTest, SymbolicDimensionsAreBoundAndChecked) {
   Var n("n");
   Buffer a = MakeBuffer("A", kF32, {n, Mul(n, Int(2))});

@@ -12,6 +12,9 @@
 //   y = R.matmul(x, w)
 //       matmul_extents = R.match_cast(R.shape([k]), R.Shape([m]))
 //       y = R.call_tir(cls.matmul, (x, w), out_sinfo=...)
+//
+// Where inference left the result open for that reason alone, the comparison
+// tells it: of (n, 4) beside (m, 4) comes an (n, 8) once n and m are compared.
 #include "kiln/ir/ops/legalize.h"
 
 #include <algorithm>
@@ -180,8 +183,14 @@ absl::StatusOr<graph::Expr> LegalizeCall(const graph::CallNode& call,
   Analyzer analyzer;
   const OpContext context{&module, &analyzer};
   const OpCall view(call, context);
+  std::vector<EqualExtents> assumed;
+  const OpCall checked(call, {&module, &analyzer, &assumed});
+  StructInfo known = result;
+  if (!Outputs(result)) {
+    KILN_ASSIGN_OR_RETURN(known, row->infer(checked));
+  }
   KILN_ASSIGN_OR_RETURN(const graph::Expr lowered,
-                        CallOfFunction(*row, view, result, emit, module));
+                        CallOfFunction(*row, checked, known, emit, module));
   if (lowered) {
     KILN_RETURN_IF_ERROR(EmitAssumptions(*row, call, context, emit));
   }

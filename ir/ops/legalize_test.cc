@@ -266,6 +266,16 @@ TEST(LegalizeTest, ExtentsThatAnOpNeedsEqualAreComparedAheadOfIt) {
        "scatter_elements(x, i, u)", "R.shape([k]), R.Shape([m])"},
       {"x: T32((1, \"c\", 4, 4))", "nn.pixel_shuffle(x, upscale_factor=2)",
        "R.shape([c % 4]), R.Shape([0])"},
+      {"x: T32((\"n\", 4)), y: T32((\"m\", 4))", "concat((x, y), axis=1)",
+       "R.shape([n]), R.Shape([m])"},
+      {"x: T32((\"n\", 4)), y: T32((\"m\", \"k\")), z: T32((3, 1))",
+       "concat((x, y, z), axis=1)", "R.shape([n, n]), R.Shape([m, 3])"},
+      {"x: T32((\"n\", 4)), y: T32((\"m\", \"k\"))", "stack((x, y), axis=0)",
+       "R.shape([n, 4]), R.Shape([m, k])"},
+      {"x: T32((\"b\", 2, 3)), y: T32((\"c\", 3, 2))", "matmul(x, y)",
+       "R.shape([b]), R.Shape([c])"},
+      {"x: T32((\"b\", 2, \"k\")), y: T32((5, \"c\", \"l\", 2))",
+       "matmul(x, y)", "R.shape([k, b]), R.Shape([l, c])"},
   };
   for (const auto& c : kCases) {
     const std::string params = absl::StrReplaceAll(

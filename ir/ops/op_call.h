@@ -109,6 +109,9 @@ class OpCall {
   // holds only if they are equal, and they join the context's assumptions.
   bool AreEqual(const Expr& a, const Expr& b) const;
   bool IsMultiple(const Expr& extent, int64_t factor) const;
+  // Whether the call runs only where its assumptions hold, so that its result
+  // may be told by them, too.
+  bool has_checks() const { return context_.assumed != nullptr; }
 
   // --- Errors.
   absl::Status Error(std::string_view message) const;

@@ -507,5 +507,76 @@ class Module:
   EXPECT_FALSE(outcome.interpreted.ok());
 }
 
+// Results that inference leaves open until extents are compared, and ops of
+// these results.
+TEST(GraphTest, JoinsOfExtentsThatMeetAtTheCall) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", "k"), "float32")):
+        a = R.concat((x, y), axis=1)
+        b = R.exp(a)
+        c = R.concat((y, b, x), axis=-1)
+        return (a, c)
+)";
+  for (int64_t n : {0, 1, 2, 3, 7, 33}) {
+    for (int64_t k : {1, 4, 5})
+      RunSame(kText, {Random({n, 4}), Random({n, k})});
+  }
+  for (const auto& [n, m] : {std::pair<int64_t, int64_t>{2, 3}, {1, 5}}) {
+    const Outcome outcome = RunBoth(kText, {Random({n, 4}), Random({m, 4})});
+    EXPECT_THAT(outcome.compiled.status().message(),
+                HasSubstr(absl::StrCat("an extent is ", n, " where m = ", m)));
+    EXPECT_THAT(outcome.interpreted.status().message(),
+                HasSubstr(absl::StrCat("differ, ", n, " and ", m)));
+  }
+}
+
+TEST(GraphTest, StacksAndBatchesOfExtentsThatMeetAtTheCall) {
+  constexpr char kText[] = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("b", 2, 3), "float32"), y: R.Tensor(("c", 3, "k"), "float32"), z: R.Tensor(("d", 2, "l"), "float32")):
+        a = R.matmul(x, y)
+        s = R.stack((z, a), axis=1)
+        t = R.sum(s, axis=[0])
+        return (a, s, t)
+)";
+  for (int64_t b : {0, 1, 2, 5}) {
+    RunSame(kText, {Random({b, 2, 3}), Random({b, 3, 7}), Random({b, 2, 7})});
+  }
+  const auto message = [&](int64_t b, int64_t c, int64_t d, int64_t l) {
+    return std::string(RunBoth(kText, {Random({b, 2, 3}), Random({c, 3, 7}),
+                                       Random({d, 2, l})})
+                           .compiled.status()
+                           .message());
+  };
+  EXPECT_THAT(message(2, 3, 2, 7), HasSubstr("is 2 where c = 3"));
+  EXPECT_THAT(message(3, 2, 3, 7), HasSubstr("is 3 where c = 2"));
+  EXPECT_THAT(message(2, 2, 4, 7), HasSubstr("is 4 where a_0 = 2"));
+  EXPECT_THAT(message(2, 2, 2, 9), HasSubstr("is 9 where a_2 = 7"));
+}
+
+TEST(GraphTest, WhatATensorIsLikeIsANumber) {
+  RunSame(R"(
+@R.function
+def main(x: R.Tensor(("n", 4, "m"), "float16"), y: R.Tensor(ndim=2, dtype="int8")):
+    a = R.inspect.tensor_shape_i(x, 2)
+    b = R.inspect.tensor_stride_i(x, 0)
+    c = R.inspect.tensor_ndim(x)
+    d = R.inspect.tensor_dtype_code(x)
+    e = R.inspect.tensor_dtype_bits(x)
+    f = R.inspect.tensor_dtype_lanes(x)
+    g = R.inspect.tensor_elem_offset(x)
+    h = R.inspect.tensor_byte_offset(y)
+    i = R.inspect.tensor_shape_i(y, 1)
+    j = R.inspect.tensor_stride_i(y, 0)
+    return (a, b, c, d, e, f, g, h, i, j)
+)",
+          {Random({3, 4, 5}, DType::Float(16)), Random({2, 3}, DType::Int(8))});
+}
+
 }  // namespace
 }  // namespace kiln

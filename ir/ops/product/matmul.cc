@@ -11,6 +11,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/broadcast.h"
 #include "kiln/ir/ops/product/product.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 namespace {
@@ -45,9 +46,14 @@ absl::StatusOr<std::optional<Extents>> Batch(const OpCall& call,
     const Expr b = back > of_y ? Int(1) : y[of_y - back];
     const bool equal = call.analyzer().CanProveEqual(a, b);
     if (!equal && !IsOne(a) && !IsOne(b)) {
-      if (!AsInt(a) || !AsInt(b)) return std::optional<Extents>();
-      return call.ErrorAt(1, absl::StrCat("batches of ", *AsInt(a), " and ",
-                                          *AsInt(b), " do not meet"));
+      const bool is_open = !AsInt(a) || !AsInt(b);
+      if (is_open && !call.has_checks()) return std::optional<Extents>();
+      if (is_open && call.AreEqual(a, b)) {
+        batch.push_back(AsInt(b) ? b : a);
+        continue;
+      }
+      return call.ErrorAt(1, absl::StrCat("batches of ", PrintExpr(a), " and ",
+                                          PrintExpr(b), " do not meet"));
     }
     batch.push_back(IsOne(a) ? b : a);
   }

@@ -85,6 +85,19 @@ absl::StatusOr<graph::Expr> ExpandToBuiltin(const OpCall& call) {
 constexpr const char* kAssert = "kiln.builtin.assert_op";
 constexpr const char* kPrint = "kiln.builtin.print";
 
+// A parameter of a model as a tensor of another type.
+absl::StatusOr<StructInfo> InferWrapped(const OpCall& call) {
+  KILN_ASSIGN_OR_RETURN(const graph::TensorInfo* x, call.Tensor(0));
+  KILN_ASSIGN_OR_RETURN(const DType dtype, call.Type("dtype"));
+  if (x->extents()) return graph::Tensor(*x->extents(), dtype, x->device);
+  return graph::TensorOfRank(x->rank, dtype, x->device);
+}
+
+absl::StatusOr<graph::Expr> ExpandWrapped(const OpCall& call) {
+  return graph::CallOp("astype", {call.arg(0)},
+                       {{"dtype", call.attr("dtype")}});
+}
+
 // What is left out stands as an empty tuple.
 absl::StatusOr<graph::Expr> ExpandNull(const OpCall&) {
   return graph::TupleOf({});
@@ -92,9 +105,11 @@ absl::StatusOr<graph::Expr> ExpandNull(const OpCall&) {
 
 constexpr OpRow kRows[] = {
     {"assert_op", InferAssert, nullptr, ExpandToBuiltin<kAssert>, false},
+    {"call_builtin_with_ctx", InferCallOf<2>, nullptr, nullptr, false},
     {"call_dps_packed", InferCallOf<2>},
     {"call_inplace_packed", InferCallOf<1>, nullptr, nullptr, false},
     {"call_pure_packed", InferCallOf<1>},
+    {"call_py_func", InferCallOf<2>},
     {"call_tir", InferCallOf<2>},
     {"call_tir_inplace", InferCallOf<2>},
     {"call_tir_with_grad", InferCallOf<2>},
@@ -107,6 +122,7 @@ constexpr OpRow kRows[] = {
     {"null_value", InferObject, nullptr, ExpandNull},
     {"print", InferNothing, nullptr, ExpandToBuiltin<kPrint>, false},
     {"vm.call_tir_dyn", InferDynamic, nullptr, nullptr, false},
+    {"wrap_param", InferWrapped, nullptr, ExpandWrapped},
 };
 
 }  // namespace
@@ -114,8 +130,8 @@ constexpr OpRow kRows[] = {
 absl::Span<const OpRow> CallOps() { return kRows; }
 
 absl::Span<const OpRow> ProgramOps() {
-  static const auto& rows = *new std::vector<OpRow>(
-      JoinRows({CallOps(), ShapeValueOps(), MemoryOps(), DeviceOps()}));
+  static const auto& rows = *new std::vector<OpRow>(JoinRows(
+      {CallOps(), ShapeValueOps(), MemoryOps(), DeviceOps(), InspectOps()}));
   return rows;
 }
 

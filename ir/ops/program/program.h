@@ -11,6 +11,7 @@ absl::Span<const OpRow> CallOps();
 absl::Span<const OpRow> ShapeValueOps();
 absl::Span<const OpRow> MemoryOps();
 absl::Span<const OpRow> DeviceOps();
+absl::Span<const OpRow> InspectOps();
 
 }  // namespace kiln
 

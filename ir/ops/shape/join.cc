@@ -10,6 +10,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/op.h"
+#include "kiln/ir/text/printer/printer.h"
 
 namespace kiln {
 namespace {
@@ -55,7 +56,8 @@ StructInfo OfCommon(const Common& common, int rank) {
   return graph::TensorOfRank(rank, common.dtype, common.device);
 }
 
-// Whether all extents but that of `axis` (-1: all) are known to be equal.
+// Whether all extents but that of `axis` (-1: all) are known to be equal, or
+// are compared ahead of the call.
 absl::StatusOr<bool> HaveEqualExtents(const OpCall& call, const Infos& tensors,
                                       int axis) {
   bool are_equal = true;
@@ -68,11 +70,13 @@ absl::StatusOr<bool> HaveEqualExtents(const OpCall& call, const Infos& tensors,
     for (int d = 0; d < static_cast<int>(extents->size()); ++d) {
       if (d == axis) continue;
       if (!call.AreEqual((*first)[d], (*extents)[d])) {
-        return call.ErrorAt(
-            0, absl::StrCat("extents of dimension ", d, " differ"));
+        return call.ErrorAt(0, absl::StrCat("extents of dimension ", d,
+                                            " differ, ", PrintExpr((*first)[d]),
+                                            " and ", PrintExpr((*extents)[d])));
       }
       are_equal = are_equal &&
-                  call.analyzer().CanProveEqual((*first)[d], (*extents)[d]);
+                  (call.has_checks() ||
+                   call.analyzer().CanProveEqual((*first)[d], (*extents)[d]));
     }
   }
   return are_equal;

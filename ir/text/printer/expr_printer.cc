@@ -126,6 +126,13 @@ std::string ExprPrinter::Call(const CallNode& e, int precedence) {
   for (size_t i = 0; i < e.args.size(); ++i) {
     // The branches of a choice give each other their type.
     const bool choice = e.op == Intrinsic::kIfThenElse && i > 0;
+    // The number that stands for the type of the elements shows it.
+    const auto* number = e.args[i].As<IntImmNode>();
+    if (e.op == Intrinsic::kStackMakeArray && i == 4 && number &&
+        number->dtype == DType::Index()) {
+      args.push_back(absl::StrCat("T.int64(", number->value, ")"));
+      continue;
+    }
     args.push_back(Print(e.args[i], choice && !IsNumber(e.args[3 - i])));
   }
   return absl::StrCat("T.", std::string(GetIntrinsicInfo(e.op).name), "(",

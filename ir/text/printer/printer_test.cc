@@ -223,6 +223,26 @@ TEST(PrinterTest, WhatPeopleWriteRoundTrips) {
       "T.evaluate(T.prefetch(T.address_of(I[L[0]]), 1, 0, 1))",
       "T.call_extern(\"void\", \"f\", T.address_of(A[0, 0]), A.data, "
       "T.int32(5))",
+      "T.call_packed(\"f\", T.tvm_stack_make_array(A.data, "
+      "T.tvm_stack_make_shape(16, 16), 0, 2, T.float32(0), 0), 1, "
+      "T.bool(False))",
+      "T.tvm_call_packed(\"f\", T.tvm_stack_make_array(I.data, "
+      "T.tvm_stack_make_shape(n), T.tvm_stack_make_shape(1), 1, 0, n + 2))",
+      "T.call_packed(\"f\", T.tvm_stack_make_array(L.data, "
+      "T.tvm_stack_make_shape(n), 0, 1, T.int64(0), T.int64(0)))",
+      "T.call_cpacked(\"f\", A.data, I)\nT.call_packed(\"g\", A, I, n)",
+      "T.evaluate(T.tvm_stack_alloca(\"shape\", 3))",
+      "x = T.alloc_local((1,), \"int32\")\nx[0] = 3\nI[0] = x[0]",
+      "for i in T.parallel(4):\n    x = T.alloc_local((1,))\n"
+      "    x[0] = A[i, 0]\n    y = T.alloc_shared((2,), \"int8\", align=8)\n"
+      "    y[1] = T.int8(3)\n    A[i, 1] = x[0] + T.Cast(\"float32\", y[1])",
+      "T.attr({\"k\": 1})\nI[0] = 1",
+      "with T.attr({\"k\": 1, \"m\": \"x\"}):\n    I[0] = 1\nI[1] = 2",
+      "with T.attr(A.data, \"k\", n + 1):\n    I[0] = 1\n"
+      "with T.attr(0, \"k\", T.float32(2)):\n    I[0] = 1\n"
+      "T.attr({\"z\": T.bool(True)})\nT.attr(I.data, \"q\", 1)\nI[1] = 2",
+      "for i in range(4):\n    T.attr({\"k\": \"v\"})\n    I[i] = 1",
+      "T.attr({\"last\": -1})",
       "I[0] = T.reinterpret(\"int32\", A[0, 0]) ^ ~I[1]",
       "A[0, 0] = T.exp(T.min(T.max(A[0, 0], 0), B[0, 0])) ** 2.0",
       "L[0] = T.truncdiv(L[1], 3) + T.truncmod(n, 4) + T.popcount(L[2])",

@@ -161,7 +161,25 @@ void StmtPrinter::PrintIf(const IfNode& branch) {
   PrintBody(branch.else_case);
 }
 
+// Of node 0 a note is a dict, as recent printers have it.
+void StmtPrinter::PrintNote(const CallNode& note, const Stmt& body,
+                            bool is_last) {
+  const std::string key = exprs_.Print(note.args[1]);
+  const std::string value = exprs_.Print(note.args[2]);
+  const std::string call =
+      IsZero(note.args[0]) && note.args[0].dtype() == DType::Index()
+          ? absl::StrCat("T.attr({", key, ": ", value, "})")
+          : absl::StrCat("T.attr(", exprs_.Print(note.args[0]), ", ", key, ", ",
+                         value, ")");
+  Line(is_last ? call : absl::StrCat("with ", call, ":"));
+  return is_last ? Print(body) : PrintBody(body);
+}
+
 void StmtPrinter::PrintLet(const LetStmtNode& let, bool is_last) {
+  const auto* note = let.value.As<CallNode>();
+  if (note && note->op == Intrinsic::kAttr) {
+    return PrintNote(*note, let.body, is_last);
+  }
   const std::string value = exprs_.Print(let.value);
   const std::string dtype = absl::StrCat("T.", let.var.dtype().ToString());
   if (is_last) {

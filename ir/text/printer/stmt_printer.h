@@ -67,6 +67,7 @@ class StmtPrinter {
   bool IsRemap(const IterVar& iter, const Expr& value) const;
   void PrintStore(const StoreNode& store);
   void PrintIf(const IfNode& branch);
+  void PrintNote(const CallNode& note, const Stmt& body, bool is_last);
   void PrintLet(const LetStmtNode& let, bool is_last);
   void PrintAllocate(const AllocateNode& allocate, bool is_last);
   void PrintEvaluate(const EvaluateNode& evaluate);

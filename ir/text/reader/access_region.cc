@@ -258,9 +258,17 @@ void Collector::Walk(const BlockFields& block) {
   Walk(block.body);
 }
 
-// Bounds speak of what tensors hold where the block begins.
+// Bounds speak of what tensors hold where the block begins; what exists in the
+// block alone holds nothing there.
 bool Collector::LoadsWritten(const Expr& bound) const {
-  return bound->has_loads &&
+  if (!bound->has_loads) return false;
+  bool loads_local = false;
+  Visit(bound, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    loads_local = loads_local || (load && local_.count(load->buffer.get()));
+    return !loads_local;
+  });
+  return loads_local ||
          std::any_of(writes_.begin(), writes_.end(), [&](const Touched& t) {
            return LoadsFrom(bound, t.buffer);
          });

@@ -39,10 +39,12 @@ absl::Status StmtReader::WithOne(const py::Stmt& s, size_t index, Items& out) {
   if (name == "init") return Init(s, index);
   if (name == "launch_thread") return LaunchThread(s, index, out);
   const bool declares = name == "allocate" || name == "decl_buffer";
-  if (declares || name == "LetStmt") {
+  const bool notes = name == "attr";
+  if (declares || notes || name == "LetStmt") {
     ScopeLevel level(context_.scope);
     Items items;
     KILN_RETURN_IF_ERROR(declares ? WithBuffer(e, name, s.targets[index], items)
+                         : notes  ? AddNotes(e, items)
                                   : WithLet(e, s.targets[index], items));
     KILN_ASSIGN_OR_RETURN(Stmt body, WithBody(s, index));
     items.push_back({std::move(body), nullptr});
@@ -51,8 +53,8 @@ absl::Status StmtReader::WithOne(const py::Stmt& s, size_t index, Items& out) {
   }
   return context_.Error(e.begin,
                         "`with` opens T.block(name), T.init(), "
-                        "T.launch_thread, T.allocate, T.decl_buffer or "
-                        "T.LetStmt here");
+                        "T.launch_thread, T.allocate, T.decl_buffer, "
+                        "T.LetStmt or T.attr here");
 }
 
 absl::Status StmtReader::WithBuffer(const py::Expr& call,
@@ -122,6 +124,12 @@ absl::Status StmtReader::Block(const py::Stmt& s, size_t index, Items& out) {
 
 absl::StatusOr<Stmt> StmtReader::FinishBlock(BlockFrame frame, Stmt body) {
   frame.fields.body = std::move(body);
+  // Newest texts say nothing of blocks that call foreign code by T.reads() and
+  // T.writes().
+  const bool is_open = frame.is_sblock && frame.fields.iters.empty() &&
+                       frame.fields.reads.empty() &&
+                       frame.fields.writes.empty();
+  if (is_open) frame.has_reads = frame.has_writes = false;
   if ((!frame.has_reads || !frame.has_writes) && !frame.is_root) {
     AccessRegions inferred = InferAccessRegions(frame.fields, context_.data_of);
     if (!frame.has_reads) frame.fields.reads = std::move(inferred.reads);

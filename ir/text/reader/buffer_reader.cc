@@ -99,6 +99,12 @@ void BufferReader::Remember(const Buffer& buffer) {
   if (buffer->data) context_.data_of.emplace(buffer->data.get(), buffer);
 }
 
+// Where a buffer lives that does not say so.
+static std::string DefaultScope(const std::string& callee) {
+  if (callee == "alloc_local") return "local";
+  return callee == "alloc_shared" ? "shared" : "global";
+}
+
 absl::StatusOr<Buffer> BufferReader::Declare(const std::string& name,
                                              const py::Expr& call,
                                              BufferRole role) {
@@ -119,6 +125,7 @@ absl::StatusOr<Buffer> BufferReader::Declare(const std::string& name,
   auto* node = new BufferNode;
   Buffer buffer(node);
   node->name = name;
+  node->scope = DefaultScope(TensorName(call.items[0]));
   KILN_RETURN_IF_ERROR(Fill(args, *node, call));
   if (const py::Expr* data = args.GetUnlessNone("data")) {
     KILN_ASSIGN_OR_RETURN(Value address, exprs_.Read(*data));

@@ -97,7 +97,11 @@ absl::StatusOr<Value> ExprReader::Call(const py::Expr& e) {
   if (std::optional<DType> dtype = DType::FromString(name)) {
     return TypedConstant(e, *dtype);
   }
-  if (std::optional<Intrinsic> op = FindIntrinsic(name)) {
+  if (std::optional<Intrinsic> op = IntrinsicNamed(name)) {
+    if (op == Intrinsic::kAttr) {
+      return context_.Error(e.begin,
+                            "T.attr is a statement, and gives no value");
+    }
     if (TakesType(*op)) return TypedCall(e, *op);
     if (IsLimit(*op)) return LimitCall(e, *op);
     if (TakesIntegers(*op)) return ScaledCall(e, *op);
@@ -457,7 +461,11 @@ absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
                         py::Arguments::Bind(context_.source, e, {"*"}));
   std::vector<Expr> operands;
   for (const py::Expr* argument : args.rest()) {
-    KILN_ASSIGN_OR_RETURN(Expr operand, Argument(*argument));
+    KILN_ASSIGN_OR_RETURN(Expr operand,
+                          op == Intrinsic::kStackMakeArray
+                              ? ArrayOperand(*argument, operands.size())
+                          : IsPackedCall(op) ? PackedArgument(*argument)
+                                             : Argument(*argument));
     operands.push_back(std::move(operand));
   }
   if (info.arity >= 0 && static_cast<int>(operands.size()) != info.arity) {
@@ -466,7 +474,9 @@ absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,
                               info.arity, " arguments, not ", operands.size()));
   }
   const bool address =
-      op == Intrinsic::kAddressOf || op == Intrinsic::kAccessPtr;
+      op == Intrinsic::kAddressOf || op == Intrinsic::kAccessPtr ||
+      op == Intrinsic::kStackAlloca || op == Intrinsic::kStackMakeShape ||
+      op == Intrinsic::kStackMakeArray;
   if (op == Intrinsic::kAddressOf && !operands[0].As<LoadNode>()) {
     return context_.Error(e.begin, "T.address_of takes an element: A[i, j]");
   }

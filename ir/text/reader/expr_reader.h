@@ -2,7 +2,9 @@
 #ifndef KILN_IR_TEXT_READER_EXPR_READER_H_
 #define KILN_IR_TEXT_READER_EXPR_READER_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +19,11 @@ namespace kiln::script {
 // [begin, end). An end of the form begin + extent, as programs are printed,
 // gives that extent; others the simplified difference.
 Range RangeBetween(const Expr& begin, const Expr& end);
+
+// Whether the call is of a packed function, which may be handed buffers.
+bool IsPackedCall(Intrinsic op);
+// The intrinsic that the script calls `name`, under any of its names.
+std::optional<Intrinsic> IntrinsicNamed(std::string_view name);
 
 class ExprReader {
  public:
@@ -91,6 +98,11 @@ class ExprReader {
   absl::StatusOr<Value> IntrinsicCall(const py::Expr& e, Intrinsic op);
   absl::StatusOr<Value> UnknownCall(const py::Expr& e, const std::string& name);
   absl::StatusOr<Expr> Argument(const py::Expr& e);
+
+  // packed_call_reader.cc
+  // An argument of a packed function; a bare buffer becomes an array.
+  absl::StatusOr<Expr> PackedArgument(const py::Expr& e);
+  absl::StatusOr<Expr> ArrayOperand(const py::Expr& e, size_t index);
 
   Mixing mixing() const { return in_index_ ? Mixing::kWiden : Mixing::kNarrow; }
 

@@ -33,6 +33,16 @@
 namespace kiln::script {
 namespace {
 
+// Notes the buffers that a packed function is handed by their names.
+void FindHandedOver(const py::Expr& e, Context& context) {
+  if (e.kind != py::ExprKind::kCall) return;
+  const std::optional<Intrinsic> op = IntrinsicNamed(TensorName(e.items[0]));
+  if (!op || !IsPackedCall(*op)) return;
+  for (const py::Expr& item : e.items) {
+    if (item.kind == py::ExprKind::kName) context.named_data.insert(item.text);
+  }
+}
+
 // Notes the buffers whose address or offset the function mentions.
 void FindMentions(const py::Expr& e, Context& context) {
   if (e.kind == py::ExprKind::kAttribute &&
@@ -40,6 +50,7 @@ void FindMentions(const py::Expr& e, Context& context) {
     if (e.text == "data") context.named_data.insert(e.items[0].text);
     if (e.text == "elem_offset") context.named_offset.insert(e.items[0].text);
   }
+  FindHandedOver(e, context);
   for (const py::Expr& item : e.items) FindMentions(item, context);
 }
 

@@ -386,7 +386,7 @@ absl::StatusOr<graph::Expr> GraphReader::SpecialCall(const py::Expr& e,
     return TensorCall(e, name);
   }
   if (name == "call_packed" || name == "call_pure_packed" ||
-      name == "call_inplace_packed") {
+      name == "call_inplace_packed" || name == "call_builtin_with_ctx") {
     return PackedCall(e, name);
   }
   if (name == "tuple") {

@@ -225,7 +225,8 @@ absl::Status StmtReader::AssignCall(const std::string& name,
   }
   if (callee == "match_buffer") return MatchBuffer(name, call);
   if (callee == "allocate" || callee == "Buffer" || callee == "buffer_decl" ||
-      callee == "decl_buffer") {
+      callee == "decl_buffer" || callee == "alloc_local" ||
+      callee == "alloc_shared") {
     return DeclareBuffer(name, call, callee, out);
   }
   std::optional<DType> dtype = DType::FromString(callee);
@@ -428,6 +429,7 @@ absl::Status StmtReader::Expression(const py::Stmt& s, Items& out) {
     KILN_RETURN_IF_ERROR(BlockStatement(e, name, known));
     if (known) return absl::OkStatus();
   }
+  if (name == "attr") return AddNotes(e, out);
   const py::Expr* value = &e;
   if (name == "evaluate") {
     KILN_ASSIGN_OR_RETURN(auto args,

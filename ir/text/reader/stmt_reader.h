@@ -80,6 +80,13 @@ class StmtReader {
   absl::Status WithOne(const py::Stmt& s, size_t index, Items& out);
   absl::Status WithBuffer(const py::Expr& call, const std::string& name,
                           const py::Expr& target, Items& out);
+  // packed_call_reader.cc
+  using Note = Expr;  // attr(node, key, value)
+  absl::StatusOr<Note> NoteOf(const py::Expr& node, const py::Expr& key,
+                              const py::Expr& value);
+  absl::StatusOr<std::vector<Note>> Notes(const py::Expr& call);
+  absl::Status AddNotes(const py::Expr& call, Items& out);
+
   absl::Status WithLet(const py::Expr& call, const py::Expr& target,
                        Items& out);
   absl::StatusOr<Stmt> WithBody(const py::Stmt& s, size_t index);
