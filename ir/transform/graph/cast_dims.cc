@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/graph/rewrite.h"
@@ -293,17 +294,24 @@ class Resolver {
 absl::StatusOr<graph::GraphFunction> ResolveCastDims(
     const graph::GraphFunction& f, const Module& module) {
   graph::GraphFunction out = f;
+  // Takes `e` for the function; false where it is that already, or where a call
+  // never fits with what the cast tells, which may be one that never runs.
+  const auto take = [&](const graph::Expr& e) -> absl::StatusOr<bool> {
+    if (e.get() == out.get()) return false;
+    absl::StatusOr<graph::GraphFunction> told =
+        InferFunction(*e.As<graph::FunctionNode>(), module);
+    if (absl::IsInvalidArgument(told.status())) return false;
+    KILN_ASSIGN_OR_RETURN(out, std::move(told));
+    return true;
+  };
   // Each step settles one cast; a program of more of them keeps the rest.
   constexpr int kMostSteps = 1000;
   for (int step = 0; step < kMostSteps; ++step) {
-    const graph::Expr e = Resolver(out).Resolve(out);
-    if (e.get() == out.get()) break;
-    KILN_ASSIGN_OR_RETURN(out,
-                          InferFunction(*e.As<graph::FunctionNode>(), module));
+    KILN_ASSIGN_OR_RETURN(const bool is_told, take(Resolver(out).Resolve(out)));
+    if (!is_told) break;
   }
-  const graph::Expr e = Resolver(out).Narrow(out);
-  if (e.get() == out.get()) return out;
-  return InferFunction(*e.As<graph::FunctionNode>(), module);
+  KILN_RETURN_IF_ERROR(take(Resolver(out).Narrow(out)).status());
+  return out;
 }
 
 }  // namespace kiln

@@ -17,7 +17,8 @@ namespace kiln {
 // branch gives is cast back where its struct info names the dimension. Of
 // dimensions that numbers of the program are made of, which are looked up where
 // it runs, the casts and the numbers stay, and only the struct info of other
-// bindings says more.
+// bindings says more. A cast that tells what makes some call ill-typed stays
+// with all that follow it: the call may be in a branch that is not taken.
 absl::StatusOr<graph::GraphFunction> ResolveCastDims(
     const graph::GraphFunction& f, const Module& module);
 

@@ -99,5 +99,23 @@ def main(x: R.Tensor((16,), "float32")):
             "");
 }
 
+// k is 4, and no product of 3 and 4 numbers is taken where p is false.
+TEST(CastDimsTest, ACastThatMakesACallIllTypedStays) {
+  const std::string text = R"(
+@R.function
+def main(x: R.Tensor((4, 3), "float32"), y: R.Tensor((3,), "float32"), p: R.Tensor((), "bool")):
+    k = T.int64()
+    a = R.match_cast(x, R.Tensor((k, 3), "float32"))
+    if p:
+        b = R.add(y, a)
+        c = R.matmul(y, b)
+        d = R.sum(c)
+    else:
+        d = R.sum(y)
+    return d
+)";
+  EXPECT_EQ(Difference(text, text), "");
+}
+
 }  // namespace
 }  // namespace kiln
