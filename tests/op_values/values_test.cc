@@ -47,9 +47,11 @@ const std::map<std::string, std::string>& Without() {
   static const auto& without = *new std::map<std::string, std::string>{
       {"assert_op", "it gives nothing"},
       {"builtin.alloc_tensor", memory},
+      {"call_builtin_with_ctx", calls},
       {"call_dps_packed", calls},
       {"call_inplace_packed", calls},
       {"call_pure_packed", calls},
+      {"call_py_func", calls},
       {"call_tir", calls},
       {"call_tir_inplace", calls},
       {"call_tir_with_grad", calls},

@@ -29,3 +29,39 @@ def add(w):
               lambda x: x, N)
     w.add("memory.view", "another shape", "memory.view(x, R.shape([3, 2]))",
           {"x": ("2 3", "float32")}, lambda x: x.reshape(3, 2))
+    add_inspections(w)
+
+
+def add_inspections(w):
+    """Numbers that a tensor is like; those of types as DLPack counts."""
+    codes = {"float32": 2, "float16": 2, "int8": 0, "uint32": 1, "bool": 6}
+    bits = {"float32": 32, "float16": 16, "int8": 8, "uint32": 32, "bool": 8}
+    tensors = {"x": ("n 3 2", "float32")}
+    for axis in range(3):
+        w.add("inspect.tensor_shape_i", f"axis {axis}",
+              f"inspect.tensor_shape_i(x, {axis})", tensors,
+              lambda x, axis=axis: x.shape[axis], N)
+        w.add("inspect.tensor_stride_i", f"axis {axis}",
+              f"inspect.tensor_stride_i(x, {axis})", tensors,
+              lambda x, axis=axis: int(np.prod(x.shape[axis + 1:])), N)
+    w.add("inspect.tensor_ndim", "rank 3", "inspect.tensor_ndim(x)", tensors,
+          lambda x: x.ndim, N)
+    w.add("inspect.tensor_ndim", "rank 0", "inspect.tensor_ndim(x)",
+          {"x": ("", "int8")}, lambda x: 0)
+    for op in ("tensor_byte_offset", "tensor_elem_offset"):
+        w.add(f"inspect.{op}", "a tensor", f"inspect.{op}(x)", tensors,
+              lambda x: 0, N)
+    for dtype in codes:
+        x = {"x": ("2", dtype)}
+        w.add("inspect.tensor_dtype_code", dtype,
+              "inspect.tensor_dtype_code(x)", x,
+              lambda x, dtype=dtype: codes[dtype])
+        w.add("inspect.tensor_dtype_bits", dtype,
+              "inspect.tensor_dtype_bits(x)", x,
+              lambda x, dtype=dtype: bits[dtype])
+        w.add("inspect.tensor_dtype_lanes", dtype,
+              "inspect.tensor_dtype_lanes(x)", x, lambda x: 1)
+    for source in ("float16", "int32", "float32"):
+        w.add("wrap_param", f"of {source}", 'wrap_param(x, dtype="float32")',
+              {"x": ("n 2", source)}, lambda x: x, N, out="float32",
+              symbolic=source == "float32")
