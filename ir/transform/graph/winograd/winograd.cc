@@ -3,10 +3,10 @@
 // and write (m + 2)^2 numbers for m^2 elements. Of 56x56 by 64 to 64 channels,
 // in millions of multiplications:
 //
-//   the sums: 115.6 + 0.7;   F(4, 3): 28.9 products + 2.8 kernel + 9.2
+//   the sums: 115.6 + 0.4;   F(4, 3): 28.9 products + 1.6 kernel + 9.2
 //
-// while 7x7 by 512 to 512 read too much kernel: 115.6 + 44 against 37.7 + 178
-// by F(4, 3) and 67.1 + 79 by F(2, 3).
+// while 4x4 by 512 to 512 read too much kernel: 37.7 + 25.5 against 9.4 + 102
+// by F(4, 3) and 16.8 + 45.3 by F(2, 3).
 #include "kiln/ir/transform/graph/winograd/winograd.h"
 
 #include <cstdint>
@@ -30,9 +30,10 @@ namespace kiln {
 namespace {
 
 // Multiplications in the time of a byte, on two cores with AVX2: of a kernel,
-// which comes from memory, and of what transforms read and write, which mostly
-// stays in caches (Zen 3: 95 G multiplications a second, 20 and 54 GB/s).
-constexpr double kPerKernelByte = 4.7;
+// which comes from the last cache or memory, and of what transforms read and
+// write, which mostly stays in caches (Zen 3: 95 G multiplications a second, 35
+// and 54 GB/s).
+constexpr double kPerKernelByte = 2.7;
 constexpr double kPerTransformByte = 1.77;
 // What the estimate has to promise.
 constexpr double kMostOfSums = 0.85;
