@@ -1,10 +1,9 @@
 // From a module to an executable, in two halves:
 //
-//   PrepareModel: graph passes, by name, until calls of tensor functions are
-//   all
-//                 that remain of ops; tune stops here and takes these functions
-//   CompileModel: a schedule for each, weights laid out for it, memory planned,
-//                 kernels and bytecode
+//   PrepareModel   graph passes, by name; ops become tensor functions, which
+//                  tune takes from here
+//   CompileModel   a schedule for each, weights laid out for it, memory
+//                  planned, kernels and bytecode
 #include "kiln/tools/support/model.h"
 
 #include <memory>
@@ -14,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "kiln/base/machine.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
@@ -70,6 +71,20 @@ Scheduler DefaultSchedules(const Target& target) {
 
 namespace {
 
+// "strict" is not handed on to what ops become, so that it would not hold.
+absl::Status CheckNumerics(const graph::FunctionNode& f) {
+  const auto found = f.attrs.find(kNumerics);
+  if (found == f.attrs.end()) return absl::OkStatus();
+  const std::string* mode = found->second.string();
+  if (mode && (*mode == kTermwise || *mode == kNormwise)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      f.name, ": ", kNumerics, " of a graph function is \"", kTermwise,
+      "\" or \"", kNormwise, "\"",
+      mode && *mode == kStrict ? "; tensor functions may be strict" : ""));
+}
+
 // Graph functions that say nothing of errors allow normwise ones.
 Module WithNormwiseErrors(Module module) {
   for (graph::GraphFunction& f : module.graph_functions) {
@@ -84,6 +99,9 @@ Module WithNormwiseErrors(Module module) {
 
 absl::StatusOr<Module> PrepareModel(const Module& module,
                                     const PrepareOptions& options) {
+  for (const graph::GraphFunction& f : module.graph_functions) {
+    KILN_RETURN_IF_ERROR(CheckNumerics(*f));
+  }
   std::vector<std::string> passes = {"inline_prim_values",
                                      "lambda_lift",
                                      "name_extents",

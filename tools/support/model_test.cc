@@ -1,5 +1,6 @@
 #include "kiln/tools/support/model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,6 +45,27 @@ class Module:
   }
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(CountOf(said, "is not kept"), 1) << said;
+}
+
+std::string GraphWithNumerics(const std::string& mode) {
+  return "@R.function\ndef main(x: R.Tensor((8,), \"float32\")):\n"
+         "    R.func_attr({\"numerics\": " +
+         mode + "})\n    return R.exp(x)\n";
+}
+
+TEST(PrepareModelTest, GraphFunctionsAllowErrorsOrAreRefused) {
+  for (const char* mode : {"\"componentwise\"", "\"normwise\""}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                              ParseModule("m.py", GraphWithNumerics(mode)));
+    KILN_EXPECT_OK(PrepareModel(module));
+  }
+  for (const char* mode : {"\"strict\"", "\"Normwise\"", "1"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                              ParseModule("m.py", GraphWithNumerics(mode)));
+    EXPECT_THAT(PrepareModel(module),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::HasSubstr("main: numerics of a graph")));
+  }
 }
 
 }  // namespace
