@@ -87,7 +87,8 @@ ABSL_FLAG(double, rtol, -1,
 ABSL_FLAG(double, atol, -1,
           "Absolute tolerance of --expect and --check. By default rtol times "
           "the root mean square of what is expected, since sums that nearly "
-          "cancel have the errors of their terms.");
+          "cancel have the errors of their terms; where the program allows "
+          "normwise errors, ten times rtol of the largest element.");
 ABSL_FLAG(bool, check, false,
           "Compares what was computed with the interpreter.");
 ABSL_FLAG(double, deadline, 600,
@@ -152,8 +153,8 @@ ProgramFlags Program() {
 }
 
 // With the tolerances that flags say.
-Tolerance TolerancesFor(const NDArray& expected, bool exact) {
-  return ToleranceFor(expected, exact, absl::GetFlag(FLAGS_rtol),
+Tolerance TolerancesFor(const NDArray& expected, ErrorBound bound) {
+  return ToleranceFor(expected, bound, absl::GetFlag(FLAGS_rtol),
                       absl::GetFlag(FLAGS_atol));
 }
 
@@ -187,9 +188,9 @@ absl::Status CheckCount(const char* flag, size_t given,
 // Tells how `got` compares with `expected`; false on a mismatch.
 absl::StatusOr<bool> Agrees(const std::string& output,
                             const std::string& against, const NDArray& got,
-                            const NDArray& expected, bool exact = false) {
+                            const NDArray& expected, ErrorBound bound) {
   const std::string what = absl::StrCat(output, " against ", against);
-  const Tolerance tolerance = TolerancesFor(expected, exact);
+  const Tolerance tolerance = TolerancesFor(expected, bound);
   const absl::StatusOr<CompareReport> compared =
       Compare(got, expected, tolerance);
   if (!compared.ok()) {
@@ -213,13 +214,15 @@ absl::StatusOr<bool> Agrees(const std::string& output,
   return compared->ok();
 }
 
-absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written) {
+absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written,
+                                      ErrorBound bound) {
   KILN_RETURN_IF_ERROR(CheckCount("--expect", expectations.size(), written));
   bool all = true;
   for (size_t i = 0; i < expectations.size(); ++i) {
     KILN_ASSIGN_OR_RETURN(NDArray expected, ReadTensor(expectations[i]));
-    KILN_ASSIGN_OR_RETURN(bool agrees, Agrees(written[i].name, expectations[i],
-                                              written[i].array, expected));
+    KILN_ASSIGN_OR_RETURN(
+        bool agrees, Agrees(written[i].name, expectations[i], written[i].array,
+                            expected, bound));
     all = all && agrees;
   }
   return all;
@@ -265,7 +268,8 @@ absl::StatusOr<std::vector<PackedValue>> Interpreted(
   return results;
 }
 
-absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature, bool exact,
+absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
+                                  ErrorBound bound,
                                   const std::vector<PackedValue>& expected,
                                   const std::vector<PackedValue>& got) {
   const std::vector<Output> want = Outputs(signature, expected);
@@ -274,7 +278,7 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature, bool exact,
   for (size_t i = 0; i < want.size(); ++i) {
     KILN_ASSIGN_OR_RETURN(bool agrees,
                           Agrees(have[i].name, "the interpreter", have[i].array,
-                                 want[i].array, exact));
+                                 want[i].array, bound));
     all = all && agrees;
   }
   return all;
@@ -422,11 +426,14 @@ absl::StatusOr<bool> Judge(const Function& f, const KernelSignature& signature,
                            const std::vector<PackedValue>& args) {
   const std::vector<Output> written = Outputs(signature, args);
   KILN_RETURN_IF_ERROR(WriteOutputs(written));
-  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written));
+  const ErrorBound bound =
+      AllowsNormwise(f) ? ErrorBound::kNormwise : ErrorBound::kComponentwise;
+  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written, bound));
   if (!absl::GetFlag(FLAGS_check)) return ok;
   const bool exact = IsStrict(f) && !CallsRoundedMath(f);
-  KILN_ASSIGN_OR_RETURN(bool agrees,
-                        CheckOutputs(signature, exact, expected, args));
+  KILN_ASSIGN_OR_RETURN(
+      bool agrees, CheckOutputs(signature, exact ? ErrorBound::kExact : bound,
+                                expected, args));
   return ok && agrees;
 }
 
@@ -525,6 +532,9 @@ absl::StatusOr<int> RunModule(const Module& module) {
   KILN_ASSIGN_OR_RETURN(vm::Executable executable,
                         CompileModel(prepared, target, schedule));
   GraphRunRequest request = GraphRequest();
+  for (const graph::GraphFunction& f : prepared.graph_functions) {
+    if (AllowsNormwise(f->attrs)) request.bound = ErrorBound::kNormwise;
+  }
   if (absl::GetFlag(FLAGS_check)) request.interpreter = InterpreterOf(module);
   KILN_ASSIGN_OR_RETURN(const auto loaded,
                         vm::LoadedExecutable::Load(std::move(executable)));

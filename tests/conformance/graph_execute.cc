@@ -116,7 +116,8 @@ std::string Difference(const vm::Value& a, const vm::Value& b,
                ? ""
                : absl::StrCat(vm::Describe(a), " and ", vm::Describe(b));
   }
-  Tolerance tolerance = ToleranceFor(*expected, false, -1, -1);
+  Tolerance tolerance =
+      ToleranceFor(*expected, ErrorBound::kComponentwise, -1, -1);
   if (expected->dtype().is_float()) {
     tolerance.rtol = std::max(tolerance.rtol, relative);
     tolerance.atol = std::max(tolerance.atol, relative);

@@ -106,7 +106,8 @@ std::string Difference(const vm::Value& got, const vm::Value& wanted) {
   if (!array || !expected) {
     return absl::StrCat(vm::Describe(got), " for ", vm::Describe(wanted));
   }
-  Tolerance tolerance = ToleranceFor(*expected, false, -1, -1);
+  Tolerance tolerance =
+      ToleranceFor(*expected, ErrorBound::kComponentwise, -1, -1);
   if (expected->dtype().is_float()) {
     const double error = RelativeError(expected->dtype());
     tolerance.rtol = std::max(tolerance.rtol, error);

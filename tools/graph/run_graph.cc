@@ -22,7 +22,6 @@
 #include "kiln/tools/graph/profile.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
-#include "kiln/tools/support/tolerances.h"
 #include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/builtins.h"
@@ -81,9 +80,9 @@ absl::StatusOr<bool> Agrees(const Result& got, const std::string& against,
                             const NDArray& expected,
                             const GraphRunRequest& request) {
   const std::string what = absl::StrCat(got.name, " against ", against);
-  const absl::StatusOr<CompareReport> report =
-      Compare(got.array, expected,
-              ToleranceFor(expected, false, request.rtol, request.atol));
+  const absl::StatusOr<CompareReport> report = Compare(
+      got.array, expected,
+      ToleranceFor(expected, request.bound, request.rtol, request.atol));
   if (!report.ok()) {
     return absl::Status(
         report.status().code(),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kiln/tools/support/tolerances.h"
 #include "kiln/vm/machine/function_table.h"
 #include "kiln/vm/machine/loaded_executable.h"
 #include "kiln/vm/machine/value.h"
@@ -28,6 +29,7 @@ struct GraphRunRequest {
   uint64_t seed = 0;
   int threads = 0;  // 0: the cores of the machine
   double rtol = -1, atol = -1;
+  ErrorBound bound = ErrorBound::kComponentwise;
   bool time = false;
   std::string profile;  // "", "table", "json" or "chrome"
   // Where the result is to be compared with another way to compute it.

@@ -8,11 +8,15 @@
 
 namespace kiln {
 
-// `rtol` and `atol` where they are not negative. By default integers, and
-// floats that are to be `exact`, are compared exactly; other floats to 1e-5,
-// more for those of 16 bits and less for float64, relative to the element and
-// to the root mean square of all.
-Tolerance ToleranceFor(const NDArray& expected, bool exact, double rtol,
+// What the errors of floats are small beside: nothing (they are exact), the
+// terms of each element, or the largest element (ir/tensor/numerics.h).
+enum class ErrorBound { kExact, kComponentwise, kNormwise };
+
+// `rtol` and `atol` where they are not negative. By default integers are
+// compared exactly; floats to 1e-5, more for those of 16 bits and less for
+// float64, relative to the element and to the root mean square of all, or, if
+// errors are normwise, ten times as much of the largest.
+Tolerance ToleranceFor(const NDArray& expected, ErrorBound bound, double rtol,
                        double atol);
 
 // Refuses the value of a flag --rtol or --atol that is no number from 0 on, nor

@@ -1,0 +1,42 @@
+#include "kiln/tools/support/tolerances.h"
+
+#include <gtest/gtest.h>
+
+#include "kiln/base/status_matchers.h"
+
+namespace kiln {
+namespace {
+
+// 3, 0, 0, -4: a root mean square of 2.5.
+NDArray Numbers() {
+  NDArray array = *NDArray::Zeros({4}, DType::Float(32));
+  array.elements<float>()[0] = 3;
+  array.elements<float>()[3] = -4;
+  return array;
+}
+
+TEST(ToleranceForTest, TheScaleIsThatOfTheErrors) {
+  const NDArray array = Numbers();
+  EXPECT_EQ(ToleranceFor(array, ErrorBound::kExact, -1, -1).atol, 0);
+  EXPECT_DOUBLE_EQ(ToleranceFor(array, ErrorBound::kComponentwise, -1, -1).atol,
+                   2.5e-5);
+  EXPECT_DOUBLE_EQ(ToleranceFor(array, ErrorBound::kNormwise, -1, -1).atol,
+                   4e-4);
+  EXPECT_DOUBLE_EQ(ToleranceFor(array, ErrorBound::kNormwise, 1e-7, -1).atol,
+                   4e-6);
+}
+
+TEST(ToleranceForTest, WhatFlagsSayCounts) {
+  const Tolerance tolerance =
+      ToleranceFor(Numbers(), ErrorBound::kNormwise, 0.5, 0);
+  EXPECT_EQ(tolerance.rtol, 0.5);
+  EXPECT_EQ(tolerance.atol, 0);
+}
+
+TEST(ToleranceForTest, IntegersAreExact) {
+  const NDArray array = *NDArray::Zeros({4}, DType::Int(32));
+  EXPECT_EQ(ToleranceFor(array, ErrorBound::kNormwise, -1, -1).atol, 0);
+}
+
+}  // namespace
+}  // namespace kiln
