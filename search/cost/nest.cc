@@ -175,16 +175,22 @@ void NestMaker::FindTile() {
   }
 }
 
+// How many places in a way of `way` bytes rows begin in that are `stride` bytes
+// apart.
+double Places(double stride, double way) {
+  const int64_t step = std::max<int64_t>(static_cast<int64_t>(stride), 1);
+  const auto size = static_cast<int64_t>(way);
+  return static_cast<double>(size / std::gcd(size, step));
+}
+
 // Bytes that `lines` in rows of `row_lines`, `stride` apart, take of a cache
 // whose ways have `way` bytes: lines beyond one a set push each other out.
 double CacheBytes(double lines, double rows, double row_lines, double stride,
                   double way, double line) {
   const double bytes = lines * line;
   if (rows <= 1 || stride < line) return bytes;
-  const int64_t step = std::max<int64_t>(static_cast<int64_t>(stride), 1);
-  const int64_t size = static_cast<int64_t>(way);
-  const double places = static_cast<double>(size / std::gcd(size, step));
-  const double sets = std::min(way / line, std::min(rows, places) * row_lines);
+  const double places = std::min(rows, Places(stride, way));
+  const double sets = std::min(way / line, places * row_lines);
   const double deep = lines / std::max(sets, 1.0);
   return deep > 1 ? std::max(bytes, deep * way) : bytes;
 }
@@ -215,6 +221,7 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
   const double row_lines = std::min(touched, std::ceil(run / line));
   Footprint out;
   out.lines = rows * row_lines;
+  out.row_lines = row_lines;
   const double row_pages = std::ceil(run / kPageBytes);
   out.pages =
       rows * row_pages *
@@ -223,6 +230,7 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
       static_cast<double>(machine_.level(MemoryLevelId::kL1).bytes);
   const double l2 =
       static_cast<double>(machine_.level(MemoryLevelId::kL2).bytes);
+  out.row_sets = Places(row_stride, l1 / machine_.l1_ways);
   out.l1_bytes = CacheBytes(out.lines, rows, row_lines, row_stride,
                             l1 / machine_.l1_ways, line);
   out.l2_bytes = CacheBytes(out.lines, rows, row_lines, row_stride,

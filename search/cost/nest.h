@@ -15,6 +15,9 @@ namespace kiln {
 // What an access touches while the loops of some depth and deeper run.
 struct Footprint {
   double lines = 0;
+  double row_lines = 1;  // next to each other
+  // Sets of the first cache that rows begin in, were they without end.
+  double row_sets = 1;
   double pages = 0;
   // Bytes of the first and of the second cache that it takes: more than its
   // lines where power-of-two strides put them into few sets.

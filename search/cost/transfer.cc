@@ -18,12 +18,14 @@ namespace {
 // program, some to lines fetched ahead.
 constexpr double kCapacityShare = 0.85;
 
-// Lines of a panel whose rows meet in a few sets of the first cache are fetched
-// one by one: those asked for ahead push each other out, and what waits for
-// them is not overlapped. Measured on a Zen 3 for panels of 16 columns of rows
-// of 1,536 and 3,072 bytes: 13 cycles a line, where streams take 2.6.
-constexpr double kConflictTimes = 5;
-constexpr double kConflict = 1.5;  // times the room of the lines alone
+// Rows of a panel that meet in a few sets of the first cache push each other
+// out while they are fetched ahead. Measured on a Zen 3 for 256 to 768 rows of
+// one line and of two, in ns a line where a stream takes 0.65: 1.9 and 1.05
+// where they are 512, 1024, 1536 or 3072 bytes apart (8 sets or fewer for each
+// line of a row), no more than the multiply-adds take (1.35 and 0.87) where
+// they are 384, 640, 768 or 1152 bytes apart.
+constexpr double kConflictTimes = 2;  // more, shared by the lines of a row
+constexpr double kFewSets = 8;        // that the rows begin in
 
 class Traffic {
  public:
@@ -41,7 +43,8 @@ class Traffic {
   bool IsKept(const NestAccess& access, int depth, MemoryLevelId id) const;
   double LinesMoved(const NestAccess& access, int depth,
                     MemoryLevelId id) const;
-  bool Conflicts(const NestAccess& access, int depth, MemoryLevelId id) const;
+  double ConflictTimes(const NestAccess& access, int depth,
+                       MemoryLevelId id) const;
 
   const Nest& nest_;
   const Machine& machine_;
@@ -113,15 +116,15 @@ double Traffic::LinesMoved(const NestAccess& access, int depth,
   return lines * nest_.Iterations(0, depth - 1);
 }
 
-// Whether what the access reads again from `depth` on would fit into the first
-// cache, but for the sets that it falls into.
-bool Traffic::Conflicts(const NestAccess& access, int depth,
-                        MemoryLevelId id) const {
-  if (id != MemoryLevelId::kL1) return false;
-  const double lines = access.footprints[depth].lines * machine_.line_bytes;
-  const double room = BytesAt(access, depth, id);
-  return lines <= Capacity(id) && room > Capacity(id) &&
-         room > kConflict * lines;
+// How many times as long as those of a stream the lines take that the access
+// reads again from `depth` on.
+double Traffic::ConflictTimes(const NestAccess& access, int depth,
+                              MemoryLevelId id) const {
+  if (id != MemoryLevelId::kL1) return 1;
+  const Footprint& footprint = access.footprints[depth];
+  const bool is_crowded =
+      footprint.l1_bytes > Capacity(id) && footprint.row_sets <= kFewSets;
+  return is_crowded ? 1 + kConflictTimes / footprint.row_lines : 1;
 }
 
 double Traffic::Seconds(MemoryLevelId id) const {
@@ -147,8 +150,7 @@ double Traffic::Seconds(MemoryLevelId id) const {
     const double lines = LinesMoved(access, depth, inner);
     const double bytes = lines * machine_.line_bytes;
     const bool again = lines >= 2 * access.footprints[0].lines;
-    const double times =
-        again && Conflicts(access, depth - 1, inner) ? kConflictTimes : 1;
+    const double times = again ? ConflictTimes(access, depth - 1, inner) : 1;
     seconds += times * bytes / (access.access->writes ? write : read);
   }
   return seconds;

@@ -1,3 +1,7 @@
+// Loops as text, and whether, where and how far ahead they ask for what they
+// read:
+//
+//   for k in range(512): C[0:16] = A[k * 1040 : k * 1040 + 16]
 #include "kiln/codegen/lower/auto/insert_prefetches.h"
 
 #include <string>
@@ -49,10 +53,30 @@ std::string Rows(int64_t extent, int64_t stride, int64_t lanes = 16) {
 }
 
 TEST(InsertPrefetchesTest, RowsFarApartAreAskedForAhead) {
-  EXPECT_THAT(After(Parse(Rows(512, 1024))),
+  EXPECT_THAT(After(Parse(Rows(512, 1040))),
               HasSubstr("for k in range(512):\n        "
-                        "T.prefetch(T.address_of(A[k * 1024 + 65536]), 0, 3, "
+                        "T.prefetch(T.address_of(A[k * 1040 + 66560]), 0, 3, "
                         "1)\n"));
+}
+
+// Rows of 4096 bytes all begin in one set of the first cache.
+TEST(InsertPrefetchesTest, RowsInFewSetsAreNotBroughtIntoTheFirstCache) {
+  EXPECT_THAT(After(Parse(Rows(512, 1024))),
+              HasSubstr("T.address_of(A[k * 1024 + 65536]), 0, 2, 1)"));
+  // A second cache holds as much.
+  EXPECT_THAT(After(Parse(Rows(100, 1024), 100 << 10)), Not(HasSubstr(kAny)));
+  EXPECT_THAT(After(Parse(Rows(100, 1040), 104000)), HasSubstr(", 0, 3, 1)"));
+}
+
+TEST(InsertPrefetchesTest, APanelThatIsAskedForIsNotAskedForByRows) {
+  const std::string text = After(Parse(R"(
+    for j in range(64):
+        for i in range(8):
+            for k in range(256):
+                C[0:16] = A[k * 1024 + j * 16:k * 1024 + j * 16 + 16]
+)"));
+  EXPECT_THAT(text, HasSubstr("if k % 8 == 0:"));
+  EXPECT_EQ(text.find(kAny), text.rfind(kAny)) << text;
 }
 
 TEST(InsertPrefetchesTest, EachLineOfARowIsAskedForOnce) {
@@ -62,6 +86,16 @@ TEST(InsertPrefetchesTest, EachLineOfARowIsAskedForOnce) {
   EXPECT_THAT(text, HasSubstr("A[k * 1024 + 65552]"));
   EXPECT_THAT(After(f, /*line_bytes=*/128),
               Not(HasSubstr("A[k * 1024 + 65552]")));
+  // Half a line by each vector.
+  const std::string halves = After(Parse(R"(
+    for k in range(512):
+        C[0:8] = A[k * 1040:k * 1040 + 8]
+        C[8:16] = A[k * 1040 + 8:k * 1040 + 16]
+        C[16:24] = A[k * 1040 + 16:k * 1040 + 24]
+)"));
+  EXPECT_THAT(halves, HasSubstr("A[k * 1040 + 66560]"));
+  EXPECT_THAT(halves, Not(HasSubstr("A[k * 1040 + 66568]")));
+  EXPECT_THAT(halves, HasSubstr("A[k * 1040 + 66576]"));
 }
 
 TEST(InsertPrefetchesTest, WhatHardwareFollowsIsNot) {

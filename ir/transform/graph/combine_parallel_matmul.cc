@@ -243,8 +243,8 @@ class BlockCombiner {
     return place;
   }
 
-  // Whether something reads the end of a branch ahead of `place`, or nothing
-  // would be there in time.
+  // Whether something reads the end of a branch ahead of `place`, one branch
+  // that of another, or nothing would be there in time.
   bool IsUsedBefore(const std::vector<Branch>& group, size_t place) const {
     if (place == bindings_.size()) return true;
     for (const Branch& branch : group) {
@@ -252,8 +252,18 @@ class BlockCombiner {
       for (size_t i = branch.end() + 1; i < place; ++i) {
         if (CountUses(bindings_[i].value).count(end) > 0) return true;
       }
+      if (IsOperand(end, group)) return true;
     }
     return false;
+  }
+
+  // Whether the variable is a weight or a bias of one of the branches.
+  static bool IsOperand(const graph::VarNode* var,
+                        const std::vector<Branch>& group) {
+    return std::any_of(group.begin(), group.end(), [&](const Branch& branch) {
+      return branch.weight.As<graph::VarNode>() == var ||
+             (branch.sum && branch.bias.As<graph::VarNode>() == var);
+    });
   }
 
   static ParallelMatmuls AsAsked(const graph::Expr& left,

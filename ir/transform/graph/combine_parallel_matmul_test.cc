@@ -162,6 +162,20 @@ TEST(CombineParallelMatmulTest, WhatIsReadBetweenIsNotHidden) {
       HasSubstr("pb: R.Tensor((2, 3), dtype=\"float32\") = R.add(p, b)"));
 }
 
+TEST(CombineParallelMatmulTest, AProductIsNoWeightOrBiasBesideItself) {
+  const std::string weight = Combined(
+      Main("x: R.Tensor((4, 4), \"float32\"), u: R.Tensor((4, 4), \"float32\")",
+           {"p = R.matmul(x, u)", "q = R.matmul(x, p)"}, "(p, q)"));
+  EXPECT_THAT(weight, Not(HasSubstr("concat")));
+  const std::string bias = Combined(
+      Main("x: R.Tensor((4,), \"float32\"), u: R.Tensor((4, 4), \"float32\"), "
+           "b: R.Tensor((4,), \"float32\")",
+           {"p = R.matmul(x, u)", "s = R.add(p, b)", "q = R.matmul(x, u)",
+            "t = R.add(q, s)"},
+           "t"));
+  EXPECT_THAT(bias, Not(HasSubstr("concat")));
+}
+
 TEST(CombineParallelMatmulTest, BlocksOfBranchesAndOfLocalFunctionsCount) {
   const std::string text = Combined(R"(
 @R.function
