@@ -201,6 +201,12 @@ class Machine::Impl {
       KILN_RETURN_IF_ERROR(CallKernel(f, in, frame));
       return at + 1;
     }
+    if (in.op == Opcode::kAllocTensor && in.dst >= 0) {
+      if (const NDArray* array = UnusedSmallTensor(in.index)) {
+        frame.registers[in.dst] = *array;
+        return at + 1;
+      }
+    }
     KILN_ASSIGN_OR_RETURN(Value value, Compute(f, in, frame, depth));
     if (in.dst >= 0) frame.registers[in.dst] = std::move(value);
     return at + 1;
@@ -303,11 +309,15 @@ class Machine::Impl {
     return shape;
   }
 
-  absl::StatusOr<Value> Allocate(int32_t type_index, const Frame& frame) {
-    std::vector<NDArray>& small = small_[type_index];
-    for (const NDArray& array : small) {
-      if (array.is_unique()) return Value(array);
+  // One of the kept tensors of the type that nobody else holds, or nullptr.
+  const NDArray* UnusedSmallTensor(int32_t type_index) const {
+    for (const NDArray& array : small_[type_index]) {
+      if (array.is_unique()) return &array;
     }
+    return nullptr;
+  }
+
+  absl::StatusOr<Value> Allocate(int32_t type_index, const Frame& frame) {
     const Type& type = executable_.types[type_index];
     KILN_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ExtentsOf(type, frame));
     KILN_ASSIGN_OR_RETURN(NDArray array,
@@ -315,6 +325,7 @@ class Machine::Impl {
     const bool is_static =
         std::all_of(type.dims.begin(), type.dims.end(),
                     [](const KernelDim& dim) { return dim.is_constant(); });
+    std::vector<NDArray>& small = small_[type_index];
     if (is_static && array.bytes() <= kSmallBytes &&
         small.size() < kSmallTensors) {
       small.push_back(array);
@@ -408,13 +419,16 @@ class Machine::Impl {
   // nor integer.
   bool GatherQuickly(const Function& f, const Instruction& in,
                      const Frame& frame) {
-    quick_args_.clear();
-    for (const Operand& arg : in.args) {
+    quick_args_.resize(in.args.size());
+    for (size_t i = 0; i < in.args.size(); ++i) {
+      const Operand& arg = in.args[i];
+      QuickArgument& quick = quick_args_[i];
       if (arg.kind == Operand::Kind::kNumber) {
         const std::optional<int64_t> number =
             Evaluate(f.numbers[arg.index], frame.dims);
         if (!number) return false;
-        quick_args_.push_back({nullptr, *number});
+        quick.array = nullptr;
+        quick.integer = *number;
         continue;
       }
       const Value& value = arg.kind == Operand::Kind::kRegister
@@ -423,7 +437,8 @@ class Machine::Impl {
       const auto* array = std::get_if<NDArray>(&value);
       const auto* integer = std::get_if<int64_t>(&value);
       if (!array && !integer) return false;
-      quick_args_.push_back({array, integer ? *integer : 0});
+      quick.array = array;
+      quick.integer = integer ? *integer : 0;
     }
     return true;
   }
