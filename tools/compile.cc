@@ -4,6 +4,8 @@
 // functions, tensor functions kernels with the best schedules that `tune` found
 // (--work-dir) or default ones, graph functions bytecode. `run` runs what comes
 // out, with no compiler, and so do programs in C (vm/capi/kiln.h).
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -19,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
+#include "kiln/base/interrupt.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/export/shared_model.h"
 #include "kiln/codegen/target/target.h"
@@ -32,6 +35,8 @@
 #include "kiln/tools/support/prepare_flags.h"
 #include "kiln/tools/support/program.h"
 #include "kiln/tools/tuning/put_back.h"
+#include "kiln/tools/tuning/tune_model.h"
+#include "kiln/tools/tuning/view.h"
 #include "kiln/vm/executable/file.h"
 
 ABSL_FLAG(std::string, output, "", "The executable to write; also -o.");
@@ -41,6 +46,9 @@ ABSL_FLAG(std::string, schedule, "default",
 ABSL_FLAG(std::string, work_dir, "",
           "What tune left: functions get the schedules of their best records "
           "there; those without a record are scheduled as --schedule says.");
+ABSL_FLAG(double, minutes, 0,
+          "Tunes for so long first, and goes on where an earlier run left off; "
+          "records are kept in --work-dir, by default kiln_work.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
 ABSL_FLAG(std::string, func, "",
           "The function that --bind-params and --bind are about; by default "
@@ -63,11 +71,13 @@ namespace {
 constexpr char kUsage[] =
     "Compiles the graph functions of a module:\n"
     "  compile model.py -o model.kiln [--work-dir DIR] [--bind n=16]\n"
+    "  compile model.py -o model.so --minutes 5\n"
     "  compile model.py -o model.so --bind-params weights.npz   # one shared "
     "object, for programs in "
     "C (vm/capi/kiln.h) as well\n"
     "The module is TVMScript or a serialized one. run model.kiln runs it.\n"
-    "Exit status: 0; 1 for an error.";
+    "Exit status: 0; 1 for an error; 130 after Ctrl-C and 143 after SIGTERM "
+    "while it tunes, with a model of what was found until then.";
 
 std::vector<std::string> modules;
 
@@ -98,11 +108,38 @@ void PrintPutBack(const TunedModule& best) {
   for (const auto& [name, why] : best.why) std::printf("%s\n", why.c_str());
 }
 
-// Null where there is no work directory.
+// Null where there is no work directory, or tuning ended before its first
+// trial.
 absl::StatusOr<std::unique_ptr<Database>> Records() {
   const std::string work_dir = absl::GetFlag(FLAGS_work_dir);
   if (work_dir.empty()) return std::unique_ptr<Database>();
-  return OpenTuned(CallerPath(work_dir));
+  absl::StatusOr<std::unique_ptr<Database>> records =
+      OpenTuned(CallerPath(work_dir));
+  if (absl::IsNotFound(records.status()) && absl::GetFlag(FLAGS_minutes) > 0) {
+    return std::unique_ptr<Database>();
+  }
+  return records;
+}
+
+// As long as --minutes says.
+absl::Status Tune(const Module& prepared, const Target& target) {
+  const double minutes = absl::GetFlag(FLAGS_minutes);
+  if (!(minutes >= 0)) {
+    return absl::InvalidArgumentError("--minutes has to be a number from 0 on");
+  }
+  if (minutes == 0) return absl::OkStatus();
+  if (absl::GetFlag(FLAGS_work_dir).empty()) {
+    absl::SetFlag(&FLAGS_work_dir, "kiln_work");
+  }
+  FinishOnInterrupt("compile",
+                    "writes the model with what was found until now");
+  const std::unique_ptr<TuneView> view = TextView(isatty(STDOUT_FILENO));
+  return TuneModel(prepared,
+                   {.target = target,
+                    .seconds = minutes * 60,
+                    .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),
+                    .stop = Interrupted},
+                   view.get());
 }
 
 // What graph functions call, put back as it was tuned; then the tensor
@@ -111,6 +148,7 @@ absl::StatusOr<vm::Executable> CompileTuned(const Module& module,
                                             const Target& target,
                                             const Scheduler& schedule) {
   KILN_ASSIGN_OR_RETURN(const Module prepared, PrepareByFlags(module));
+  KILN_RETURN_IF_ERROR(Tune(prepared, target));
   std::unique_ptr<Database> records;
   KILN_ASSIGN_OR_RETURN(records, Records());
   TunedModule best{prepared, {}, {}};

@@ -102,6 +102,26 @@ TEST_F(PutBackTest, ATunedModelComputesTheSame) {
   EXPECT_EQ(run.status, 0) << run.out << run.err;
 }
 
+TEST_F(PutBackTest, CompileTunesAsLongAsItIsAskedTo) {
+  const std::string model = Write("model.py", kTwoLayers);
+  const std::string output = folder_.path() + "/m.kiln";
+  const auto compile = [&](const std::string& minutes) {
+    return RunProcess({"tools/compile", model, "-o", output, "--work-dir",
+                       folder_.path(), "--minutes", minutes});
+  };
+  const ProcessResult refused = compile("-1");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("--minutes has to be a number"));
+  const ProcessResult compiled = compile("0.05");
+  EXPECT_EQ(compiled.status, 0) << compiled.err;
+  EXPECT_THAT(compiled.out, HasSubstr("of 2 functions are tuned"));
+  const size_t before = folder_.Records().size();
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(compile("0.05").status, 0);
+  EXPECT_GT(folder_.Records().size(), before);  // it goes on
+  EXPECT_EQ(RunProcess({"tools/run", output}).status, 0);
+}
+
 TEST_F(PutBackTest, TwoModelsShareRecordsOfEqualFunctions) {
   Tune(Write("model.py", kTwoLayers), 6, "--nofuse");
   const std::string other = Write("other.py", kOtherModel);

@@ -54,7 +54,8 @@ std::vector<std::string> DimNames(const TuneJob& job) {
   return names;
 }
 
-// Those that have a size to be measured at. The others are named.
+}  // namespace
+
 absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs) {
   std::vector<TuneJob> known;
   std::vector<std::string> others;
@@ -77,6 +78,8 @@ absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs) {
   std::fprintf(stderr, "not tuned: %s\n", why.c_str());
   return known;
 }
+
+namespace {
 
 // The jobs of a model: all, those of one graph function, or one function.
 absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,

@@ -24,6 +24,10 @@ struct JobFlags {
   PrepareOptions prepare;  // of models
 };
 
+// Those that have a size to be measured at; the others are named on standard
+// error. InvalidArgument, with the way out, where there is no other.
+absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs);
+
 // Equal functions are merged. `module` takes the one that the jobs are
 // functions of, and stays empty where there is none. Errors name the flag.
 absl::StatusOr<std::vector<TuneJob>> LoadJobs(const JobFlags& flags,
