@@ -129,6 +129,29 @@ TEST(AutomaticTest, WithoutTheAttributeRegistersAreFilled) {
   }
 }
 
+// Rows of B are 2,240 bytes, in all sets of the first cache and in 140 pages.
+TEST(AutomaticTest, AGoodTileStaysHoweverManyPagesItsRowsLieIn) {
+  const auto f = ParseFunction("f.py", R"(
+@T.prim_func
+def main(A: T.Buffer((140, 256), "float32"), B: T.Buffer((256, 560), "float32"), C: T.Buffer((140, 560), "float32")):
+    for j_0, i_0 in T.grid(35, 35):
+        for k in range(256):
+            for i_1 in T.unroll(4):
+                for j_1 in T.vectorized(16):
+                    with T.block("C"):
+                        vi = T.axis.spatial(140, i_0 * 4 + i_1)
+                        vj = T.axis.spatial(560, j_0 * 16 + j_1)
+                        vk = T.axis.reduce(256, k)
+                        C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)");
+  KILN_ASSERT_OK(f.status());
+  KILN_ASSERT_OK_AND_ASSIGN(const Function tiled,
+                            LowerFor(*f, kAvxRegisters, "auto"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function plain,
+                            LowerFor(NotAuto(*f), kAvxRegisters, "auto"));
+  EXPECT_EQ(Loops(tiled.body), Loops(plain.body)) << PrintFunction(tiled);
+}
+
 TEST(AutomaticTest, UnrollingThatAPragmaAsksForIsDone) {
   Function f = NotAuto(Product("range(4)", "range(8)"));
   f.body = Rewrite(f.body, [&](const Stmt& s) -> Stmt {

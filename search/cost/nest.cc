@@ -183,6 +183,15 @@ double Places(double stride, double way) {
   return static_cast<double>(size / std::gcd(size, step));
 }
 
+// Lines that a row of `run` bytes touches, on average over rows `stride` bytes
+// apart, the first of which begins with a line.
+double LinesOfRow(double run, double stride, double line) {
+  const auto step = static_cast<int64_t>(stride);
+  const auto apart = static_cast<double>(
+      std::gcd(std::max<int64_t>(step, 1), static_cast<int64_t>(line)));
+  return std::max(1.0, (std::ceil(run / apart) * apart + line - apart) / line);
+}
+
 // Bytes that `lines` in rows of `row_lines`, `stride` apart, take of a cache
 // whose ways have `way` bytes: lines beyond one a set push each other out.
 double CacheBytes(double lines, double rows, double row_lines, double stride,
@@ -218,7 +227,9 @@ Footprint NestMaker::FootprintOf(const NestAccess& access,
     }
     pitch *= size;
   }
-  const double row_lines = std::min(touched, std::ceil(run / line));
+  const double row_lines =
+      std::min(touched, rows > 1 ? LinesOfRow(run, row_stride, line)
+                                 : std::ceil(run / line));
   Footprint out;
   out.lines = rows * row_lines;
   out.row_lines = row_lines;

@@ -114,5 +114,11 @@ TEST(TransferTest, PanelsWhoseRowsMeetInFewSetsCostMoreThanTheirBytes) {
   EXPECT_GT(PanelSecondsFromL2(768), 10 * PanelSecondsFromL2(784));
 }
 
+// Rows of 3,168 bytes begin in the middle of a line every other time, so that
+// 64 bytes of them lie in one and a half lines.
+TEST(TransferTest, RowsThatBeginWithinALineTouchMoreOfThem) {
+  EXPECT_GT(PanelSecondsFromL2(792), 1.3 * PanelSecondsFromL2(784));
+}
+
 }  // namespace
 }  // namespace kiln

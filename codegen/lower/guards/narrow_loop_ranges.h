@@ -16,7 +16,8 @@ namespace kiln::lower {
 //   for i in 3 (with h of 12 and 13):        for i in 2:
 //     if h + 2*i < 16 and c: S          →      if c: S
 //
-// so that what is asked of other loops need not hold beyond.
+// so that what is asked of other loops need not hold beyond. First and last
+// values go for which a condition on inner loops as well never holds.
 Stmt NarrowLoopRanges(const Stmt& s, const LoopStack& outer,
                       const FewerValues& fewer);
 

@@ -15,8 +15,11 @@ class NarrowLoopRangesTest : public testing::Test {
   // A loop over i of 5 around `if condition: A[i] = 1`, cut where h is 12 or
   // 13 and k one of 100.
   Stmt Cut(Expr condition, ForKind kind = ForKind::kUnrolled) {
-    const Stmt body =
-        MakeIf(std::move(condition), MakeStore(a_, Float(1), {i_}));
+    return Cut(std::move(condition), MakeStore(a_, Float(1), {i_}), kind);
+  }
+  // The same around `then_case`.
+  Stmt Cut(Expr condition, Stmt then_case, ForKind kind = ForKind::kUnrolled) {
+    const Stmt body = MakeIf(std::move(condition), std::move(then_case));
     return NarrowLoopRanges(MakeFor(1, i_, Int(5), body, kind), outer_,
                             {{h_.get(), {12, 13}}});
   }
@@ -54,6 +57,38 @@ TEST_F(NarrowLoopRangesTest, OtherConjunctsStay) {
   const auto* rest = cut.As<ForNode>()->body.As<IfNode>();
   ASSERT_TRUE(rest);
   EXPECT_TRUE(SameExpr(rest->condition, LT(k_, Int(50))));
+}
+
+TEST_F(NarrowLoopRangesTest, InnerLoopsDecideWhereItMayEnd) {
+  const Var v("v");
+  const auto tile = [&](const Expr& condition) {
+    const Stmt store = MakeStore(a_, Float(1), {i_});
+    const Stmt lanes =
+        MakeFor(4, v, Int(8), MakeIf(condition, store), ForKind::kVectorized);
+    return NarrowLoopRanges(MakeFor(1, i_, Int(5), lanes, ForKind::kUnrolled),
+                            outer_, {});
+  };
+  const Expr at = Add(Mul(i_, Int(8)), v);
+  const Stmt one = tile(LT(at, Int(6)));
+  ExpectRange(one, 0, 1);
+  ExpectRange(one.As<ForNode>()->body, 0, 6);
+  const Stmt two = tile(LT(at, Int(14)));
+  ExpectRange(two, 0, 2);
+  ExpectRange(two.As<ForNode>()->body, 0, 8);
+  const Stmt last = tile(LE(Int(30), at));
+  ExpectRange(last, 3, 2);
+  EXPECT_TRUE(DoesNothing(tile(LT(at, Int(0)))));
+}
+
+TEST_F(NarrowLoopRangesTest, InnerLoopsCountTheValuesThatOuterOnesKeep) {
+  const Var v("v");
+  const Stmt store = MakeStore(a_, Float(1), {i_});
+  const Stmt lanes =
+      MakeFor(4, v, Int(8), MakeIf(LT(Add(Mul(i_, Int(8)), v), Int(6)), store),
+              ForKind::kVectorized);
+  const Stmt cut = Cut(LT(i_, Int(1)), lanes);
+  ExpectRange(cut, 0, 1);
+  ExpectRange(cut.As<ForNode>()->body, 0, 6);
 }
 
 TEST_F(NarrowLoopRangesTest, ALoopThatNeverRunsIsLeftOut) {
