@@ -17,8 +17,9 @@ namespace kiln {
 
 // Runs the function again and again: twice to warm up, then 5 to 100 times, for
 // about 0.3 s. Every call gets the median of its times, so that neither the
-// first touch of memory nor another program shows. Errors are those of the
-// machine; kFailedPrecondition where runs on equal arguments differ in what
+// first touch of memory nor another program shows; the whole has the median of
+// as many runs in between, in which nobody observes calls. Errors are those of
+// the machine; kFailedPrecondition where runs on equal arguments differ in what
 // they call, as those of packed functions with a memory of their own may.
 absl::StatusOr<Profile> MeasureProfile(
     const std::shared_ptr<const vm::LoadedExecutable>& loaded,

@@ -28,9 +28,11 @@ struct ProfiledCall {
 
 struct Profile {
   std::string function, target, cpu;
-  int threads = 0;   // 0, and the texts empty: not told
-  int runs = 0;      // that were timed, behind those that warm up
-  double run_s = 0;  // of the whole function, the median; 0: not told
+  int threads = 0;  // 0, and the texts empty: not told
+  int runs = 0;     // that were timed, behind those that warm up
+  // Of the whole function, the median of runs that nobody observed; 0: not
+  // told.
+  double run_s = 0;
   std::vector<ProfiledCall> calls;  // in order
 
   double CallSeconds() const;  // of all calls together
