@@ -1,5 +1,7 @@
 // Models from text to a page about their time, with the tools that a user
-// calls: `compile`, `run --profile json`, `report --profile`.
+// calls: `compile`, `run --profile json`, `report --profile`. What has to hold
+// of any run: two ops, the operations of two layers, shares that add up to 1;
+// how long they take is not looked at.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -32,7 +32,8 @@ std::string RunText(const ProfileData& data) {
 
 std::string RooflineText(const ProfileData& data) {
   if (data.RooflineShare() <= 0) {
-    return "What the calls have to do is not known.";
+    return "What the calls have to do is not known; executables of earlier "
+           "versions do not tell it.";
   }
   const double known = data.KnownShare();
   return absl::StrFormat(

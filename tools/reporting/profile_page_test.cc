@@ -106,7 +106,7 @@ TEST(ProfilePageTest, WhatIsNotKnownIsADash) {
   profile.run_s = 0;
   const std::string page = RenderProfilePage(DataOf(profile), {});
   EXPECT_THAT(page, HasSubstr("1 call of 1 op take"));
-  EXPECT_THAT(page, HasSubstr("What the calls have to do is not known."));
+  EXPECT_THAT(page, HasSubstr("What the calls have to do is not known;"));
   EXPECT_THAT(page, HasSubstr("No op has both operations and bytes"));
   EXPECT_THAT(page, Not(HasSubstr("nan")));
 }
