@@ -101,8 +101,9 @@ ABSL_FLAG(std::string, work_dir, "",
           "Of a module's graph functions: what they call gets the best "
           "schedules that tune left there.");
 ABSL_FLAG(std::string, profile, "",
-          "Of a graph function: how long each call in it took, as a table, as "
-          "json, or for chrome (chrome://tracing).");
+          "Of a graph function: how long each call in it takes, the median of "
+          "several runs, as a table, as json (for report --profile), or for "
+          "chrome (chrome://tracing).");
 ABSL_FLAG(bool, json, false,
           "Prints one JSON object: what was compared, and the figures of "
           "--time.");

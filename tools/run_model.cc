@@ -30,7 +30,8 @@ ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
 ABSL_FLAG(std::string, params, "",
           "An .npz file with arguments, by the names of parameters.");
 ABSL_FLAG(std::string, profile, "",
-          "How long each call in it took, as a table, as json, or for chrome "
+          "How long each call in it takes, the median of several runs, as a "
+          "table, as json (for report --profile), or for chrome "
           "(chrome://tracing).");
 
 namespace kiln {

@@ -150,10 +150,10 @@ absl::Status MakeMachine(CompiledModel compiled, ThreadPool& pool,
   vm::MachineOptions options;
   if (absl::GetFlag(FLAGS_verbose)) {
     match->steps = std::make_shared<std::vector<Step>>();
-    options.observe = [steps = match->steps](const std::string& callee,
-                                             const std::string& label,
-                                             double seconds) {
-      steps->push_back({absl::StrCat(label, "  ", callee), seconds * 1e3});
+    options.observe = [steps = match->steps](const vm::ObservedCall& call) {
+      steps->push_back({absl::StrCat(std::string(call.label), "  ",
+                                     std::string(call.callee)),
+                        call.seconds * 1e3});
     };
   }
   KILN_ASSIGN_OR_RETURN(match->machine,

@@ -1,47 +1,56 @@
-// How long each call of a run took.
+// How long each call of a run took, and what it had to do.
 #ifndef KILN_TOOLS_GRAPH_PROFILE_H_
 #define KILN_TOOLS_GRAPH_PROFILE_H_
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace kiln {
 
-class Profile {
- public:
-  // "table", "json" or "chrome"; nullopt for "".
-  static absl::StatusOr<std::optional<Profile>> Parse(const std::string& form);
+// A call of a kernel or a packed function.
+struct ProfiledCall {
+  std::string callee;
+  std::string variable;  // to which its result is bound
+  double seconds = 0;    // the median over the runs
+  // Of the tensors that it was given and gave, each once.
+  double bytes_read = 0, bytes_written = 0;
+  std::optional<double> flop;  // that it needs; none: not known
+  bool flop_is_bound = false;  // an upper bound
+  // In the run whose length is the median: since it began, and of the call.
+  double start_s = 0, typical_s = 0;
 
-  // For MachineOptions::observe; this outlives it.
-  std::function<void(const std::string&, const std::string&, double)>
-  Observer();
-
-  // table: callees by their time, with shares. json: a list of objects with
-  // "callee", "variable" and "us", in order. chrome: the same as events that
-  // chrome://tracing reads.
-  std::string Text() const;
-
- private:
-  enum class Form { kTable, kJson, kChrome };
-  struct Call {
-    std::string callee, label;
-    double end_s = 0, seconds = 0;
-  };
-
-  explicit Profile(Form form) : form_(form) {}
-  std::string Table() const;
-  std::string Json() const;
-  std::string Chrome() const;
-
-  Form form_;
-  std::shared_ptr<std::vector<Call>> calls_ =
-      std::make_shared<std::vector<Call>>();
+  double bytes() const { return bytes_read + bytes_written; }
 };
+
+struct Profile {
+  std::string function, target, cpu;
+  int threads = 0;  // 0, and the texts empty: not told
+  int runs = 0;     // that were timed, behind those that warm up
+  // Of the whole function, the median of runs that nobody observed; 0: not
+  // told.
+  double run_s = 0;
+  std::vector<ProfiledCall> calls;  // in order
+
+  double CallSeconds() const;  // of all calls together
+};
+
+enum class ProfileForm { kTable, kJson, kChrome };
+
+// "table", "json" or "chrome"; nullopt for "".
+absl::StatusOr<std::optional<ProfileForm>> ParseProfileForm(
+    const std::string& form);
+
+// table: callees by their time, with shares and rates. json: profile.proto, one
+// line. chrome: the calls of one run as events that chrome://tracing reads.
+std::string ProfileText(const Profile& profile, ProfileForm form);
+
+// What `json` printed. kInvalidArgument for what is no profile, names no call,
+// or has a number that cannot be; the message names the call.
+absl::StatusOr<Profile> ParseProfile(std::string_view json);
 
 }  // namespace kiln
 

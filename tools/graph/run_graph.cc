@@ -19,6 +19,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/tools/graph/arguments.h"
+#include "kiln/tools/graph/measure_profile.h"
 #include "kiln/tools/graph/profile.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
@@ -190,9 +191,8 @@ absl::StatusOr<vm::FunctionTable> Functions(
 
 absl::StatusOr<std::unique_ptr<vm::Machine>> MakeMachine(
     const std::shared_ptr<const vm::LoadedExecutable>& loaded,
-    const vm::FunctionTable& functions, const KernelHost* host,
-    const vm::MachineOptions& options) {
-  auto machine = vm::Machine::Create(loaded, functions, host, options);
+    const vm::FunctionTable& functions, const KernelHost* host) {
+  auto machine = vm::Machine::Create(loaded, functions, host);
   if (!absl::IsNotFound(machine.status())) return machine;
   return absl::NotFoundError(
       absl::StrCat(machine.status().message(),
@@ -216,16 +216,14 @@ absl::StatusOr<int> RunGraph(
   }
   KILN_ASSIGN_OR_RETURN(const std::vector<vm::Value> args,
                         GraphArguments(executable, *f, inputs));
-  KILN_ASSIGN_OR_RETURN(std::optional<Profile> profile,
-                        Profile::Parse(request.profile));
+  KILN_ASSIGN_OR_RETURN(const std::optional<ProfileForm> profile,
+                        ParseProfileForm(request.profile));
   KILN_ASSIGN_OR_RETURN(const vm::FunctionTable functions,
                         Functions(request.libraries));
   ThreadPool pool;
   const KernelHost host(&pool, request.threads);
-  vm::MachineOptions options;
-  if (profile) options.observe = profile->Observer();
   KILN_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Machine> machine,
-                        MakeMachine(loaded, functions, &host, options));
+                        MakeMachine(loaded, functions, &host));
   vm::Value expected;
   if (request.interpreter) {
     KILN_ASSIGN_OR_RETURN(expected,
@@ -242,7 +240,12 @@ absl::StatusOr<int> RunGraph(
     ok = ok && agrees;
   }
   PrintResults(results, request);
-  if (profile) std::printf("%s", profile->Text().c_str());
+  if (profile) {
+    KILN_ASSIGN_OR_RETURN(
+        const Profile measured,
+        MeasureProfile(loaded, functions, host, function, args));
+    std::printf("%s", ProfileText(measured, *profile).c_str());
+  }
   if (request.time) KILN_RETURN_IF_ERROR(PrintTime(*machine, function, args));
   return ok ? kExitOk : kExitMismatch;
 }

@@ -18,6 +18,7 @@
 
 #include "kiln/base/blob.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/codegen/host/flop.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/vm/executable/verify.h"
 #include "kiln/vm/library/signature.h"
@@ -111,8 +112,8 @@ absl::StatusOr<int32_t> KernelOf(const Module& module, const Function& f,
                         CompileKernel(scheduled, target));
   KILN_ASSIGN_OR_RETURN(Blob object, Blob::Copy(kernel.object));
   executable->kernels.push_back({std::move(kernel.symbol),
-                                 std::move(kernel.signature),
-                                 std::move(object)});
+                                 std::move(kernel.signature), std::move(object),
+                                 FlopOf(f)});
   return static_cast<int32_t>(executable->kernels.size()) - 1;
 }
 

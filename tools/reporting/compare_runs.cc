@@ -150,10 +150,6 @@ std::string SumText(const RunComparison& c) {
       c.Speedup(), c.geomean);
 }
 
-std::string NumberCell(const std::string& text) {
-  return absl::StrCat("<td class=\"number\">", text, "</td>");
-}
-
 std::string HtmlRow(const TaskPair& pair) {
   const std::string speedup = SpeedupText(pair);
   const char* const style = !pair.HasTimes()      ? "quiet"

@@ -67,6 +67,18 @@ std::string Fill(
   }
 }
 
+std::string NumberCell(std::string_view html) {
+  return absl::StrCat("<td class=\"number\">", std::string(html), "</td>");
+}
+
+std::string NumberHead(std::string_view html) {
+  return absl::StrCat("<th class=\"number\">", std::string(html), "</th>");
+}
+
+std::string NameCell(std::string_view name) {
+  return absl::StrCat("<td class=\"name mono\">", Escape(name), "</td>");
+}
+
 std::string Short(double value) {
   if (value == 0 || !std::isfinite(value)) return value == 0 ? "0" : "?";
   const double size = std::abs(value);

@@ -19,6 +19,13 @@ std::string Fill(
     std::string_view html,
     const std::vector<std::pair<std::string_view, std::string>>& values);
 
+// A cell of a table, and one at its head, for a number; the text is HTML.
+std::string NumberCell(std::string_view html);
+std::string NumberHead(std::string_view html);
+
+// A cell for a name of the program's, which is plain text.
+std::string NameCell(std::string_view name);
+
 // "1.23 ms": three digits and the unit that suits, for people.
 std::string Duration(double seconds);
 // "12.3", "0.012": three digits.

@@ -48,5 +48,11 @@ TEST(HtmlTest, DurationsHaveTheUnitThatSuits) {
   EXPECT_EQ(Duration(3e-8), "30.0 ns");
 }
 
+TEST(HtmlTest, CellsOfNamesAreTextAndThoseOfNumbersHtml) {
+  EXPECT_EQ(NameCell("a<b>"), "<td class=\"name mono\">a&lt;b&gt;</td>");
+  EXPECT_EQ(NumberCell("<b>1</b>"), "<td class=\"number\"><b>1</b></td>");
+  EXPECT_EQ(NumberHead("n"), "<th class=\"number\">n</th>");
+}
+
 }  // namespace
 }  // namespace kiln::report

@@ -17,23 +17,16 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "kiln/base/check.h"
 #include "kiln/search/cost/quality.h"
 #include "kiln/search/space/rule/rule_log.h"
 #include "kiln/tools/reporting/compare_runs.h"
+#include "kiln/tools/reporting/document.h"
 #include "kiln/tools/reporting/html.h"
 #include "kiln/tools/reporting/insight.h"
 #include "kiln/tools/reporting/panels.h"
-#include "kiln/tools/reporting/templates.h"
 
 namespace kiln::report {
 namespace {
-
-std::string_view Template(std::string_view name) {
-  const char* text = ReportTemplate(name);
-  KILN_CHECK(text != nullptr) << "no template " << std::string(name);
-  return text;
-}
 
 std::vector<PeerTime> PeersOf(const TaskData& task,
                               const std::vector<PeerTime>& all) {
@@ -44,10 +37,6 @@ std::vector<PeerTime> PeersOf(const TaskData& task,
     }
   }
   return peers;
-}
-
-std::string Threads(int threads) {
-  return threads == 1 ? "1 thread" : absl::StrCat(threads, " threads");
 }
 
 std::string Id(size_t index) { return absl::StrCat("task-", index + 1); }
@@ -148,7 +137,7 @@ std::string TaskSection(const TaskData& task, size_t index,
       Template("task"),
       {{"id", Id(index)},
        {"name", Escape(task.name)},
-       {"threads", Threads(task.threads)},
+       {"threads", ThreadsText(task.threads)},
        {"signature", Escape(task.signature)},
        {"target", Escape(task.target)},
        {"cpu", Escape(CpuOf(task.target))},
@@ -168,13 +157,6 @@ std::string TaskSection(const TaskData& task, size_t index,
        {"schedule", SchedulePanel(task)}});
 }
 
-std::string MachineText(const Machine& machine) {
-  return absl::StrCat(
-      machine.cpu.empty() ? "unknown CPU" : machine.cpu, ", ", machine.cores,
-      machine.cores == 1 ? " core, " : " cores, ", Short(machine.gflops),
-      " GFLOP/s on one, ", Short(machine.all_gflops), " on all");
-}
-
 }  // namespace
 
 std::string RenderPage(const std::vector<TaskData>& tasks,
@@ -184,19 +166,17 @@ std::string RenderPage(const std::vector<TaskData>& tasks,
     rows += SummaryRow(tasks[i], i, options);
     sections += TaskSection(tasks[i], i, options);
   }
-  return Fill(
-      Template("page"),
-      {{"title", Escape(options.title)},
-       {"style", std::string(Template("style"))},
-       {"machine", Escape(MachineText(options.machine))},
-       {"rows", rows},
-       {"against", options.against
-                       ? ComparisonHtml(*options.against, options.against_name)
-                       : ""},
-       {"nothing", tasks.empty() ? "<p>The database holds no task "
-                                   "yet.</p>\n"
-                                 : ""},
-       {"tasks", sections}});
+  const std::string summary =
+      Fill(Template("tasks"),
+           {{"rows", rows},
+            {"nothing", tasks.empty() ? "<p>The database holds no task "
+                                        "yet.</p>\n"
+                                      : ""}});
+  const std::string against =
+      options.against ? ComparisonHtml(*options.against, options.against_name)
+                      : "";
+  return Document(options.title, MachineText(options.machine),
+                  absl::StrCat(summary, against, sections));
 }
 
 }  // namespace kiln::report

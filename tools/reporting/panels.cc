@@ -11,7 +11,6 @@
 #include "kiln/tools/reporting/panels.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,46 +21,13 @@
 #include "kiln/tools/reporting/chart.h"
 #include "kiln/tools/reporting/diff.h"
 #include "kiln/tools/reporting/html.h"
+#include "kiln/tools/reporting/roofs.h"
 
 namespace kiln::report {
 namespace {
 
 std::string Nothing(std::string_view why) {
   return absl::StrCat("<p class=\"quiet\">", Escape(why), "</p>\n");
-}
-
-struct Level {
-  const char* name;
-  double gbs;
-};
-
-// What the threads of a task read, all together.
-std::array<Level, kNumMemoryLevels> ReadRates(const TaskData& task,
-                                              const Machine& machine) {
-  static constexpr const char* kNames[] = {"L1", "L2", "L3", "memory"};
-  std::array<Level, kNumMemoryLevels> levels;
-  for (int i = 0; i < kNumMemoryLevels; ++i) {
-    const MemoryLevel& level = machine.levels[i];
-    levels[i] = {kNames[i],
-                 task.threads > 1 ? level.all_read_gbs : level.read_gbs};
-  }
-  return levels;
-}
-
-// The roof of a level: slanted up to the peak, then flat.
-void AddRoof(const Level& level, double peak, const Axis& x, const Axis& y,
-             Chart* chart) {
-  const double ridge = peak / level.gbs;
-  const double start = std::max(x.low, y.low / level.gbs);
-  if (start >= x.high) return;
-  chart->Line({{start, std::min(peak, start * level.gbs)},
-               {std::clamp(ridge, start, x.high),
-                std::min(peak, std::clamp(ridge, start, x.high) * level.gbs)},
-               {x.high, std::min(peak, x.high * level.gbs)}},
-              "roof");
-  if (ridge > start * 1.3) {
-    chart->Name(start, start * level.gbs, level.name);
-  }
 }
 
 std::string StripOf(const std::vector<double>& seconds, const Axis& axis) {
@@ -180,23 +146,15 @@ std::string RooflinePanel(const TaskData& task, const Machine& machine,
   const auto gflops = [&](double seconds) {
     return task.flop / seconds * 1e-9;
   };
-  std::vector<double> rates = {peak};
+  std::vector<double> rates;
   for (const TuningRecord& r : task.trials) {
     if (r.verdict == Verdict::kOk) {
       rates.push_back(gflops(r.latency_min_ns * 1e-9));
     }
   }
   for (const PeerTime& peer : peers) rates.push_back(gflops(peer.seconds));
-  const auto levels = ReadRates(task, machine);
-  const Axis x = Axis::Over(
-      "operations for a byte of the parameters (FLOP/B)", Scale::kLog,
-      {intensity / 4, intensity * 4, peak / levels[0].gbs / 2,
-       peak / levels[2].gbs * 1.5});
-  const Axis y = Axis::Over("speed (GFLOP/s)", Scale::kLog, rates);
-  Chart chart("Roofline", x, y, true);
-  for (const Level& level : levels) AddRoof(level, peak, x, y, &chart);
-  chart.Level(peak, "peak", absl::StrCat("peak ", Short(peak)));
-  for (size_t i = 1; i + peers.size() < rates.size(); ++i) {
+  Chart chart = RoofChart(machine, task.threads, peak, {intensity}, rates);
+  for (size_t i = 0; i + peers.size() < rates.size(); ++i) {
     chart.Dot(intensity, rates[i], "trial", absl::StrCat(Short(rates[i])));
   }
   for (const PeerTime& peer : peers) {

@@ -97,23 +97,10 @@ int64_t ReductionLength(const OpCase& op) {
 }
 
 Roofline RooflineOf(const OpCase& op, const Machine& machine, double gflops) {
-  static constexpr const char* kNames[] = {"L1", "L2", "L3", "memory"};
-  const double bytes = op.work.bytes();
   const double written = op.work.bytes_written.value;
-  const bool all = op.threads > 1;
-  int level = 0;
-  while (level + 1 < kNumMemoryLevels) {
-    const double cores = all && level < 2 ? op.threads : 1;
-    if (bytes <= cores * static_cast<double>(machine.levels[level].bytes))
-      break;
-    ++level;
-  }
-  const MemoryLevel& from = machine.levels[level];
-  const double read = all ? from.all_read_gbs : from.read_gbs;
-  const double write = all ? from.all_write_gbs : from.write_gbs;
-  const double moving = ((bytes - written) / read + written / write) * 1e-9;
-  const double computing = op.work.needed_flop.value / gflops * 1e-9;
-  return {std::max(moving, computing), kNames[level], moving > computing};
+  const CallWork work = {op.work.needed_flop.value, op.work.bytes() - written,
+                         written};
+  return kiln::RooflineOf(work, op.threads, machine, gflops);
 }
 
 }  // namespace kiln::bench

@@ -12,6 +12,7 @@
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/work/work.h"
 #include "kiln/vm/ndarray/ndarray.h"
+#include "kiln/vm/profile/roofline.h"
 
 namespace kiln::bench {
 
@@ -53,15 +54,8 @@ struct ConvShape {
 };
 std::optional<ConvShape> ConvShapeOf(const OpCase& op);
 
-// The least time that the machine allows for a case.
-struct Roofline {
-  double seconds = 0;
-  // Where all its data fit: "L1", "L2", "L3" or "memory".
-  std::string level;
-  bool by_bandwidth = false;  // and not by arithmetic
-};
-// Each tensor is read or written once, from the nearest level that holds all
-// of them; `gflops` is the peak of the threads in use.
+// The least time that the machine allows for a case; `gflops` is the peak of
+// the threads in use.
 Roofline RooflineOf(const OpCase& op, const Machine& machine, double gflops);
 
 // Terms of the longest sum behind one element of the output.

@@ -56,8 +56,8 @@ TEST(OpCaseTest, TheRooflineIsThatOfTheLevelThatHoldsTheData) {
                             MakeOpCase("sfm", {2048, 2048}, 1));
   const Roofline near = RooflineOf(small, machine, 1e6);
   const Roofline far = RooflineOf(large, machine, 1e6);
-  EXPECT_EQ(near.level, "L1");
-  EXPECT_EQ(far.level, "memory");
+  EXPECT_EQ(near.level, MemoryLevelId::kL1);
+  EXPECT_EQ(far.level, MemoryLevelId::kMemory);
   EXPECT_TRUE(far.by_bandwidth);
   // 16 MiB read at 15 GB/s and written at 10.
   EXPECT_NEAR(far.seconds, 16.777e-3 * (1 / 15. + 1 / 10.), 1e-6);

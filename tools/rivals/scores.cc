@@ -47,10 +47,6 @@ double OverLibrary(const CaseScores& found, const Score& score) {
   return BestLibraryUs(found, score.packs_ahead) / score.us;
 }
 
-std::string RooflineBy(const CaseScores& found) {
-  return found.roofline.by_bandwidth ? found.roofline.level : "FMA";
-}
-
 rows::Case RowOf(const CaseScores& found, const Score& score) {
   rows::Case row;
   row.set_workload(found.workload);
@@ -71,7 +67,7 @@ rows::Case RowOf(const CaseScores& found, const Score& score) {
   row.set_peak_gflops(Rounded(found.peak_gflops, 2));
   row.set_peak_share(Rounded(Gflops(found, score) / found.peak_gflops, 4));
   row.set_roofline_share(Rounded(RooflineShare(found, score), 4));
-  row.set_roofline_by(RooflineBy(found));
+  row.set_roofline_by(found.roofline.by());
   const double ratio = OverLibrary(found, score);
   if (std::isfinite(ratio)) {
     row.set_speedup_over_best_library(Rounded(ratio, 4));
@@ -183,7 +179,7 @@ std::string TableRows(const CaseScores& found) {
         score.contender, score.us, score.median_us, score.worst_us,
         Gflops(found, score), Gbs(found, score),
         Gflops(found, score) / found.peak_gflops, RooflineShare(found, score),
-        RooflineBy(found), RatioText(OverLibrary(found, score)));
+        found.roofline.by(), RatioText(OverLibrary(found, score)));
   }
   const std::string notes =
       WorkNotes({.flop = found.flop, .flop_as_written = found.flop_as_written});

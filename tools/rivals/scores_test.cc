@@ -14,7 +14,7 @@ using ::testing::Not;
 CaseScores Case(std::string shape, std::vector<Score> scores) {
   CaseScores found{"gmm", std::move(shape), 1, 1e6, 4e5};
   found.peak_gflops = 100;
-  found.roofline = {1e-5, "L2", false};
+  found.roofline = {1e-5, MemoryLevelId::kL2, false};
   found.scores = std::move(scores);
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "kiln/base/machine.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/graph/build_executable.h"
+#include "kiln/codegen/host/flop.h"
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/target/required_features.h"
 #include "kiln/ir/graph/expr.h"
@@ -30,6 +32,7 @@
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
+#include "kiln/vm/library/signature.h"
 
 namespace kiln {
 
@@ -156,6 +159,16 @@ TensorFunctionRunner RunnerFor(const Target& target) {
   };
 }
 
+// Of the function as it was before it was scheduled. What is laid out ahead
+// takes some arguments away, but never a scalar.
+std::optional<vm::KernelFlop> FlopOf(const Module& module,
+                                     const KernelSignature& signature) {
+  for (const Function& f : module.functions) {
+    if (f.name == signature.name) return kiln::FlopOf(f);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<vm::Executable> CompileModel(const Module& module,
@@ -174,6 +187,9 @@ absl::StatusOr<vm::Executable> CompileModel(const Module& module,
   KILN_ASSIGN_OR_RETURN(vm::Executable executable,
                         BuildExecutable(ready, target.ToString(), compile));
   executable.cpu_features = RequiredFeatures(target);
+  for (vm::Kernel& kernel : executable.kernels) {
+    kernel.flop = FlopOf(module, kernel.signature);
+  }
   return executable;
 }
 

@@ -16,6 +16,7 @@
 #define KILN_VM_EXECUTABLE_BYTECODE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -102,11 +103,20 @@ struct Function {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
+// Arithmetic operations that a call needs, as ir/work counts them in the
+// program as it was written, whatever its schedule does.
+struct KernelFlop {
+  KernelDim count;        // over the scalars of the kernel's signature
+  bool is_bound = false;  // an upper bound
+  friend bool operator==(const KernelFlop&, const KernelFlop&) = default;
+};
+
 // A tensor function in machine code.
 struct Kernel {
   std::string symbol;
   KernelSignature signature;
   Blob object;  // relocatable; exports `symbol`. Empty in a shared object.
+  std::optional<KernelFlop> flop;  // none: not known
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -38,6 +38,9 @@ class Writer {
       out->set_symbol(kernel.symbol);
       out->set_signature(Serialize(kernel.signature));
       out->set_object(IndexOf(kernel.object));
+      if (!kernel.flop) continue;
+      WriteDim(kernel.flop->count, out->mutable_flop()->mutable_count());
+      out->mutable_flop()->set_is_bound(kernel.flop->is_bound);
     }
     for (const Type& type : executable.types) WriteType(type);
     for (const Constant& constant : executable.constants) {
@@ -148,11 +151,7 @@ class Reader {
       executable.functions.push_back(std::move(function));
     }
     for (const pb::Kernel& in : message.kernels()) {
-      Kernel kernel;
-      kernel.symbol = in.symbol();
-      KILN_ASSIGN_OR_RETURN(kernel.signature,
-                            ParseKernelSignature(in.signature()));
-      KILN_ASSIGN_OR_RETURN(kernel.object, blob_(in.object()));
+      KILN_ASSIGN_OR_RETURN(Kernel kernel, ReadKernel(in));
       executable.kernels.push_back(std::move(kernel));
     }
     for (const pb::Type& in : message.types()) {
@@ -206,6 +205,18 @@ class Reader {
       if (is_wrong) return Invalid("an extent of unknown dims");
     }
     return *std::move(dim);
+  }
+
+  absl::StatusOr<Kernel> ReadKernel(const pb::Kernel& in) const {
+    Kernel kernel;
+    kernel.symbol = in.symbol();
+    KILN_ASSIGN_OR_RETURN(kernel.signature,
+                          ParseKernelSignature(in.signature()));
+    KILN_ASSIGN_OR_RETURN(kernel.object, blob_(in.object()));
+    if (!in.has_flop()) return kernel;
+    kernel.flop.emplace().is_bound = in.flop().is_bound();
+    KILN_ASSIGN_OR_RETURN(kernel.flop->count, ReadDim(in.flop().count()));
+    return kernel;
   }
 
   static absl::StatusOr<Type> ReadType(const pb::Type& in) {

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "kiln/base/blob.h"
 #include "kiln/base/file.h"
@@ -34,6 +36,37 @@ TEST(FileTest, WhatIsWrittenIsRead) {
   KILN_ASSERT_OK_AND_ASSIGN(const Executable read, ReadExecutable(path));
   EXPECT_TRUE(read == SmallExecutable());
   EXPECT_EQ(ToString(read), ToString(SmallExecutable()));
+}
+
+// A kernel without code, of k(n, X: float32[n]).
+Kernel SomeKernel(std::optional<KernelFlop> flop) {
+  Kernel kernel;
+  kernel.symbol = "kiln_k";
+  kernel.signature.name = "k";
+  kernel.signature.scalars = {{"n", DType::Int(64)}};
+  kernel.signature.buffers = {
+      {"X", DType::Float(32), {KernelDim::Symbolic(0)}}};
+  kernel.signature.params = {{KernelParam::Kind::kBuffer, 0}};
+  kernel.object = *Blob::Copy("code");
+  kernel.flop = std::move(flop);
+  return kernel;
+}
+
+TEST(FileTest, OperationsOfKernelsAreKept) {
+  const KernelDim twice = KernelDim::Compound(
+      KernelDim::Op::kMul, KernelDim::Symbolic(0), KernelDim::Constant(2));
+  Executable executable = SmallExecutable();
+  executable.kernels = {
+      SomeKernel(std::nullopt),
+      SomeKernel(KernelFlop{KernelDim::Constant(int64_t{1} << 62), true}),
+      SomeKernel(KernelFlop{KernelDim::Constant(0)}),
+      SomeKernel(KernelFlop{twice})};
+  KILN_ASSERT_OK_AND_ASSIGN(const Executable read,
+                            ParseBytes(Serialize(executable)));
+  EXPECT_TRUE(read == executable);
+  executable.kernels = {SomeKernel(KernelFlop{KernelDim::Symbolic(1)})};
+  EXPECT_THAT(Verify(executable),
+              Refused("the operations of kiln_k speak of unknown scalars"));
 }
 
 TEST(FileTest, EveryCutIsAnError) {

@@ -284,6 +284,11 @@ class FunctionVerifier {
 
 absl::Status CheckKernel(const Kernel& kernel) {
   if (kernel.symbol.empty()) return Invalid("a kernel has no symbol");
+  if (kernel.flop &&
+      !SpeaksOf(kernel.flop->count, kernel.signature.scalars.size())) {
+    return Invalid(absl::StrCat("the operations of ", kernel.symbol,
+                                " speak of unknown scalars"));
+  }
   return CheckSignature(kernel.signature);
 }
 

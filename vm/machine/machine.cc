@@ -400,19 +400,50 @@ class Machine::Impl {
 
   absl::Status CallKernel(const Function& f, const Instruction& in,
                           Frame& frame) {
+    if (options_.observe) return CallObserved(f, in, frame);
+    return CallUnobserved(f, in, frame);
+  }
+
+  absl::Status CallUnobserved(const Function& f, const Instruction& in,
+                              Frame& frame) {
     const LoadedKernel& kernel = kernels_[in.index];
-    const double start = options_.observe ? Now() : 0;
     absl::Status status;
     const bool called =
         GatherQuickly(f, in, frame) &&
         kernel.CallQuickly(host_->abi(), quick_args_, &quick_bound_, &status);
-    if (called) {
-      DropLast(in, frame);
-    } else {
-      status = CallSlowly(kernel, f, in, frame);
-    }
-    if (status.ok()) Observe(kernel.signature().name, in, start);
+    if (!called) return CallSlowly(kernel, f, in, frame);
+    DropLast(in, frame);
     return status;
+  }
+
+  absl::Status CallObserved(const Function& f, const Instruction& in,
+                            Frame& frame) {
+    ObservedCall call;
+    LookAtKernel(executable_.kernels[in.index], Copies(in, frame, f), &call);
+    const double start = Now();
+    const absl::Status status = CallUnobserved(f, in, frame);
+    call.seconds = Now() - start;
+    if (!status.ok()) return status;
+    Observe(kernels_[in.index].signature().name, in, &call);
+    return status;
+  }
+
+  // Of operands, which stay where they are; nothing for numbers that nothing
+  // tells.
+  std::vector<Value> Copies(const Instruction& in, const Frame& frame,
+                            const Function& f) const {
+    std::vector<Value> values;
+    for (const Operand& arg : in.args) {
+      if (arg.kind == Operand::Kind::kRegister) {
+        values.push_back(frame.registers[arg.index]);
+      } else if (arg.kind == Operand::Kind::kConstant) {
+        values.push_back(constants_[arg.index]);
+      } else {
+        const auto number = Evaluate(f.numbers[arg.index], frame.dims);
+        values.push_back(number ? Value(*number) : Value());
+      }
+    }
+    return values;
   }
 
   // Into quick_args_, without copies; false where an operand is neither tensor
@@ -472,17 +503,22 @@ class Machine::Impl {
 
   absl::StatusOr<Value> CallPacked(const Instruction& in,
                                    absl::Span<const Value> args) {
-    const double start = options_.observe ? Now() : 0;
-    KILN_ASSIGN_OR_RETURN(Value value, (*packed_[in.index])(args));
-    Observe(executable_.strings[in.index], in, start);
+    const Packed& packed = *packed_[in.index];
+    if (!options_.observe) return packed(args);
+    ObservedCall call;
+    const double start = Now();
+    KILN_ASSIGN_OR_RETURN(Value value, packed(args));
+    call.seconds = Now() - start;
+    LookAtPacked(args, value, &call);
+    Observe(executable_.strings[in.index], in, &call);
     return value;
   }
 
-  void Observe(const std::string& callee, const Instruction& in,
-               double start) const {
-    if (!options_.observe) return;
-    options_.observe(callee, in.label >= 0 ? executable_.strings[in.label] : "",
-                     Now() - start);
+  void Observe(std::string_view callee, const Instruction& in,
+               ObservedCall* call) const {
+    call->callee = callee;
+    if (in.label >= 0) call->label = executable_.strings[in.label];
+    options_.observe(*call);
   }
 
   const std::shared_ptr<const LoadedExecutable> loaded_;

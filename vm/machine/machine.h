@@ -22,6 +22,7 @@
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/function_table.h"
 #include "kiln/vm/machine/loaded_executable.h"
+#include "kiln/vm/machine/observed_call.h"
 #include "kiln/vm/machine/value.h"
 
 namespace kiln::vm {
@@ -31,11 +32,8 @@ struct MachineOptions {
   int max_depth = 1000;
   // Instructions that a call from outside may take; 0: any number.
   int64_t max_instructions = 0;
-  // Called behind each kernel and packed function with its name, what it was
-  // bound to and how long it took.
-  std::function<void(const std::string& callee, const std::string& label,
-                     double seconds)>
-      observe;
+  // Called behind each kernel and packed function.
+  std::function<void(const ObservedCall&)> observe;
 };
 
 class Machine {
