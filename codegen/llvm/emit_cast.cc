@@ -44,7 +44,10 @@ llvm::Value* Emitter::RoundToBf16(llvm::Value* value) {
   return b_.CreateBitCast(bits, narrow);
 }
 
+// bfloat16 is extended by its bits: LLVM makes operations on what it sees
+// extended ones on bfloat16, and these call into compiler-rt.
 llvm::Value* Emitter::EmitFloatCast(DType to, DType from, llvm::Value* value) {
+  value = Comparable(value);
   if (to.bits() != 16) return b_.CreateFPCast(value, TypeOf(to));
   if (from.bits() == 64) value = RoundToOddF32(value);
   value =

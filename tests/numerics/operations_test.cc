@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/tests/numerics/same_bits.h"
@@ -182,6 +183,38 @@ TEST(OperationsTest, CastsAreDefinedEverywhere) {
     for (const std::string& to : types) {
       ExpectSameBits(from, to, absl::StrCat("T.Cast(\"", to, "\", A[v])"),
                      "strict");
+    }
+  }
+}
+
+// Lanes of a wide buffer become numbers one by one: LLVM saw through the way
+// there and back, and called a conversion that nobody has.
+TEST(OperationsTest, NarrowNumbersGoThroughAWideBuffer) {
+  for (const char* narrow : {"bfloat16", "float16"}) {
+    for (const char* wide : {"float32", "float64"}) {
+      const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 4), "$0"), X: T.Buffer((4,), "$0"), Y: T.Buffer((2,), "$0")):
+    W = T.alloc_buffer((2, 4), "$1")
+    for i, j in T.grid(2, 4):
+        with T.block("W"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            W[vi, vj] = T.Cast("$1", A[vi, vj])
+    for j in range(4):
+        with T.block("X"):
+            vj = T.axis.spatial(4, j)
+            X[vj] = T.Cast("$0", W[1, vj])
+    for i in range(2):
+        with T.block("Y"):
+            vi = T.axis.spatial(2, i)
+            Y[vi] = T.Cast("$0", W[vi, 0])
+)",
+                                                narrow, wide);
+      KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("t.py", text));
+      for (const uint64_t seed : {1, 2, 3}) {
+        EXPECT_EQ(GivesTheSameBits(f, f, HardInputs(f, seed)), absl::OkStatus())
+            << text << "seed " << seed;
+      }
     }
   }
 }
