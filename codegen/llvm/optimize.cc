@@ -1,6 +1,7 @@
 #include "kiln/codegen/llvm/optimize.h"
 
 #include "kiln/codegen/llvm/combine_horizontal_adds.h"
+#include "kiln/codegen/llvm/separate_steps.h"
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 #include "kiln/ir/tensor/marks.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -62,7 +63,9 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   JoinMarkedSums(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
-    WidenOddVectors(function, machine.getTargetTransformInfo(function));
+    const auto target = machine.getTargetTransformInfo(function);
+    WidenOddVectors(function, target);
+    SeparateSteps(function, target);
   }
 }
 

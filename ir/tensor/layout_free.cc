@@ -4,6 +4,16 @@
 #include <cstdint>
 
 namespace kiln {
+namespace {
+
+bool IsTrue(const AttrMap& attrs, const char* key) {
+  const auto found = attrs.find(key);
+  if (found == attrs.end() || !found->second.expr()) return false;
+  const int64_t* value = AsInt(*found->second.expr());
+  return value && *value != 0;
+}
+
+}  // namespace
 
 std::vector<int> LayoutFreeParams(const Function& f) {
   std::vector<int> params;
@@ -35,11 +45,12 @@ void SetLayoutFree(Function* f, const std::vector<int>& params) {
   f->attrs[kLayoutFreeBuffers] = Attr(std::move(list));
 }
 
+bool HasColdConstants(const Function& f) {
+  return IsTrue(f.attrs, kColdConstants);
+}
+
 bool IsLayoutPreparation(const BlockNode& block) {
-  const auto found = block.annotations.find(kLayoutPreparation);
-  if (found == block.annotations.end() || !found->second.expr()) return false;
-  const int64_t* value = AsInt(*found->second.expr());
-  return value && *value != 0;
+  return IsTrue(block.annotations, kLayoutPreparation);
 }
 
 }  // namespace kiln

@@ -18,6 +18,10 @@ namespace kiln {
 
 // Of a function: a list of positions among its parameters.
 inline constexpr char kLayoutFreeBuffers[] = "layout_free_buffers";
+// Of a function with the value True: when it is called, its layout-free
+// arguments lie in memory, since constants of the same model that are read
+// between two calls have pushed them out of every cache.
+inline constexpr char kColdConstants[] = "cold_constants";
 // Of a block with the value True: it depends on layout-free arguments alone,
 // and brings them into another layout or into sums.
 inline constexpr char kLayoutPreparation[] =
@@ -31,6 +35,8 @@ std::vector<int> LayoutFreeParams(const Function& f);
 bool IsLayoutFree(const Function& f, const Buffer& buffer);
 // Marks parameters of `f`.
 void SetLayoutFree(Function* f, const std::vector<int>& params);
+
+bool HasColdConstants(const Function& f);
 
 bool IsLayoutPreparation(const BlockNode& block);
 

@@ -224,6 +224,7 @@ class Splitter {
     Function half = f_;
     half.name = std::move(name);
     half.attrs.erase(kLayoutFreeBuffers);
+    half.attrs.erase(kColdConstants);
     BlockFields root = f_.root().fields();
     root.alloc_buffers = allocations;
     root.reads.clear();

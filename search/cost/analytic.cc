@@ -16,12 +16,16 @@ namespace {
 constexpr double kLatencySlots = 8;  // of a multiply-add
 constexpr double kIssuePerSlot = 3;  // instructions
 constexpr double kLoopSlots = 1;     // of one iteration of a loop
+// A number for all lanes, loaded: at least a slot, and longer where those of
+// one step have the same place in their lines, and so lie in one bank of the
+// first cache. A Zen 3 loads 1.4 of them in a cycle of two slots.
+constexpr double kOneBankSlots = 1.4;
 constexpr double kDivideSlots = 10;
 constexpr double kMathSlots = 24;  // exp and the like, as polynomials
 // What a polynomial takes longer where its steps have only those of the next
 // round to overlap with.
 constexpr double kMathAlone = 0.35;
-constexpr double kStepsAhead = 4;  // of an unrolled reduction, loaded at once
+constexpr double kStepsKept = 4;   // of an unrolled reduction, at most
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
@@ -69,7 +73,8 @@ class StoreEstimator {
  public:
   StoreEstimator(const ProgramSummary& program, const StoreSummary& store,
                  const Machine& machine, int threads)
-      : store_(store),
+      : program_(program),
+        store_(store),
         machine_(machine),
         nest_(MakeNest(program, store, machine, threads)) {}
 
@@ -85,6 +90,7 @@ class StoreEstimator {
       out_.transfer[i] =
           TransferSeconds(nest_, machine_, static_cast<MemoryLevelId>(i));
     }
+    out_.cold = ColdSeconds(nest_, machine_);
     SetOverhead();
     SetSeconds();
     return out_;
@@ -100,14 +106,18 @@ class StoreEstimator {
   bool IsShared(const NestAccess& access) const {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
+  bool HasSharedSteps(const NestAccess& access) const;
+  double KeptForSteps() const;
+  // Seconds for one number for all lanes, where a vector takes `vector`.
+  double SharedLoad(const NestAccess& access, double vector) const;
   double TileCount(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
-  double LoadedAhead() const;
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
   void SetSeconds();
 
+  const ProgramSummary& program_;
   const StoreSummary& store_;
   const Machine& machine_;
   Nest nest_;
@@ -185,24 +195,55 @@ void StoreEstimator::FindRegisters() {
   }
   const double held = std::max(out_.registers, machine_.vectors.count * 1.0);
   spilled_ = held - machine_.vectors.count +
-             std::max(0.0, out_.registers + LoadedAhead() - held);
+             std::max(0.0, out_.registers + KeptForSteps() - held);
 }
 
-// Registers that the operands of later steps take: code generation moves the
-// loads of an unrolled reduction ahead, as far as its body goes.
-double StoreEstimator::LoadedAhead() const {
+// Whether steps of the unrolled reduction load elements that other steps load
+// for other sums, as the taps of a convolution do: some dimension moves with
+// both.
+bool StoreEstimator::HasSharedSteps(const NestAccess& access) const {
+  for (const ApproximateDim& dim : access.access->dims) {
+    bool reduces = false, spreads = false;
+    for (const ApproximateTerm& term : dim.terms) {
+      const int i = program_.loops[term.loop].depth;
+      if (i < nest_.tile || i == nest_.lane_loop || nest_.extents[i] <= 1) {
+        continue;
+      }
+      (store_.roles[i] == LoopRole::kReduce ? reduces : spreads) = true;
+    }
+    if (reduces && spreads) return true;
+  }
+  return false;
+}
+
+// Registers that hold operands for later steps: what several steps load is
+// loaded once.
+double StoreEstimator::KeptForSteps() const {
   if (!nest_.accesses[0].in_registers) return 0;
-  double ahead = 0;
+  double kept = 0;
   for (const NestAccess& access : nest_.accesses) {
-    if (access.in_registers) continue;
+    if (access.in_registers || !HasSharedSteps(access)) continue;
     double steps = 1;
     for (int i = nest_.tile; i < nest_.depth(); ++i) {
       const bool reduce = store_.roles[i] == LoopRole::kReduce;
       if (reduce && access.strides[i] != 0) steps *= nest_.extents[i];
     }
-    ahead += LiveRegisters(access) * (std::min(steps, kStepsAhead) - 1);
+    kept += LiveRegisters(access) * (std::min(steps, kStepsKept) - 1);
   }
-  return ahead;
+  return kept;
+}
+
+double StoreEstimator::SharedLoad(const NestAccess& access,
+                                  double vector) const {
+  bool is_one_bank = false;
+  for (int i = nest_.tile; i < nest_.depth(); ++i) {
+    const double stride = std::abs(access.strides[i]);
+    if (stride == 0 || nest_.extents[i] <= 1) continue;
+    if (store_.roles[i] == LoopRole::kReduce) continue;
+    is_one_bank = std::fmod(stride, machine_.line_bytes) == 0;
+    if (!is_one_bank) break;
+  }
+  return is_one_bank ? kOneBankSlots * slot_ : std::min(vector, slot_);
 }
 
 void StoreEstimator::CountTile() {
@@ -219,7 +260,6 @@ void StoreEstimator::CountTile() {
   const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
   const double load = machine_.vectors.bytes / (l1.read_gbs * 1e9);
   const double store = machine_.vectors.bytes / (l1.write_gbs * 1e9);
-  const double once = std::min(load, slot_);  // a number for all lanes
   double near = 0;
   for (const NestAccess& access : nest_.accesses) {
     if (access.waits_in_memory) {
@@ -229,7 +269,9 @@ void StoreEstimator::CountTile() {
     if (access.in_registers) continue;
     const double count = TileCount(access);
     instructions += count;
-    if (access.access->reads) near += count * (IsShared(access) ? once : load);
+    if (access.access->reads) {
+      near += count * (IsShared(access) ? SharedLoad(access, load) : load);
+    }
     if (access.access->writes) near += count * store;
   }
   double chain = 0;
@@ -276,13 +318,15 @@ void StoreEstimator::SetSeconds() {
   const auto seconds = [&](int i) {
     return i < 0 ? out_.arithmetic : out_.transfer[i];
   };
-  const auto late = [&](int i) { return kBadOverlap[std::max(i, 0)]; };
-  out_.seconds = out_.overhead;
-  for (int i = -1; i < kNumMemoryLevels; ++i) {
-    out_.seconds += late(i) * seconds(i);
+  for (int i = 0; i < kNumMemoryLevels; ++i) {
     if (seconds(i) > seconds(longest)) longest = i;
   }
-  out_.seconds += (1 - late(longest)) * seconds(longest);
+  out_.seconds = out_.overhead + out_.cold;
+  for (int i = -1; i < kNumMemoryLevels; ++i) {
+    // Arithmetic overlaps with a level as badly as that level with arithmetic.
+    const int level = i < 0 ? std::max(longest, 0) : i;
+    out_.seconds += (i == longest ? 1 : kBadOverlap[level]) * seconds(i);
+  }
 }
 
 // What no luck makes up for, in a store that takes most of the time.

@@ -25,6 +25,7 @@ struct StoreEstimate {
   double arithmetic = 0;  // seconds that the arithmetic units work
   // Seconds that each level is busy serving what the nearer ones miss.
   std::array<double, kNumMemoryLevels> transfer = {};
+  double cold = 0;          // that it waits for constants from memory
   double overhead = 0;      // loops, launches of threads
   double registers = 0;     // vector registers that the tile asks for
   double busy_threads = 1;  // on average

@@ -38,6 +38,7 @@ class NestMaker {
   }
   void SetExtents();
   void AddAccess(const AccessSummary& access);
+  absl::InlinedVector<double, 12> Rounds(const AccessSummary& access) const;
   void FindLanes();
   bool CanBeLanes(int position) const;
   int64_t LaneBytes(int position) const;
@@ -66,6 +67,7 @@ void NestMaker::SetExtents() {
       nest_.busy_threads = extent / share;
       nest_.launches = launches;
       nest_.parallel_loop = store_.loops[i];
+      nest_.parallel = static_cast<int>(i);
       extent = share;
     }
     launches *= extent;
@@ -74,11 +76,36 @@ void NestMaker::SetExtents() {
   if (!parallel) nest_.threads = 1;
 }
 
+// A loop that has `places` different places in the dimensions together, and
+// stays `run` iterations in each, goes over all of them again and again: of f
+// in 64, f // 8 has 8 places and stays in each for 8 iterations, f % 8 has as
+// many for one each.
+absl::InlinedVector<double, 12> NestMaker::Rounds(
+    const AccessSummary& access) const {
+  absl::InlinedVector<double, 12> places(nest_.extents.size(), 1), run(places);
+  for (const ApproximateDim& dim : access.dims) {
+    for (const ApproximateTerm& term : dim.terms) {
+      const int depth = program_.loops[term.loop].depth;
+      const double each = std::abs(term.coefficient);
+      const double step = std::max(term.step, each);
+      const bool is_first = places[depth] == 1;
+      places[depth] *= term.reach / step + 1;
+      run[depth] = is_first ? step / each : std::min(run[depth], step / each);
+    }
+  }
+  absl::InlinedVector<double, 12> rounds;
+  for (size_t i = 0; i < places.size(); ++i) {
+    rounds.push_back(std::max(1.0, nest_.extents[i] / (places[i] * run[i])));
+  }
+  return rounds;
+}
+
 void NestMaker::AddAccess(const AccessSummary& access) {
   NestAccess out;
   out.access = &access;
   out.buffer = &program_.buffers[access.buffer];
   out.strides.assign(store_.loops.size(), 0);
+  out.rounds = Rounds(access);
   out.owned_depth = OwnedDepth(*out.buffer);
   double row = out.buffer->element_bytes;
   for (size_t i = access.dims.size(); i-- > 0;) {

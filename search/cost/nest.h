@@ -29,6 +29,9 @@ struct NestAccess {
   const BufferSummary* buffer = nullptr;
   // By loop, from outermost: bytes between iterations. 0: the same elements.
   absl::InlinedVector<double, 12> strides;
+  // By loop: how often it goes over the same elements, as f % 8 does 8 times
+  // for f in 64. 1: it goes over others all the time.
+  absl::InlinedVector<double, 12> rounds;
   // By depth; the last entry is one iteration of all loops.
   absl::InlinedVector<Footprint, 12> footprints;
   // Loops before this one are around the allocation: each of their iterations
@@ -48,6 +51,7 @@ struct Nest {
   double busy_threads = 1;  // on average
   double launches = 0;      // of the parallel loop
   int parallel_loop = -1;   // in the program; -1: none
+  int parallel = -1;        // the same loop, among those of the nest
 
   // Loops from here on are unrolled or vectorized: one iteration of the others
   // runs the tile as straight code.

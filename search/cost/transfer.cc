@@ -27,12 +27,16 @@ constexpr double kCapacityShare = 0.85;
 constexpr double kConflictTimes = 2;  // more, shared by the lines of a row
 constexpr double kFewSets = 8;        // that the rows begin in
 
+// Of the reads from memory, the share that is waited for in any case.
+constexpr double kColdShare = 0.1;
+
 class Traffic {
  public:
   Traffic(const Nest& nest, const Machine& machine)
       : nest_(nest), machine_(machine) {}
 
   double Seconds(MemoryLevelId id) const;
+  double ColdSeconds() const;
 
  private:
   double Capacity(MemoryLevelId id) const;
@@ -40,11 +44,14 @@ class Traffic {
   double BytesAt(int depth, MemoryLevelId id) const;
   double BytesOfTwo(const NestAccess& access, int depth,
                     MemoryLevelId id) const;
-  bool IsKept(const NestAccess& access, int depth, MemoryLevelId id) const;
+  bool HasRoomFor(double bytes, const NestAccess& access, int depth,
+                  MemoryLevelId id) const;
   double LinesMoved(const NestAccess& access, int depth,
                     MemoryLevelId id) const;
   double ConflictTimes(const NestAccess& access, int depth,
                        MemoryLevelId id) const;
+  double ReadSeconds(const NestAccess& access) const;
+  double ShareWaited(const NestAccess& access) const;
 
   const Nest& nest_;
   const Machine& machine_;
@@ -88,11 +95,10 @@ double Traffic::BytesOfTwo(const NestAccess& access, int depth,
   return one + more / std::max(nest_.extents[depth - 1] - 1, 1.0);
 }
 
-// Whether an iteration of the loop around `depth` finds what the one before it
-// touched: only what everything else touches meanwhile may push it out.
-bool Traffic::IsKept(const NestAccess& access, int depth,
-                     MemoryLevelId id) const {
-  double bytes = BytesAt(access, depth, id);
+// Whether `bytes` of the access stay while the loop around `depth` goes on:
+// only what everything else touches meanwhile may push them out.
+bool Traffic::HasRoomFor(double bytes, const NestAccess& access, int depth,
+                         MemoryLevelId id) const {
   for (const NestAccess& other : nest_.accesses) {
     if (&other != &access) bytes += BytesOfTwo(other, depth, id);
   }
@@ -110,8 +116,11 @@ double Traffic::LinesMoved(const NestAccess& access, int depth,
   const auto& footprints = access.footprints;
   if (depth == 0) return footprints[0].lines;
   double lines = footprints[depth - 1].lines;
-  if (waits || !IsKept(access, depth, id)) {
+  if (waits || !HasRoomFor(BytesAt(access, depth, id), access, depth, id)) {
     lines = std::max(lines, footprints[depth].lines * nest_.extents[depth - 1]);
+  } else if (access.rounds[depth - 1] > 1 &&
+             !HasRoomFor(BytesAt(access, depth - 1, id), access, depth, id)) {
+    lines *= access.rounds[depth - 1];
   }
   return lines * nest_.Iterations(0, depth - 1);
 }
@@ -156,7 +165,48 @@ double Traffic::Seconds(MemoryLevelId id) const {
   return seconds;
 }
 
+// Of all elements, once, from memory. What the threads share comes for all of
+// them together.
+double Traffic::ReadSeconds(const NestAccess& access) const {
+  const MemoryLevel& memory = machine_.level(MemoryLevelId::kMemory);
+  double gbs = nest_.threads > 1 ? memory.all_read_gbs : memory.read_gbs;
+  if (nest_.parallel >= 0 && access.strides[nest_.parallel] != 0) {
+    gbs /= nest_.threads;
+  }
+  return access.footprints[0].lines * machine_.line_bytes / (gbs * 1e9);
+}
+
+// The share of the reads that nothing else is done meanwhile.
+double Traffic::ShareWaited(const NestAccess& access) const {
+  bool moves = false;
+  for (int i = 0; i < nest_.tile; ++i) {
+    if (nest_.extents[i] <= 1) continue;
+    if (access.strides[i] != 0) {
+      moves = true;
+      continue;
+    }
+    const double bytes = access.footprints[i].lines * machine_.line_bytes;
+    const bool is_panel = moves && bytes <= Capacity(MemoryLevelId::kL2);
+    return is_panel ? kColdShare
+                    : std::max(kColdShare, 1 - 1 / nest_.extents[i]);
+  }
+  return kColdShare;
+}
+
+double Traffic::ColdSeconds() const {
+  double seconds = 0;
+  for (const NestAccess& access : nest_.accesses) {
+    if (!access.buffer->is_cold) continue;
+    seconds += ShareWaited(access) * ReadSeconds(access);
+  }
+  return seconds;
+}
+
 }  // namespace
+
+double ColdSeconds(const Nest& nest, const Machine& machine) {
+  return Traffic(nest, machine).ColdSeconds();
+}
 
 double TransferSeconds(const Nest& nest, const Machine& machine,
                        MemoryLevelId id) {

@@ -1,3 +1,6 @@
+// Programs whose traffic is known by counting: a few loops over arrays that fit
+// a level of memory, or do not, by their sizes and by the sets that their rows
+// fall into. What a level serves is compared with the bytes touched.
 #include "kiln/search/cost/transfer.h"
 
 #include <string>
@@ -11,7 +14,9 @@
 namespace kiln {
 namespace {
 
-constexpr int kL2 = 1;  // what it serves because the first level is too small
+// What a level serves because the one before it is too small.
+constexpr int kL2 = 1;
+constexpr int kL3 = 2;
 
 // The first level has 8 ways of 4 KiB.
 Machine TestMachine() {
@@ -118,6 +123,71 @@ TEST(TransferTest, PanelsWhoseRowsMeetInFewSetsCostMoreThanTheirBytes) {
 // 64 bytes of them lie in one and a half lines.
 TEST(TransferTest, RowsThatBeginWithinALineTouchMoreOfThem) {
   EXPECT_GT(PanelSecondsFromL2(792), 1.3 * PanelSecondsFromL2(784));
+}
+
+// Each iteration of p reads one half of B, 768 KiB: `half` of p tells which.
+double LinesOfHalves(const std::string& half) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((64, 192), "float32"), B: T.Buffer((2, 192, 1024), "float32"), C: T.Buffer((64, 1024), "float32")):
+    for p, j_0, k in T.grid(64, 64, 192):
+        for j_1 in T.vectorized(16):
+            with T.block("C"):
+                vp = T.axis.spatial(64, p)
+                vj = T.axis.spatial(1024, j_0 * 16 + j_1)
+                vk = T.axis.reduce(192, k)
+                C[vp, vj] = C[vp, vj] + A[vp, vk] * B[$0, vk, vj]
+)",
+                                            half);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  const TimeEstimate e = EstimateTime(Summarize(*f), TestMachine(), 1);
+  return e.stores[0].transfer[kL3] * 30e9 / (192 * 1024 * 4);
+}
+
+TEST(TransferTest, HalvesThatTakeTurnsPushEachOtherOut) {
+  EXPECT_LT(LinesOfHalves("vp // 32"), 3);
+  EXPECT_GT(LinesOfHalves("vp % 2"), 60);
+}
+
+// Seconds for which C[128, 768] += A[128, 768] * w[768, 768] waits for w, by
+// the order of its outer loops; `head` is the function's attributes.
+double Waits(const std::string& loops, const std::string& head) {
+  const std::string text =
+      absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((128, 768), "float32"), w: T.Buffer((768, 768), "float32"), C: T.Buffer((128, 768), "float32")):
+    T.func_attr({$1})
+    packed = T.alloc_buffer((48, 768, 16))
+    for j_0, k, j_1 in T.grid(48, 768, 16):
+        with T.block("packed"):
+            vj, vk, vl = T.axis.remap("SSS", [j_0, k, j_1])
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": True})
+            packed[vj, vk, vl] = w[vk, vj * 16 + vl]
+    for $0, k in T.grid($2, 768):
+        for i_1 in T.unroll(4):
+            for j_1 in T.vectorized(16):
+                with T.block("C"):
+                    vi = T.axis.spatial(128, i_0 * 4 + i_1)
+                    vj = T.axis.spatial(768, j_0 * 16 + j_1)
+                    vk = T.axis.reduce(768, k)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * packed[vj // 16, vk, vj % 16]
+)",
+                       loops, head, loops == "i_0, j_0" ? "32, 48" : "48, 32");
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  return EstimateTime(Summarize(*f), TestMachine(), 1).stores[0].cold;
+}
+
+TEST(TransferTest, ColdConstantsAreWaitedForWhereAFirstPassReadsThemAll) {
+  const std::string cold =
+      "\"layout_free_buffers\": [1], \"cold_constants\": True";
+  const double all = 768 * 768 * 4 / 15e9;
+  EXPECT_NEAR(Waits("i_0, j_0", cold) / all, 31.0 / 32, 0.01);
+  EXPECT_NEAR(Waits("j_0, i_0", cold) / all, 0.1, 0.01);
+  EXPECT_EQ(Waits("i_0, j_0", "\"layout_free_buffers\": [1]"), 0);
 }
 
 }  // namespace

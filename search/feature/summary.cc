@@ -43,6 +43,12 @@ class Walker {
     for (const Param& param : f.params) {
       if (param.buffer) out_.buffers[BufferOf(param.buffer)].is_param = true;
     }
+    has_cold_constants_ = HasColdConstants(f);
+    if (has_cold_constants_) {
+      for (const int param : LayoutFreeParams(f)) {
+        out_.buffers[BufferOf(f.params[param].buffer)].is_cold = true;
+      }
+    }
     Walk(f.body);
     for (BufferSummary& buffer : out_.buffers) SetExtents(&buffer);
   }
@@ -51,6 +57,7 @@ class Walker {
   void Walk(const Stmt& s);
   void WalkFor(const ForNode& loop);
   void WalkRealize(const BlockRealizeNode& realize);
+  void WalkPreparation(const BlockNode& block);
   void WalkStore(const StoreNode& store);
   void BindIters(const BlockRealizeNode& realize);
   void SetRole(const ApproximateIndex& value, LoopRole role);
@@ -72,6 +79,7 @@ class Walker {
   std::vector<LoopRole> roles_;  // of these
   int64_t unroll_steps_ = 0;
   int block_ = 0, num_blocks_ = 0;
+  bool has_cold_constants_ = false;
   const CallNode* skipped_ = nullptr;  // see SkippedChoice
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
@@ -181,8 +189,22 @@ void Walker::BindIters(const BlockRealizeNode& realize) {
   }
 }
 
+// It ran ahead: to the function what it wrote is one more argument.
+void Walker::WalkPreparation(const BlockNode& block) {
+  Visit(block.body, [&](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    if (!store) return true;
+    BufferSummary& buffer = out_.buffers[BufferOf(store->buffer)];
+    buffer.is_param = true;
+    buffer.is_cold = has_cold_constants_;
+    return true;
+  });
+}
+
 void Walker::WalkRealize(const BlockRealizeNode& realize) {
-  if (IsLayoutPreparation(*realize.block)) return;
+  if (IsLayoutPreparation(*realize.block)) {
+    return WalkPreparation(*realize.block);
+  }
   const size_t depth = scope_.depth();
   const double outer_share = share_;
   const int outer_block = std::exchange(block_, num_blocks_++);

@@ -95,8 +95,11 @@ struct AccessSummary {
 
 struct BufferSummary {
   const BufferNode* node = nullptr;  // valid as long as the function
-  bool is_param = false;
+  bool is_param = false;             // or prepared ahead of the function
   bool is_local = false;  // of scope "local": registers, where they suffice
+  // Its elements come from memory the first time (kColdConstants in
+  // ir/tensor/layout_free.h).
+  bool is_cold = false;
   int element_bytes = 4;
   // The innermost loop around all accesses, or -1.
   int owner_loop = -1;

@@ -293,5 +293,37 @@ def main(A: T.Buffer((8, 32), "float32"), B: T.Buffer((8,), "float32")):
   EXPECT_EQ(s.stores[0].block, s.stores[1].block);
 }
 
+// All of it exists ahead of the call, however few columns an iteration reads.
+TEST(SummaryTest, WhatIsPreparedIsAsLargeAsItsShape) {
+  const auto text = [](const std::string& cold) {
+    return R"(
+@T.prim_func
+def main(w: T.Buffer((64, 48), "float32"), y: T.Buffer((48, 64), "float32")):
+    T.func_attr({"layout_free_buffers": [0])" +
+           cold + R"(})
+    t = T.alloc_buffer((48, 64))
+    for i, j in T.grid(48, 64):
+        with T.block("t"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": True})
+            t[vi, vj] = w[vj, vi]
+    for i, j in T.grid(48, 64):
+        with T.block("y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = t[vi, vj] * T.float32(2)
+)";
+  };
+  const ProgramSummary warm = Summarize(Parse(text("")));
+  ASSERT_EQ(warm.stores.size(), 1u);
+  ASSERT_EQ(warm.stores[0].accesses.size(), 2u);
+  const BufferSummary& t = warm.buffers[warm.stores[0].accesses[1].buffer];
+  EXPECT_EQ(t.extents, std::vector<int64_t>({48, 64}));
+  EXPECT_FALSE(t.is_cold);
+  const ProgramSummary cold =
+      Summarize(Parse(text(", \"cold_constants\": True")));
+  EXPECT_TRUE(cold.buffers[cold.stores[0].accesses[1].buffer].is_cold);
+  EXPECT_FALSE(cold.buffers[cold.stores[0].accesses[0].buffer].is_cold);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -32,6 +32,10 @@ struct BuildResult {
   std::string symbol;
   KernelSignature signature;  // of the function, preparation included
   std::optional<BuiltPreparation> preparation = std::nullopt;
+  // Buffers of the signature that lie in memory, and in no cache, when the
+  // kernel is called, and with them what is prepared (kColdConstants in
+  // ir/tensor/layout_free.h).
+  std::vector<int> cold_buffers = {};
 };
 
 class Builder {

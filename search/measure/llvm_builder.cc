@@ -8,6 +8,7 @@
 #include "kiln/codegen/host/kernel.h"
 #include "kiln/codegen/host/signature.h"
 #include "kiln/codegen/llvm/compile.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/transform/split_preparation.h"
 
 namespace kiln {
@@ -29,6 +30,16 @@ void Part(const std::vector<int>& positions, const KernelSignature& whole,
     const bool is_buffer = param.kind == KernelParam::Kind::kBuffer;
     (is_buffer ? buffers : scalars)->push_back(param.index);
   }
+}
+
+std::vector<int> ColdBuffers(const Function& f,
+                             const KernelSignature& signature) {
+  std::vector<int> buffers;
+  if (!HasColdConstants(f)) return buffers;
+  for (const int param : LayoutFreeParams(f)) {
+    buffers.push_back(signature.params[param].index);
+  }
+  return buffers;
 }
 
 absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
@@ -63,11 +74,17 @@ absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
 
 absl::StatusOr<BuildResult> LlvmBuilder::Build(const Function& scheduled) {
   KILN_RETURN_IF_ERROR(CheckRunsHere(target_));
-  if (HasPreparation(scheduled)) return BuildInTwo(scheduled, target_);
-  KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
-                        CompileKernel(scheduled, target_));
-  return BuildResult{std::move(kernel.object), std::move(kernel.symbol),
-                     std::move(kernel.signature)};
+  BuildResult result;
+  if (HasPreparation(scheduled)) {
+    KILN_ASSIGN_OR_RETURN(result, BuildInTwo(scheduled, target_));
+  } else {
+    KILN_ASSIGN_OR_RETURN(CompiledKernel kernel,
+                          CompileKernel(scheduled, target_));
+    result = {std::move(kernel.object), std::move(kernel.symbol),
+              std::move(kernel.signature)};
+  }
+  result.cold_buffers = ColdBuffers(scheduled, result.signature);
+  return result;
 }
 
 absl::StatusOr<BuildResult> LlvmBuilder::BuildPlain(const Function& f) {

@@ -252,6 +252,8 @@ search::Request LocalRunner::RequestFor(const BuildResult& kernel,
   out.set_min_samples(options.min_samples);
   out.set_max_samples(options.max_samples);
   out.set_flush_cache(options.flush_cache);
+  out.mutable_cold_buffers()->Add(kernel.cold_buffers.begin(),
+                                  kernel.cold_buffers.end());
   return request;
 }
 

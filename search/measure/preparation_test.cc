@@ -1,4 +1,6 @@
-// What is laid out ahead is run, checked and not timed.
+// What is laid out ahead is run, checked and not timed: one function reads a
+// transposed argument, and its schedules make the transpose in a block that is
+// marked as a preparation, rightly and wrongly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +11,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/database/verdict.h"
 #include "kiln/search/measure/builder.h"
@@ -20,7 +23,9 @@
 namespace kiln {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kHead[] = R"(
 @T.prim_func
@@ -88,6 +93,21 @@ TEST_F(PreparationTest, TheRestAloneIsTimed) {
   const MeasureResult often = Measure(Ahead("w[vj, vi]", 20000));
   ASSERT_EQ(often.verdict, Verdict::kOk) << often.reason;
   EXPECT_LT(often.min_ns, 1000 * once.min_ns) << "20000 times is more";
+}
+
+// Samples are single calls then, of which there may be more.
+TEST_F(PreparationTest, ColdConstantsAreEvictedBeforeEachTimedCall) {
+  const Function warm = Ahead("w[vj, vi]");
+  Function cold = warm;
+  cold.attrs[kColdConstants] = Attr(Bool(true));
+  KILN_ASSERT_OK_AND_ASSIGN(const BuildResult build, builder_.Build(cold));
+  EXPECT_THAT(build.cold_buffers, ElementsAre(1));
+  KILN_ASSERT_OK_AND_ASSIGN(const BuildResult other, builder_.Build(warm));
+  EXPECT_THAT(other.cold_buffers, IsEmpty());
+  const MeasureResult result = Measure(cold);
+  EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
+  EXPECT_GT(result.samples, MeasureOptions().max_samples);
+  EXPECT_LE(Measure(warm).samples, MeasureOptions().max_samples);
 }
 
 TEST_F(PreparationTest, AReferenceWithMarksRunsAsAWhole) {

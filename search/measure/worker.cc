@@ -107,6 +107,8 @@ class Worker {
                           search::Response& response);
   MaybeFailure TimedRuns(const search::MeasureKernel& request,
                          WorkerKernel& kernel, search::Response& response);
+  std::vector<absl::Span<const char>> ColdMemory(
+      const search::MeasureKernel& request, const WorkerKernel& kernel) const;
   void UseThreads(int count);
 
   int fd_;
@@ -203,6 +205,25 @@ TimeOptions TimingOf(const search::MeasureKernel& request) {
   return options;
 }
 
+// Memory that a timed call finds in no cache.
+std::vector<absl::Span<const char>> Worker::ColdMemory(
+    const search::MeasureKernel& request, const WorkerKernel& kernel) const {
+  const std::vector<absl::Span<const char>> all = task_->PlainSpans();
+  std::vector<absl::Span<const char>> cold;
+  for (const int32_t at : request.cold_buffers()) {
+    if (at >= 0 && at < std::ssize(all)) cold.push_back(all[at]);
+  }
+  if (cold.empty()) return cold;
+  const std::vector<absl::Span<const char>> prepared = kernel.PlainSpans();
+  cold.insert(cold.end(), prepared.begin(), prepared.end());
+  return cold;
+}
+
+// Threads that wait for a call as they do between two kernels of a model.
+void WakeUp(ThreadPool& pool) {
+  pool.ParallelFor(pool.num_threads(), [](int64_t, int64_t) { return 0; });
+}
+
 MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
                                WorkerKernel& kernel,
                                search::Response& response) {
@@ -220,8 +241,14 @@ MaybeFailure Worker::TimedRuns(const search::MeasureKernel& request,
     const auto prepared = kernel.PlainSpans();
     options.flush.insert(options.flush.end(), prepared.begin(), prepared.end());
   }
-  if (task_->UpdatesBuffers()) {
-    options.restore = [this] { task_->RestorePlain(); };
+  const auto cold = ColdMemory(request, kernel);
+  const bool updates = task_->UpdatesBuffers();
+  if (updates || !cold.empty()) {
+    options.restore = [this, &cold, updates] {
+      if (updates) task_->RestorePlain();
+      FlushCaches(cold);
+      if (!cold.empty()) WakeUp(*pool_);
+    };
     options.max_samples *= kMoreSingleCalls;
   }
   const absl::StatusOr<TimeResult> time = MeasureTime(

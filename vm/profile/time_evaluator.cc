@@ -37,20 +37,6 @@ double MicrosSince(Clock::time_point start) {
       .count();
 }
 
-void Flush(const std::vector<absl::Span<const char>>& ranges) {
-  for (absl::Span<const char> range : ranges) {
-    for (size_t i = 0; i < range.size(); i += kCacheLine) {
-#if defined(__x86_64__)
-      __builtin_ia32_clflush(range.data() + i);
-#endif
-    }
-#if defined(__x86_64__)
-    if (!range.empty()) __builtin_ia32_clflush(&range.back());
-    __builtin_ia32_mfence();
-#endif
-  }
-}
-
 // The value at fraction `q` of sorted samples, interpolated.
 double Quantile(const std::vector<double>& sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);
@@ -131,7 +117,7 @@ class Evaluator {
   // Microseconds per call, over `n` calls.
   absl::StatusOr<double> Time(int64_t n) {
     if (options_.restore) options_.restore();
-    Flush(options_.flush);
+    FlushCaches(options_.flush);
     const Clock::time_point start = Clock::now();
     for (int64_t i = 0; i < n; ++i) KILN_RETURN_IF_ERROR(call_());
     calls_ += n;
@@ -163,6 +149,20 @@ class Evaluator {
 };
 
 }  // namespace
+
+void FlushCaches(absl::Span<const absl::Span<const char>> ranges) {
+  for (absl::Span<const char> range : ranges) {
+    for (size_t i = 0; i < range.size(); i += kCacheLine) {
+#if defined(__x86_64__)
+      __builtin_ia32_clflush(range.data() + i);
+#endif
+    }
+#if defined(__x86_64__)
+    if (!range.empty()) __builtin_ia32_clflush(&range.back());
+    __builtin_ia32_mfence();
+#endif
+  }
+}
 
 TimeResult Summarize(std::vector<double> samples_us) {
   KILN_CHECK(!samples_us.empty());

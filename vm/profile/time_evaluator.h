@@ -55,6 +55,9 @@ struct TimeOptions {
 absl::StatusOr<TimeResult> MeasureTime(
     const std::function<absl::Status()>& call, const TimeOptions& options = {});
 
+// Evicts memory from all caches, where the processor has an instruction for it.
+void FlushCaches(absl::Span<const absl::Span<const char>> ranges);
+
 // Minimum, median and spread of times per call in microseconds (at least one).
 TimeResult Summarize(std::vector<double> samples_us);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "kiln/ir/graph/expr.h"
 #include "kiln/ir/graph/visit.h"
@@ -59,6 +60,23 @@ std::map<std::string, Calls> AllCalls(const Module& module) {
   return all;
 }
 
+int64_t BytesOfConstants(const Module& module) {
+  std::set<const uint8_t*> seen;
+  int64_t bytes = 0;
+  for (const graph::GraphFunction& f : module.graph_functions) {
+    graph::Visit(graph::Expr(f.get()), [&](const graph::Expr& e) {
+      if (IsKnownConstant(e)) {
+        const Blob& data = *e.As<graph::ConstantNode>()->data;
+        if (seen.insert(data.data()).second) {
+          bytes += static_cast<int64_t>(data.size());
+        }
+      }
+      return true;
+    });
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::map<std::string, std::vector<int>> ConstantParams(const Module& module) {
@@ -72,8 +90,10 @@ std::map<std::string, std::vector<int>> ConstantParams(const Module& module) {
   return params;
 }
 
-absl::StatusOr<Module> MarkConstantParams(const Module& module) {
+absl::StatusOr<Module> MarkConstantParams(const Module& module,
+                                          int64_t cached_bytes) {
   Module out = module;
+  const bool is_cold = BytesOfConstants(module) > cached_bytes;
   for (const auto& [name, positions] : ConstantParams(module)) {
     Function* const f = out.Find(name);
     if (!f) continue;
@@ -86,7 +106,9 @@ absl::StatusOr<Module> MarkConstantParams(const Module& module) {
         marked.push_back(at);
       }
     }
-    if (!marked.empty()) SetLayoutFree(f, marked);
+    if (marked.empty()) continue;
+    SetLayoutFree(f, marked);
+    if (is_cold) f->attrs[kColdConstants] = Attr(Bool(true));
   }
   return out;
 }

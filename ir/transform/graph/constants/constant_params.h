@@ -2,6 +2,7 @@
 #ifndef KILN_IR_TRANSFORM_GRAPH_CONSTANTS_CONSTANT_PARAMS_H_
 #define KILN_IR_TRANSFORM_GRAPH_CONSTANTS_CONSTANT_PARAMS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,10 +17,16 @@ namespace kiln {
 // are known.
 std::map<std::string, std::vector<int>> ConstantParams(const Module& module);
 
+// What third-level caches of the day hold.
+inline constexpr int64_t kCachedBytes = 32 << 20;
+
 // The module whose tensor functions say that such arguments, where they are
 // matrices at least, may be laid out ahead (ir/tensor/layout_free.h). What a
-// function says already stays.
-absl::StatusOr<Module> MarkConstantParams(const Module& module);
+// function says already stays. Where the constants of the module are larger
+// than caches of `cached_bytes`, functions with such arguments say that these
+// are cold (kColdConstants).
+absl::StatusOr<Module> MarkConstantParams(const Module& module,
+                                          int64_t cached_bytes = kCachedBytes);
 
 }  // namespace kiln
 

@@ -79,6 +79,15 @@ TEST(ConstantParamsTest, MarksAreAddedToThoseOfTheAuthor) {
   EXPECT_THAT(LayoutFreeParams(*marked.Find("f")), ElementsAre(0, 1));
 }
 
+TEST(ConstantParamsTest, ConstantsBeyondTheCachesAreCold) {
+  const Module module =
+      With(Call("u", std::string("x, ") + kConst) + "        return u\n");
+  KILN_ASSERT_OK_AND_ASSIGN(Module marked, MarkConstantParams(module, 16));
+  EXPECT_FALSE(HasColdConstants(*marked.Find("f")));
+  KILN_ASSERT_OK_AND_ASSIGN(marked, MarkConstantParams(module, 15));
+  EXPECT_TRUE(HasColdConstants(*marked.Find("f")));
+}
+
 TEST(ConstantParamsTest, VectorsStayAsTheyAre) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module marked,
                             MarkConstantParams(ReadModule(R"(
