@@ -94,6 +94,9 @@ class StoreEstimator {
       out_.transfer[i] =
           TransferSeconds(nest_, machine_, static_cast<MemoryLevelId>(i));
     }
+    // Additions that are left out load nothing; from further away comes all
+    // that others need anyway.
+    out_.transfer[1] *= store_.added;
     out_.cold = ColdSeconds(nest_, machine_);
     SetOverhead();
     SetSeconds();

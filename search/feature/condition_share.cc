@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace {
 
 // Values that an expression may take, at most.
 constexpr double kMostValues = 1 << 14;
+constexpr int64_t kMostRemainders = 64;
 
 // `a` holds where `value` is at least `least`, or exactly that.
 struct Bound {
@@ -86,6 +88,47 @@ void Collect(const Expr& e, const ApproximateScope& scope,
   }
 }
 
+// Of the equation x % m == r, the share of the values of x for which it holds.
+double ShareOfRemainder(const ApproximateIndex& x, int64_t m, int64_t r) {
+  if (x.unknown || m < 1 || m > kMostRemainders) return 1;
+  const auto size = static_cast<size_t>(m);
+  const auto wrap = [&](double value) {
+    return static_cast<size_t>(value - std::floor(value / m) * m) % size;
+  };
+  std::vector<double> shares(size, 0);
+  shares[wrap(x.constant)] = 1;
+  for (const ApproximateTerm& term : x.terms) {
+    const double step = std::copysign(
+        std::max(term.step, std::abs(term.coefficient)), term.coefficient);
+    const double count = std::floor(term.reach / std::abs(step)) + 1;
+    std::vector<double> sum(size, 0);
+    // The remainders repeat after m steps.
+    const double rounds = std::min(count, static_cast<double>(m));
+    for (double at = 0; at < rounds; ++at) {
+      for (size_t i = 0; i < size; ++i) {
+        sum[wrap(static_cast<double>(i) + at * step)] += shares[i] / rounds;
+      }
+    }
+    shares = std::move(sum);
+  }
+  return shares[wrap(static_cast<double>(r))];
+}
+
+// The same of a conjunct; nullopt for others.
+std::optional<double> ShareOfEquation(const Expr& e,
+                                      const ApproximateScope& scope) {
+  const auto* equal = e.As<BinaryNode>();
+  if (!equal || e.kind() != ExprKind::kEQ) return std::nullopt;
+  const auto* mod = equal->a.As<BinaryNode>();
+  const int64_t* remainder = AsInt(equal->b);
+  if (!mod || equal->a.kind() != ExprKind::kFloorMod || !remainder) {
+    return std::nullopt;
+  }
+  const int64_t* divisor = AsInt(mod->b);
+  if (!divisor) return std::nullopt;
+  return ShareOfRemainder(scope.Evaluate(mod->a), *divisor, *remainder);
+}
+
 // Whether a loop passes the same values again and again.
 bool GoesRound(const ApproximateIndex& value,
                const std::vector<int64_t>& extents) {
@@ -126,10 +169,19 @@ bool IsElementOf(const StoreNode& store, const Expr& e) {
 
 }  // namespace
 
-double ConditionShare(const Expr& condition, const ApproximateScope& scope,
-                      const std::vector<int64_t>& extents) {
+double ConditionShare(absl::Span<const Expr> conditions,
+                      const ApproximateScope& scope,
+                      const std::vector<int64_t>& extents, bool has_phases) {
   std::vector<Bound> bounds;
-  for (const Expr& e : ConjunctsOf(condition)) Collect(e, scope, &bounds);
+  double share = 1;
+  for (const Expr& condition : conditions) {
+    for (const Expr& e : ConjunctsOf(condition)) {
+      const auto of_equation =
+          has_phases ? ShareOfEquation(e, scope) : std::nullopt;
+      share *= of_equation.value_or(1);
+      if (!of_equation) Collect(e, scope, &bounds);
+    }
+  }
   bounds.erase(
       std::remove_if(bounds.begin(), bounds.end(),
                      [&](const Bound& bound) {
@@ -137,7 +189,6 @@ double ConditionShare(const Expr& condition, const ApproximateScope& scope,
                               (bound.exact && GoesRound(bound.value, extents));
                      }),
       bounds.end());
-  double share = 1;
   for (size_t i = 0; i < bounds.size(); ++i) {
     // Bounds on the same loops fail in different iterations.
     double fails = 0;
@@ -155,11 +206,18 @@ double ConditionShare(const Expr& condition, const ApproximateScope& scope,
   return share;
 }
 
-const CallNode* SkippedChoice(const StoreNode& store) {
+std::vector<const CallNode*> SkippedChoices(const StoreNode& store) {
+  std::vector<const CallNode*> choices;
   const auto* sum = store.value.As<BinaryNode>();
-  if (!sum || store.value.kind() != ExprKind::kAdd) return nullptr;
-  if (IsElementOf(store, sum->a)) return ChoiceIn(sum->b);
-  return IsElementOf(store, sum->b) ? ChoiceIn(sum->a) : nullptr;
+  if (!sum || store.value.kind() != ExprKind::kAdd) return choices;
+  const CallNode* choice = nullptr;
+  if (IsElementOf(store, sum->a)) {
+    choice = ChoiceIn(sum->b);
+  } else if (IsElementOf(store, sum->b)) {
+    choice = ChoiceIn(sum->a);
+  }
+  for (; choice; choice = ChoiceIn(choice->args[1])) choices.push_back(choice);
+  return choices;
 }
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/search/feature/condition_share.h"
 #include "kiln/search/feature/ops.h"
@@ -80,7 +81,8 @@ class Walker {
   int64_t unroll_steps_ = 0;
   int block_ = 0, num_blocks_ = 0;
   bool has_cold_constants_ = false;
-  const CallNode* skipped_ = nullptr;  // see SkippedChoice
+  std::vector<const CallNode*> skipped_;  // see SkippedChoices
+  bool has_phases_ = false;               // of the block around
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
   double weight_ = 1;  // how often an expression counts
@@ -210,11 +212,13 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   const int outer_block = std::exchange(block_, num_blocks_++);
   const int64_t outer_steps = unroll_steps_;
   const bool outer_guarded = guarded_;
+  const bool outer_phases = has_phases_;
   const std::vector<LoopRole> outer_roles = roles_;
   const BlockNode& block = *realize.block;
   unroll_steps_ =
       IntAnnotation(block.annotations, kUnrollKey).value_or(unroll_steps_);
   guarded_ = guarded_ || !IsOne(realize.predicate);
+  has_phases_ = block.annotations.contains(kPhases);
   BindIters(realize);
   if (block.init) {
     const bool outer_init = std::exchange(in_init_, true);
@@ -224,6 +228,7 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   Walk(block.body);
   roles_ = outer_roles;
   guarded_ = outer_guarded;
+  has_phases_ = outer_phases;
   unroll_steps_ = outer_steps;
   block_ = outer_block;
   share_ = outer_share;
@@ -238,10 +243,10 @@ void Walker::WalkStore(const StoreNode& store) {
   summary.predicated = guarded_;
   summary.share = share_;
   summary.block = block_;
-  skipped_ = SkippedChoice(store);
-  if (skipped_) {
-    summary.added = ConditionShare(skipped_->args[0], scope_, extents_);
-  }
+  skipped_ = SkippedChoices(store);
+  std::vector<Expr> conditions;
+  for (const CallNode* choice : skipped_) conditions.push_back(choice->args[0]);
+  summary.added = ConditionShare(conditions, scope_, extents_, has_phases_);
   AddAccess(store.buffer, store.indices, true, guarded_, &summary);
   ReadExpr(store.value, guarded_, &summary);
   summary.is_reduction = summary.accesses[0].reads;
@@ -265,7 +270,7 @@ bool Walker::ReadDecided(const Expr& e, bool guarded, StoreSummary* store) {
   const double weight = weight_;
   const int loop = chooser.terms[0].loop;
   const double left = outer.loop == loop ? outer.left : 1;
-  const double all = ConditionShare(call->args[0], scope_, extents_);
+  const double all = ConditionShare({call->args[0]}, scope_, extents_);
   const double share = left > 0 ? std::min(1.0, all / left) : 0;
   chain_ = Chain();
   weight_ = weight * share;
@@ -284,7 +289,7 @@ void Walker::ReadExpr(const Expr& e, bool guarded, StoreSummary* store) {
     return AddAccess(load->buffer, load->indices, false, guarded, store);
   }
   const std::optional<OpClass> op = ClassOf(e);
-  if (op && (!skipped_ || e.As<CallNode>() != skipped_)) {
+  if (op && std::ranges::count(skipped_, e.As<CallNode>()) == 0) {
     store->ops[static_cast<int>(*op)] += weight_ * e.dtype().lanes();
   }
   if (const SelectNode* select = e.As<SelectNode>()) {

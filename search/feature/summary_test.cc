@@ -251,6 +251,24 @@ def main(A: T.Buffer((9,), "float32"), W: T.Buffer((2,), "float32"), B: T.Buffer
   EXPECT_EQ(s.stores[0].added, 1);
 }
 
+// h = 2 * row + phase, p = 2 * half + q: the phases decide the equation, which
+// holds for one of two; padding inside of the other choice counts as well.
+TEST(SummaryTest, PhasesLeaveOutWhatTheirEquationsSay) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), W: T.Buffer((4,), "float32"), B: T.Buffer((2, 8), "float32")):
+    for f, half, q in T.grid(16, 2, 2):
+        with T.block("B"):
+            T.block_attr({"kiln.phases": True})
+            vp = T.axis.spatial(2, f // 8)
+            vr = T.axis.spatial(8, f % 8)
+            vh, vq = T.axis.remap("RR", [half, q])
+            B[vp, vr] = B[vp, vr] + T.if_then_else(vr < 6, T.if_then_else((vr * 2 + vp + vh * 2 + vq + 1) % 2 == 0, A[vr + vh], T.float32(0)), T.float32(0)) * W[vh * 2 + vq]
+)"));
+  EXPECT_NEAR(s.stores[0].added, 0.75 * 0.5, 1e-12);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kSelect), 0);
+}
+
 TEST(SummaryTest, ChoicesThatAreNoFactorOfWhatIsAddedCount) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func

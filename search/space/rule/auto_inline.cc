@@ -6,6 +6,7 @@
 //   y[k, w] += p[c, w + r] * weight[k, c, r]           are along w
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -29,14 +30,41 @@ bool Reorders(const BlockInfo& info) {
                      });
 }
 
-// Whether reductions read what the block makes, and each element many times.
-bool IsReduced(const Schedule& sch, const BlockInfo& info,
-               const RuleContext& context) {
-  return std::any_of(
-      info.consumers.begin(), info.consumers.end(), [&](const auto& name) {
-        const auto consumer = DescribeBlock(FunctionOf(sch, context), name);
-        return !consumer || consumer->CountReduce() > 0;
-      });
+// Elements of what the block reads by which `axis` of a consumer would move,
+// which reads the block's own elements as `read` says; nullopt where that
+// cannot be told.
+std::optional<double> StrideInPlace(const BlockInfo& block,
+                                    const ReadInfo& read, int axis) {
+  if (!read.strides[axis] || block.reads.size() != 1) return std::nullopt;
+  double row = 1;
+  for (int dim = read.dims() - 1; dim >= 0; --dim) {
+    if (row == *read.strides[axis]) {
+      for (size_t i = 0; i < block.axes.size(); ++i) {
+        if (block.axes[i].write_dim == dim) return block.reads[0].strides[i];
+      }
+    }
+    row *= static_cast<double>(read.shape[dim]);
+  }
+  return std::nullopt;
+}
+
+// Whether the consumer, along its vectors, or along its longest sum where all
+// lanes use one element, comes to contiguous elements where it read others.
+bool ReadsBetterInPlace(const BlockInfo& block, const BlockInfo& consumer,
+                        const ReadInfo& read) {
+  int axis = consumer.VectorAxis();
+  if (axis < 0) return false;
+  if (!read.Uses(axis)) {
+    int64_t longest = 1;
+    for (size_t i = 0; i < consumer.axes.size(); ++i) {
+      if (!consumer.axes[i].reduce || consumer.axes[i].extent <= longest) {
+        continue;
+      }
+      axis = static_cast<int>(i);
+      longest = consumer.axes[i].extent;
+    }
+  }
+  return read.strides[axis] != 1.0 && StrideInPlace(block, read, axis) == 1.0;
 }
 
 const BlockNode* NodeOf(const Function& f, std::string_view name) {
@@ -45,6 +73,24 @@ const BlockNode* NodeOf(const Function& f, std::string_view name) {
     if (!found && realize.block->name == name) found = realize.block.get();
   });
   return found;
+}
+
+// Whether reductions, which read each element many times, had better find what
+// the block makes as it makes it.
+bool ServesReductions(const Function& f, const BlockInfo& info) {
+  const Buffer& written = NodeOf(f, info.name)->writes[0].buffer;
+  return std::any_of(
+      info.consumers.begin(), info.consumers.end(), [&](const auto& name) {
+        const auto consumer = DescribeBlock(f, name);
+        if (!consumer) return true;
+        if (consumer->CountReduce() == 0) return false;
+        return std::any_of(consumer->reads.begin(), consumer->reads.end(),
+                           [&](const ReadInfo& read) {
+                             return NodeOf(f, name)->reads[read.index].buffer ==
+                                        written &&
+                                    !ReadsBetterInPlace(info, *consumer, read);
+                           });
+      });
 }
 
 // Whether the block, along the axis of its vectors, goes through the buffer.
@@ -147,7 +193,9 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (!info || !info->is_elementwise || info->is_output) return {};
   if (info->consumers.empty() || info->is_expensive) return {};
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
-  if (Reorders(*info) && IsReduced(sch, *info, context)) return {};
+  if (Reorders(*info) && ServesReductions(FunctionOf(sch, context), *info)) {
+    return {};
+  }
   if (DividesVectors(FunctionOf(sch, context), *info)) return {};
   std::vector<Schedule> made =
       OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);

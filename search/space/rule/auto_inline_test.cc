@@ -72,6 +72,65 @@ TEST(AutoInlineTest, TransposesOfWhatIsSummedUpStay) {
   EXPECT_EQ(Inlined("tbg:6,2,4", "query_T").size(), 1u) << "in its own order";
 }
 
+// y[i, j] += t[j, k] * x[i, k] with t[j, k] = w[k, j]: vectors of y are along
+// j, contiguous in w and not in t. And where t is at hand as it is needed.
+std::vector<Schedule> InlinedTranspose(const std::string& made,
+                                       const std::string& used) {
+  const absl::StatusOr<Module> module =
+      ParseModule("m.py", absl::Substitute(R"(
+@T.prim_func
+def main(w: T.Buffer((24, 24), "float32"), x: T.Buffer((24, 24), "float32"), y: T.Buffer((24, 24), "float32")):
+    t = T.alloc_buffer((24, 24))
+    for a, b in T.grid(24, 24):
+        with T.block("t"):
+            va, vb = T.axis.remap("SS", [a, b])
+            t[va, vb] = $0
+    for i, j, k in T.grid(24, 24, 24):
+        with T.block("y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                y[vi, vj] = T.float32(0)
+            y[vi, vj] = y[vi, vj] + $1
+)",
+                                           made, used));
+  KILN_EXPECT_OK(module);
+  const auto schedules = ApplyRule(AutoInline, *module, "t");
+  ExpectSameMeaning(*module, schedules, 1);
+  return schedules;
+}
+
+TEST(AutoInlineTest, TransposesThatSpoilTheOrderOfReductionsGo) {
+  EXPECT_EQ(InlinedTranspose("w[vb, va]", "t[vj, vk] * x[vi, vk]").size(), 1u);
+  EXPECT_TRUE(InlinedTranspose("w[vb, va]", "t[vk, vj] * x[vi, vk]").empty());
+  // One element for all lanes: contiguous along the sum in w, or in t.
+  EXPECT_EQ(InlinedTranspose("w[vb, va]", "t[vk, vi] * x[vk, vj]").size(), 1u);
+  EXPECT_TRUE(InlinedTranspose("w[vb, va]", "t[vi, vk] * x[vk, vj]").empty());
+}
+
+// A transposed convolution as exporters leave it: zeros are put between the
+// elements of images whose channels are moved ahead. Sums run along channels.
+TEST(AutoInlineTest, InsertedZerosGoWithTheOrderOfTheImage) {
+  const absl::StatusOr<Module> module = ParseModule("m.py", R"(
+@T.prim_func
+def main(x: T.Buffer((1, 4, 4, 8), "float32"), w: T.Buffer((2, 2, 8, 16), "float32"), y: T.Buffer((1, 6, 6, 16), "float32")):
+    d = T.alloc_buffer((1, 8, 7, 7))
+    for n, c, h, v in T.grid(1, 8, 7, 7):
+        with T.block("d"):
+            vn, vc, vh, vv = T.axis.remap("SSSS", [n, c, h, v])
+            d[vn, vc, vh, vv] = T.if_then_else(vh % 2 == 0 and vv % 2 == 0, x[vn, vh // 2, vv // 2, vc], T.float32(0))
+    for n, h, v, o, c, r, q in T.grid(1, 6, 6, 16, 8, 2, 2):
+        with T.block("y"):
+            vn, vh, vv, vo, vc, vr, vq = T.axis.remap("SSSSRRR", [n, h, v, o, c, r, q])
+            with T.init():
+                y[vn, vh, vv, vo] = T.float32(0)
+            y[vn, vh, vv, vo] = y[vn, vh, vv, vo] + d[vn, vc, vh + vr, vv + vq] * w[vr, vq, vc, vo]
+)");
+  KILN_ASSERT_OK(module);
+  const auto made = ApplyRule(AutoInline, *module, "d");
+  EXPECT_EQ(made.size(), 2u) << "it has a condition";
+  ExpectSameMeaning(*module, made, 1);
+}
+
 TEST(AutoInlineTest, OutputsSumsAndExpensiveFunctionsStay) {
   EXPECT_TRUE(Inlined("cbr:6,6,2,4,3,1,1", "compute").empty());
   EXPECT_TRUE(Inlined("cbr:6,6,2,4,3,1,1", "Conv2dOutput").empty());
