@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "kiln/base/machine.h"
 
@@ -59,6 +60,20 @@ inline bool TileFits(int64_t accumulators, int64_t vectors,
 inline int64_t UsableBytes(const Machine& machine, MemoryLevelId cache) {
   return machine.level(cache).bytes / 2;
 }
+
+// Rows `apart` bytes from each other begin in so many places of a way of `way`
+// bytes, were they without end: few where `apart` is a multiple of a large
+// power of two.
+inline int64_t PlacesOfRows(int64_t apart, int64_t way) {
+  return way / std::gcd(way, std::max<int64_t>(apart, 1));
+}
+// The same in the first cache, where more rows than its ways push each other
+// out, once they begin in no more places than kFewPlaces.
+inline int64_t NearPlacesOfRows(const Machine& machine, int64_t apart) {
+  const int64_t bytes = machine.level(MemoryLevelId::kL1).bytes;
+  return PlacesOfRows(apart, bytes / machine.l1_ways);
+}
+inline constexpr int64_t kFewPlaces = 8;
 
 }  // namespace kiln
 

@@ -34,5 +34,16 @@ TEST(LoweringPolicyTest, TilesLeaveRegistersForOperands) {
   }
 }
 
+TEST(LoweringPolicyTest, RowsOfPowersOfTwoBeginInFewPlaces) {
+  EXPECT_EQ(PlacesOfRows(4096, 4096), 1);
+  EXPECT_EQ(PlacesOfRows(3072, 4096), 4);
+  EXPECT_EQ(PlacesOfRows(3136, 4096), 64);
+  EXPECT_EQ(PlacesOfRows(0, 4096), 4096);
+  Machine machine;
+  machine.l1_ways = 8;
+  machine.levels[0].bytes = 32 << 10;
+  EXPECT_EQ(NearPlacesOfRows(machine, 1024), 4);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -97,9 +97,11 @@ class StoreEstimator {
     // Additions that are left out load nothing; from further away comes all
     // that others need anyway.
     out_.transfer[1] *= store_.added;
-    out_.cold = ColdSeconds(nest_, machine_);
     SetOverhead();
     SetSeconds();
+    const ColdReads cold = ColdReadsOf(nest_, machine_);
+    out_.cold = cold.waited;
+    out_.seconds = std::max(out_.seconds + cold.waited, cold.seconds);
     return out_;
   }
 
@@ -113,6 +115,13 @@ class StoreEstimator {
   bool IsShared(const NestAccess& access) const {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
+  // Along one dimension: rows of a tile, of all tiles but the last one, and
+  // those that there are.
+  struct TileRows {
+    double tile = 1, before = 0, all = 1;
+  };
+  TileRows RowsOf(const NestAccess& access, size_t dim) const;
+  double ShareOfTiles() const;
   double LastRowsTimes() const;
   bool HasSharedSteps(const NestAccess& access) const;
   double KeptForSteps() const;
@@ -140,9 +149,9 @@ class StoreEstimator {
 
 // Initializations inside the loops of their reduction run once for each.
 // Iterations that a predicate cuts short cost as much as others; those that add
-// nothing are left out.
+// nothing are left out, and so are tiles without a row.
 void StoreEstimator::SetRounds() {
-  rounds_ = store_.added;
+  rounds_ = store_.added * ShareOfTiles();
   for (int i = 0; i < nest_.tile; ++i) {
     const bool once = store_.is_init && nest_.accesses[0].strides[i] == 0;
     if (!once) rounds_ *= nest_.extents[i];
@@ -215,19 +224,41 @@ double StoreEstimator::LastRowsTimes() const {
   const NestAccess& sums = nest_.accesses[0];
   if (!sums.in_registers || store_.added >= 1 || store_.share >= 1) return 1;
   double times = 1;
-  for (size_t d = 0; d < sums.buffer->extents.size(); ++d) {
-    double rows = 1, before = 0;  // of a tile; of all tiles but the last one
-    for (const ApproximateTerm& term : sums.access->dims[d].terms) {
-      const int i = program_.loops[term.loop].depth;
-      if (i == nest_.lane_loop) continue;
-      (i < nest_.tile ? before : rows) += term.reach;
-    }
-    const auto all = static_cast<double>(sums.buffer->extents[d]);
-    const double last = all - before, each = TileCount(sums) / rows;
-    if (rows <= 1 || last <= 0 || last >= rows) continue;
-    times *= 1 + std::max(0.0, kLatencySlots - last * each) / (all * each);
+  for (size_t d = 0; d < sums.access->dims.size(); ++d) {
+    const TileRows rows = RowsOf(sums, d);
+    const double last = rows.all - rows.before;
+    const double each = TileCount(sums) / rows.tile;
+    if (last <= 0 || last >= rows.tile) continue;
+    times *= 1 + std::max(0.0, kLatencySlots - last * each) / (rows.all * each);
   }
   return times;
+}
+
+StoreEstimator::TileRows StoreEstimator::RowsOf(const NestAccess& access,
+                                                size_t dim) const {
+  TileRows rows;
+  for (const ApproximateTerm& term : access.access->dims[dim].terms) {
+    const int i = program_.loops[term.loop].depth;
+    (i < nest_.tile ? rows.before : rows.tile) += term.reach;
+  }
+  const Expr& extent = access.buffer->node->shape[dim];
+  const int64_t* all = AsInt(extent);
+  rows.all = all ? static_cast<double>(*all) : rows.before + rows.tile;
+  return rows;
+}
+
+// Of the tiles of the loops, the share that has any rows: of one row in 3 tiles
+// of 6, one does.
+double StoreEstimator::ShareOfTiles() const {
+  if (store_.share >= 1 || store_.added < 1) return 1;
+  double share = 1;
+  const NestAccess& target = nest_.accesses[0];
+  for (size_t d = 0; d < target.access->dims.size(); ++d) {
+    const TileRows rows = RowsOf(target, d);
+    const double tiles = rows.before / rows.tile + 1;
+    share *= std::min(1.0, std::ceil(rows.all / rows.tile) / tiles);
+  }
+  return share;
 }
 
 // Whether steps of the unrolled reduction load elements that other steps load
@@ -353,7 +384,7 @@ void StoreEstimator::SetSeconds() {
   for (int i = 0; i < kNumMemoryLevels; ++i) {
     if (seconds(i) > seconds(longest)) longest = i;
   }
-  out_.seconds = out_.overhead + out_.cold;
+  out_.seconds = out_.overhead;
   for (int i = -1; i < kNumMemoryLevels; ++i) {
     // Arithmetic overlaps with a level as badly as that level with arithmetic.
     const int level = i < 0 ? std::max(longest, 0) : i;

@@ -162,6 +162,31 @@ TEST(AnalyticTest, FewRowsInTheLastTileWaitForThemselves) {
   EXPECT_NEAR(TapsSeconds(40, 14) / TapsSeconds(40, 10), 1, 0.02);
 }
 
+// Seconds of arithmetic of `rows` rows in three tiles of six.
+double ThreeTilesSeconds(int rows) {
+  const TimeEstimate e = Estimate(absl::Substitute(
+      R"(
+@T.prim_func
+def main(A: T.Buffer(($0, 64), "float32"), B: T.Buffer((64, 32), "float32"), C: T.Buffer(($0, 32), "float32")):
+    for i_0, k in T.grid(3, 64):
+        for i_1 in T.unroll(6):
+            for v in T.vectorized(32):
+                with T.block("C"):
+                    vi = T.axis.spatial($0, i_0 * 6 + i_1)
+                    vv = T.axis.spatial(32, v)
+                    vk = T.axis.reduce(64, k)
+                    T.where(i_0 * 6 + i_1 < $0)
+                    C[vi, vv] = C[vi, vv] + A[vi, vk] * B[vk, vv]
+)",
+      rows));
+  return e.stores.at(0).arithmetic;
+}
+
+TEST(AnalyticTest, TilesWithoutARowTakeNoTime) {
+  EXPECT_NEAR(ThreeTilesSeconds(1) / ThreeTilesSeconds(18), 1.0 / 3, 0.01);
+  EXPECT_NEAR(ThreeTilesSeconds(13) / ThreeTilesSeconds(18), 1, 0.01);
+}
+
 TEST(AnalyticTest, ATileOfOneVectorWaitsForItself) {
   EXPECT_GT(Estimate(Matmul(1, 1)).seconds, 3 * Estimate(Matmul(8, 2)).seconds);
 }

@@ -202,12 +202,9 @@ void NestMaker::FindTile() {
   }
 }
 
-// How many places in a way of `way` bytes rows begin in that are `stride` bytes
-// apart.
 double Places(double stride, double way) {
-  const int64_t step = std::max<int64_t>(static_cast<int64_t>(stride), 1);
-  const auto size = static_cast<int64_t>(way);
-  return static_cast<double>(size / std::gcd(size, step));
+  return static_cast<double>(
+      PlacesOfRows(static_cast<int64_t>(stride), static_cast<int64_t>(way)));
 }
 
 // Lines that a row of `run` bytes touches, on average over rows `stride` bytes

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "kiln/base/lowering_policy.h"
+
 namespace kiln {
 namespace {
 
@@ -25,7 +27,6 @@ constexpr double kCapacityShare = 0.85;
 // line of a row), no more than the multiply-adds take (1.35 and 0.87) where
 // they are 384, 640, 768 or 1152 bytes apart.
 constexpr double kConflictTimes = 2;  // more, shared by the lines of a row
-constexpr double kFewSets = 8;        // that the rows begin in
 
 // Of the reads from memory, the share that is waited for in any case.
 constexpr double kColdShare = 0.1;
@@ -36,7 +37,7 @@ class Traffic {
       : nest_(nest), machine_(machine) {}
 
   double Seconds(MemoryLevelId id) const;
-  double ColdSeconds() const;
+  ColdReads Cold() const;
 
  private:
   double Capacity(MemoryLevelId id) const;
@@ -132,7 +133,7 @@ double Traffic::ConflictTimes(const NestAccess& access, int depth,
   if (id != MemoryLevelId::kL1) return 1;
   const Footprint& footprint = access.footprints[depth];
   const bool is_crowded =
-      footprint.l1_bytes > Capacity(id) && footprint.row_sets <= kFewSets;
+      footprint.l1_bytes > Capacity(id) && footprint.row_sets <= kFewPlaces;
   return is_crowded ? 1 + kConflictTimes / footprint.row_lines : 1;
 }
 
@@ -193,19 +194,21 @@ double Traffic::ShareWaited(const NestAccess& access) const {
   return kColdShare;
 }
 
-double Traffic::ColdSeconds() const {
-  double seconds = 0;
+ColdReads Traffic::Cold() const {
+  ColdReads reads;
   for (const NestAccess& access : nest_.accesses) {
     if (!access.buffer->is_cold) continue;
-    seconds += ShareWaited(access) * ReadSeconds(access);
+    const double seconds = ReadSeconds(access);
+    reads.seconds += seconds;
+    reads.waited += ShareWaited(access) * seconds;
   }
-  return seconds;
+  return reads;
 }
 
 }  // namespace
 
-double ColdSeconds(const Nest& nest, const Machine& machine) {
-  return Traffic(nest, machine).ColdSeconds();
+ColdReads ColdReadsOf(const Nest& nest, const Machine& machine) {
+  return Traffic(nest, machine).Cold();
 }
 
 double TransferSeconds(const Nest& nest, const Machine& machine,

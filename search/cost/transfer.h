@@ -14,11 +14,15 @@ namespace kiln {
 double TransferSeconds(const Nest& nest, const Machine& machine,
                        MemoryLevelId id);
 
-// Seconds that one thread waits until the elements of cold buffers
-// (BufferSummary::is_cold) have come from memory, once. Those that come panel
-// by panel while the one before is passed over, or bit by bit all the time,
-// come meanwhile; those that a first pass over all of them asks for do not.
-double ColdSeconds(const Nest& nest, const Machine& machine);
+// What the elements of cold buffers (BufferSummary::is_cold) take, which come
+// from memory once. Those that come panel by panel while the one before is
+// passed over, or bit by bit all the time, come meanwhile; those that a first
+// pass over all of them asks for do not.
+struct ColdReads {
+  double seconds = 0;  // for one thread
+  double waited = 0;   // of them, those in which it does nothing else
+};
+ColdReads ColdReadsOf(const Nest& nest, const Machine& machine);
 
 }  // namespace kiln
 

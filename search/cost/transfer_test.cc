@@ -190,5 +190,24 @@ TEST(TransferTest, ColdConstantsAreWaitedForWhereAFirstPassReadsThemAll) {
   EXPECT_EQ(Waits("i_0, j_0", "\"layout_free_buffers\": [1]"), 0);
 }
 
+// One row needs little arithmetic, and all of w.
+TEST(TransferTest, NoCallIsFasterThanItsColdConstantsCome) {
+  const absl::StatusOr<Function> f = ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((1, 768), "float32"), w: T.Buffer((768, 768), "float32"), C: T.Buffer((1, 768), "float32")):
+    T.func_attr({"layout_free_buffers": [1], "cold_constants": True})
+    for j_0, k in T.grid(6, 768):
+        for j_1 in T.unroll(8):
+            for j_2 in T.vectorized(16):
+                with T.block("C"):
+                    vj = T.axis.spatial(768, j_0 * 128 + j_1 * 16 + j_2)
+                    vk = T.axis.reduce(768, k)
+                    C[0, vj] = C[0, vj] + A[0, vk] * w[vk, vj]
+)");
+  KILN_ASSERT_OK(f);
+  EXPECT_GE(EstimateTime(Summarize(*f), TestMachine(), 1).seconds,
+            768 * 768 * 4 / 15e9);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,7 +1,7 @@
 // A function of known extents: points of the space that the rules make are
 // drawn, and the analytic model's fastest is taken. One of symbolic extents is
-// scheduled at some sizes, each schedule is carried over to all sizes, and the
-// one is taken that comes closest to the best of each size:
+// scheduled at some sizes, the best few schedules of each are carried over to
+// all sizes, and the one is taken that comes closest to the best of each size:
 //
 //   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 16, 128
 //   i in range(n): split [-1, 4]              from 128 rows: tiles of 4 rows
@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,8 @@ constexpr double kCallSeconds = 2e-6;
 // Values of symbolic dimensions to schedule for: a single row, a few, a batch,
 // a sequence.
 constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 16, 128};
+// Schedules of each that are tried at the others.
+constexpr size_t kCarriedOver = 3;
 
 Function AtSize(const Function& f, int64_t size) {
   VarMap map;
@@ -120,9 +123,10 @@ class SizeSamples {
   SizeSamples(const Machine& machine, int threads)
       : machine_(machine), threads_(threads) {}
 
-  void Add(int64_t size, double best_seconds,
-           absl::StatusOr<Carried> schedule) {
+  void AddSize(int64_t size, double best_seconds) {
     sizes_.push_back({size, best_seconds});
+  }
+  void AddSchedule(absl::StatusOr<Carried> schedule) {
     if (schedule.ok()) schedules_.push_back(*std::move(schedule));
   }
 
@@ -169,52 +173,69 @@ class SizeSamples {
   std::vector<Carried> schedules_;
 };
 
+// The fastest of those drawn by the analytic model, the best first, all
+// different, at most `count`.
+absl::StatusOr<std::vector<DefaultSchedule>> FewBest(
+    const Space& space, const Machine& machine, int threads, ThreadPool* pool,
+    const DefaultScheduleOptions& options, size_t count) {
+  std::vector<Judged> drawn = Draw(space, machine, threads, pool, options);
+  std::vector<Judged*> good;
+  absl::Status refusal = absl::NotFoundError("no point was drawn");
+  for (Judged& judged : drawn) {
+    if (judged.candidate.ok()) {
+      good.push_back(&judged);
+    } else {
+      refusal = judged.candidate.status();
+    }
+  }
+  if (good.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("no schedule applies; the last of ", options.draws,
+                     " was refused: ", std::string(refusal.message())));
+  }
+  std::ranges::stable_sort(good, [](const Judged* a, const Judged* b) {
+    return IsFaster(a->estimate, b->estimate);
+  });
+  std::vector<DefaultSchedule> best;
+  for (Judged* judged : good) {
+    if (best.size() == count) break;
+    std::string trace = space.TraceText(judged->candidate->point);
+    if (!best.empty() && best.back().trace == trace) continue;
+    best.push_back({std::move(judged->candidate->scheduled), std::move(trace),
+                    judged->estimate.seconds});
+  }
+  return best;
+}
+
 }  // namespace
 
 absl::StatusOr<DefaultSchedule> BestEstimated(
     const Space& space, const Machine& machine, int threads, ThreadPool* pool,
     const DefaultScheduleOptions& options) {
-  std::vector<Judged> drawn = Draw(space, machine, threads, pool, options);
-  Judged* best = nullptr;
-  absl::Status refusal = absl::NotFoundError("no point was drawn");
-  for (Judged& judged : drawn) {
-    if (!judged.candidate.ok()) {
-      refusal = judged.candidate.status();
-    } else if (!best || IsFaster(judged.estimate, best->estimate)) {
-      best = &judged;
-    }
-  }
-  if (!best) {
-    return absl::NotFoundError(
-        absl::StrCat("no schedule applies; the last of ", options.draws,
-                     " was refused: ", std::string(refusal.message())));
-  }
-  DefaultSchedule result;
-  result.trace = space.TraceText(best->candidate->point);
-  result.seconds = best->estimate.seconds;
-  result.scheduled = std::move(best->candidate->scheduled);
-  return result;
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<DefaultSchedule> best,
+      FewBest(space, machine, threads, pool, options, /*count=*/1));
+  return std::move(best.front());
 }
 
 namespace {
 
-absl::StatusOr<DefaultSchedule> ScheduleKnown(
+absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
     const Module& module, int function, const Machine& machine, int threads,
-    ThreadPool* pool, const DefaultScheduleOptions& options) {
+    ThreadPool* pool, const DefaultScheduleOptions& options, size_t count) {
   TraceSpace space(module, function);
   AddRuleSchedules(CpuRules(), RuleContextFor(machine, function), &space);
-  if (space.size() == 0) {
-    return Unchanged(module.functions[function], machine, threads);
-  }
+  const auto unchanged = [&] {
+    return std::vector<DefaultSchedule>{
+        Unchanged(module.functions[function], machine, threads)};
+  };
+  if (space.size() == 0) return unchanged();
   // A draw, too, costs as much as the function is long.
   const size_t blocks = RootBlocks(module.functions[function]).size();
   DefaultScheduleOptions fewer = options;
   fewer.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
-  absl::StatusOr<DefaultSchedule> best =
-      BestEstimated(space, machine, threads, pool, fewer);
-  if (absl::IsNotFound(best.status())) {
-    return Unchanged(module.functions[function], machine, threads);
-  }
+  auto best = FewBest(space, machine, threads, pool, fewer, count);
+  if (absl::IsNotFound(best.status())) return unchanged();
   return best;
 }
 
@@ -227,11 +248,13 @@ absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
     Module at_size = module;
     at_size.functions[function] = AtSize(f, size);
     if (!HasIterations(at_size.functions[function])) continue;
-    KILN_ASSIGN_OR_RETURN(
-        const DefaultSchedule best,
-        ScheduleKnown(at_size, function, machine, threads, pool, options));
-    samples.Add(size, best.seconds,
-                CarryOver(module, function, at_size, best.trace));
+    KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
+                          ScheduleKnown(at_size, function, machine, threads,
+                                        pool, options, kCarriedOver));
+    samples.AddSize(size, best.front().seconds);
+    for (const DefaultSchedule& one : best) {
+      samples.AddSchedule(CarryOver(module, function, at_size, one.trace));
+    }
   }
   if (auto best = samples.Best()) return *std::move(best);
   return Unchanged(f, machine, threads);
@@ -242,9 +265,13 @@ absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
 absl::StatusOr<DefaultSchedule> ScheduleByDefault(
     const Module& module, int function, const Machine& machine, int threads,
     ThreadPool* pool, const DefaultScheduleOptions& options) {
-  const bool known = SymbolicDims(module.functions[function]).empty();
-  return (known ? ScheduleKnown : ScheduleSymbolic)(module, function, machine,
-                                                    threads, pool, options);
+  if (!SymbolicDims(module.functions[function]).empty()) {
+    return ScheduleSymbolic(module, function, machine, threads, pool, options);
+  }
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<DefaultSchedule> best,
+      ScheduleKnown(module, function, machine, threads, pool, options, 1));
+  return std::move(best.front());
 }
 
 }  // namespace kiln

@@ -22,7 +22,6 @@ constexpr int64_t kPageBytes = 4 << 10;
 // Rows that begin in so few sets of the first cache push each other out: each
 // line of them waits so much longer. On a Zen 3, 2 cycles in 4 or 8 sets, 7 in
 // one; in 16 and more none, however many pages they lie in.
-constexpr int64_t kFewSets = 8;
 constexpr double kCrowdedCycles = 2;
 constexpr int64_t kLeastRows = 4, kMostRows = 14;
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -193,8 +192,6 @@ double Chooser::FarCycles(const NestAccess& load,
 // first cache, and are more than these hold.
 bool Chooser::IsCrowded(const NestAccess& load,
                         const RegisterTile& tile) const {
-  const int64_t ways = machine_.l1_ways;
-  const int64_t way = machine_.level(MemoryLevelId::kL1).bytes / ways;
   int64_t rows = 1, apart = 0;
   for (int i = 0; i < tile.inner_reductions; ++i) {
     const int loop = tile.order[tile.order.size() - 1 - i];
@@ -203,8 +200,8 @@ bool Chooser::IsCrowded(const NestAccess& load,
     apart =
         std::gcd(apart, load.strides[loop] * load.load->buffer->dtype.bytes());
   }
-  const int64_t sets = way / std::gcd(way, apart);
-  return rows > 1 && sets <= kFewSets && rows > sets * ways;
+  const int64_t places = NearPlacesOfRows(machine_, apart);
+  return rows > 1 && places <= kFewPlaces && rows > places * machine_.l1_ways;
 }
 
 double Chooser::StepCycles(const RegisterTile& tile) const {

@@ -12,13 +12,13 @@
 #include "kiln/codegen/lower/auto/insert_prefetches.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
 #include "kiln/ir/arith/index_normalizer.h"
@@ -67,9 +67,7 @@ bool IsFar(const Buffer& buffer) { return HasBytes(buffer, kMinFarBytes); }
 // earlier than by themselves: on a Zen 3, products of 256 rows of 1 KiB
 // take 1.5 times as long as without.
 int64_t RowsHeld(const Machine& machine, int64_t stride) {
-  const int64_t ways = machine.l1_ways;
-  const int64_t way = machine.level(MemoryLevelId::kL1).bytes / ways;
-  return way / std::gcd(way, stride) * ways / 4;
+  return NearPlacesOfRows(machine, stride) * machine.l1_ways / 4;
 }
 
 // index + apart, with one constant at its end.

@@ -17,8 +17,8 @@ namespace kiln {
 // are known.
 std::map<std::string, std::vector<int>> ConstantParams(const Module& module);
 
-// What third-level caches of the day hold.
-inline constexpr int64_t kCachedBytes = 32 << 20;
+// What of a third-level cache of the day one program can count on.
+inline constexpr int64_t kCachedBytes = 8 << 20;
 
 // The module whose tensor functions say that such arguments, where they are
 // matrices at least, may be laid out ahead (ir/tensor/layout_free.h). What a
