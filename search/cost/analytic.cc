@@ -13,6 +13,7 @@ namespace {
 
 // Everything below counts in slots: the time of one vector multiply-add at
 // full rate. Half a cycle where a core has two units for them.
+
 // From one multiply-add to the next that adds to the same sum: 8 by the
 // processors' manuals, and a little more, as each waits to be issued. Of 103
 // GFLOP/s of a Zen 3 tiles of 4 x 2 sums reach 102 where all comes from the

@@ -42,8 +42,9 @@ constexpr char kNeoverse[] =
     "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1";
 
 struct InnerLoop {
-  int fmas = 0;          // of four lanes
-  int stack_places = 0;  // loads and stores there
+  int fmas = 0;  // of four lanes
+  // Loads and stores on the stack: of vectors, and of anything.
+  int spilled_vectors = 0, stack_places = 0;
 };
 
 // The label that `line` jumps to; empty for other lines.
@@ -54,6 +55,13 @@ std::string JumpOf(const std::string& line) {
   }
   const size_t label = line.find(".LBB");
   return label == std::string::npos ? "" : line.substr(label);
+}
+
+// Whether `line` loads or stores a vector register: ldr q0, [x1].
+bool MovesVector(absl::string_view line) {
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(line, '\t', absl::SkipEmpty());
+  return parts.size() > 1 && absl::StrContains("qdsv", parts[1].substr(0, 1));
 }
 
 // Loops that have no other inside: from a label to the last jump back to it.
@@ -77,7 +85,9 @@ std::vector<InnerLoop> InnerLoops(const std::string& assembly) {
       const bool is_fma = absl::StrContains(lines[i], "fmla") &&
                           absl::StrContains(lines[i], ".4s");
       found.fmas += is_fma;
-      found.stack_places += absl::StrContains(lines[i], "[sp");
+      const bool is_on_stack = absl::StrContains(lines[i], "[sp");
+      found.stack_places += is_on_stack;
+      found.spilled_vectors += is_on_stack && MovesVector(lines[i]);
     }
     inner.push_back(found);
   }
@@ -93,7 +103,9 @@ absl::StatusOr<std::vector<InnerLoop>> InnerLoopsOf(const Function& scheduled) {
   return InnerLoops(assembly);
 }
 
-// Some innermost loop multiplies and adds, and no such loop uses the stack.
+// Some innermost loop multiplies and adds, and no such loop keeps vectors on
+// the stack, nor more than an address for each 32 multiply-adds: those of eight
+// rows in steps of four are more than there are registers.
 void ExpectNoSpills(const Function& scheduled, const std::string& what) {
   KILN_ASSERT_OK_AND_ASSIGN(const std::vector<InnerLoop> loops,
                             InnerLoopsOf(scheduled));
@@ -101,7 +113,8 @@ void ExpectNoSpills(const Function& scheduled, const std::string& what) {
   for (const InnerLoop& loop : loops) {
     if (loop.fmas == 0) continue;
     fmas += loop.fmas;
-    EXPECT_EQ(loop.stack_places, 0) << what;
+    EXPECT_EQ(loop.spilled_vectors, 0) << what;
+    EXPECT_LE(loop.stack_places, loop.fmas / 32) << what;
   }
   EXPECT_GT(fmas, 4) << what;
 }
