@@ -102,7 +102,12 @@ class StoreEstimator {
     SetSeconds();
     const ColdReads cold = ColdReadsOf(nest_, machine_);
     out_.cold = cold.waited;
-    out_.seconds = std::max(out_.seconds + cold.waited, cold.seconds);
+    const double busy = out_.seconds + cold.waited;
+    out_.seconds = std::max(busy, cold.seconds);
+    if (cold.seconds > 0) {
+      out_.seconds +=
+          kBadOverlap[kNumMemoryLevels - 1] * std::min(busy, cold.seconds);
+    }
     return out_;
   }
 
@@ -378,6 +383,7 @@ void StoreEstimator::SetOverhead() {
 }
 
 void StoreEstimator::SetSeconds() {
+  const int memory = static_cast<int>(MemoryLevelId::kMemory);
   int longest = -1;  // arithmetic, or a level
   const auto seconds = [&](int i) {
     return i < 0 ? out_.arithmetic : out_.transfer[i];
@@ -387,8 +393,8 @@ void StoreEstimator::SetSeconds() {
   }
   out_.seconds = out_.overhead;
   for (int i = -1; i < kNumMemoryLevels; ++i) {
-    // Arithmetic overlaps with a level as badly as that level with arithmetic.
-    const int level = i < 0 ? std::max(longest, 0) : i;
+    // Arithmetic overlaps with memory as badly as memory with arithmetic.
+    const int level = i >= 0 ? i : longest == memory ? memory : 0;
     out_.seconds += (i == longest ? 1 : kBadOverlap[level]) * seconds(i);
   }
 }
