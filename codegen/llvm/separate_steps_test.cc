@@ -1,4 +1,4 @@
-// Functions as LLVM's text. Six sums, of which processors with few registers
+// Functions as LLVM's text. Twelve sums, of which processors with few registers
 // keep the steps apart, and those with many do not; what stands between two
 // steps is counted, and where it stands.
 #include "kiln/codegen/llvm/separate_steps.h"

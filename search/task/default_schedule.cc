@@ -200,7 +200,8 @@ absl::StatusOr<std::vector<DefaultSchedule>> FewBest(
   for (Judged* judged : good) {
     if (best.size() == count) break;
     std::string trace = space.TraceText(judged->candidate->point);
-    if (!best.empty() && best.back().trace == trace) continue;
+    const auto is_same = [&](const auto& b) { return b.trace == trace; };
+    if (std::ranges::any_of(best, is_same)) continue;
     best.push_back({std::move(judged->candidate->scheduled), std::move(trace),
                     judged->estimate.seconds});
   }
