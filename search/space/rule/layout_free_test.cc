@@ -156,6 +156,7 @@ TEST_P(LayoutFreeWorkloadTest, RulesLayOutWeightsAhead) {
 
 INSTANTIATE_TEST_SUITE_P(Workloads, LayoutFreeWorkloadTest,
                          ::testing::Values("gmm:9,50,11:layout_free",
+                                           "gmm:1,1030,257:layout_free",
                                            "c1d:9,5,40,3,1,1:layout_free",
                                            "c2d:3,3,4,40,3,1,1:layout_free",
                                            "c3d:2,3,3,2,20,2,1,1:layout_free",

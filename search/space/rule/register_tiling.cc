@@ -110,6 +110,9 @@ class Tiling {
   std::vector<RegisterTile> Tiles() const {
     const TileSpace space = TileSpaceOf(info_, axes_);
     const VectorRegisters file = FileFor(space, context_.registers);
+    if (choice_.panels > 1) {
+      return {{1, 1, choice_.vectors * choice_.panels, /*weight=*/1}};
+    }
     return choice_.vectors == 0
                ? ChooseRegisterTiles(space, file, kTiles)
                : ChoosePanelTiles(space, file, choice_.vectors, kPanelTiles);
@@ -370,6 +373,8 @@ std::string NameOf(const TilingChoice& choice, bool joined) {
       : choice.vectors == 0
           ? "a packed operand"
           : absl::StrCat("panels of ", choice.vectors, " vectors");
+  if (choice.panels > 1)
+    absl::StrAppend(&name, ", ", choice.panels, " at once");
   if (choice.near) absl::StrAppend(&name, ", packed near");
   if (choice.streamed) absl::StrAppend(&name, ", streamed");
   if (choice.columns_first) absl::StrAppend(&name, ", columns first");

@@ -11,7 +11,8 @@
 //         C[p*2048 + j*64 + v*16 ..] += A[k0*4 + k1] * B[k0*4 + k1, ..]
 //
 // Up to 16 rows of A share what is read of B; more are worth a register tile
-// over all of the sum.
+// over all of the sum. A constant matrix of one row is better laid out in the
+// order in which a register tile reads it (tiling_choice.h).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -70,6 +71,7 @@ std::optional<Streams> FindStreams(const BlockInfo& info, int lanes) {
     if (!matrix->Uses(i)) streams.row_count *= info.axes[i].extent;
   }
   if (streams.row_count > kMostRows) return std::nullopt;
+  if (streams.row_count == 1 && matrix->layout_free) return std::nullopt;
   return streams;
 }
 

@@ -30,10 +30,11 @@ struct TilingChoice {
   // of its rows are used for all there is before the next. The sums wait in
   // the output.
   std::optional<ReadInfo> streamed;
-  int vectors = 0;  // of a tile, and of a panel; 0: open, and 1
+  int vectors = 0;  // of a panel, and of a tile; 0: 1, and open
   // Each panel, or its part in a block of rows, is packed just before it is
   // used, and only then.
   bool near = false;
+  int panels = 1;  // side by side in a tile, where `vectors` is not open
 };
 // The ways worth trying, what needs no packing first. `near_bytes` of operands
 // may wait in the second-level cache.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/layout_free.h"
@@ -76,6 +77,25 @@ TEST(TilingChoicesTest, WhatMayWaitDependsOnTheCache) {
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
   EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "pp");
+}
+
+// A tile reads several panels of whole lines at once.
+TEST(TilingChoicesTest, ConstantMatricesOfOneRowComeAsAFewStreams) {
+  Module module = *MakeWorkload("gmm:1,1024,1024");
+  SetLayoutFree(&module.functions[0], {1});
+  const auto info = DescribeBlock(module.functions[0], "Z");
+  const auto axes = ChooseTileAxes(*info);
+  const auto streams = [&](const VectorRegisters& file) {
+    const auto choices = TilingChoices(*info, *axes, file, 1 << 20);
+    EXPECT_EQ(choices.size(), 1);
+    EXPECT_TRUE(choices[0].packed.has_value());
+    return std::pair(choices[0].vectors, choices[0].panels);
+  };
+  EXPECT_EQ(streams(kAvx512Registers), std::pair(1, 4));
+  EXPECT_EQ(streams(kAvxRegisters), std::pair(2, 4));
+  EXPECT_EQ(streams(kSseRegisters), std::pair(4, 3)) << "of 16 registers";
+  EXPECT_EQ(Kinds("gmm:1,1024,1024", /*layout_free=*/false), "d");
+  EXPECT_EQ(Kinds("gmm:1,128,128", /*layout_free=*/true), "d") << "in a cache";
 }
 
 // Nobody could ask for the next panel of 9 x 512 rows.
