@@ -39,6 +39,7 @@ constexpr double kPagesHeld = 1024;  // whose addresses are at hand
 // Of the times that should overlap with the longest one, the share that does
 // not: of arithmetic and the nearest level, and of those beyond.
 constexpr double kBadOverlap[kNumMemoryLevels] = {0.05, 0.1, 0.4, 0.5};
+constexpr double kBadOverlapSteady = 0.1;  // of reads that come all the time
 // Beyond these a program is not worth compiling.
 constexpr double kMaxRegisterUse = 3;
 constexpr double kMaxInstructions = 10000;
@@ -92,8 +93,10 @@ class StoreEstimator {
     out_.lane_use = nest_.lane_use;
     CountTile();
     for (int i = 1; i < kNumMemoryLevels; ++i) {
-      out_.transfer[i] =
-          TransferSeconds(nest_, machine_, static_cast<MemoryLevelId>(i));
+      const Transfer transfer =
+          TransferOf(nest_, machine_, static_cast<MemoryLevelId>(i));
+      out_.transfer[i] = transfer.seconds;
+      steady_[i] = transfer.steady;
     }
     // Additions that are left out load nothing; from further away comes all
     // that others need anyway.
@@ -138,6 +141,7 @@ class StoreEstimator {
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
+  double BadOverlap(int level) const;
   void SetSeconds();
 
   const ProgramSummary& program_;
@@ -145,6 +149,7 @@ class StoreEstimator {
   const Machine& machine_;
   Nest nest_;
   StoreEstimate out_;
+  double steady_[kNumMemoryLevels] = {};  // of the transfers
   double slot_ = 0;
   double rounds_ = 1;  // of the tile
   double spilled_ = 0;
@@ -382,6 +387,13 @@ void StoreEstimator::SetOverhead() {
       iterations * kLoopSlots * slot_ + PageMisses() * kPageMissSeconds;
 }
 
+double StoreEstimator::BadOverlap(int level) const {
+  if (out_.transfer[level] <= 0) return kBadOverlap[level];
+  const double steady = steady_[level] / out_.transfer[level];
+  return steady * std::min(kBadOverlapSteady, kBadOverlap[level]) +
+         (1 - steady) * kBadOverlap[level];
+}
+
 void StoreEstimator::SetSeconds() {
   const int memory = static_cast<int>(MemoryLevelId::kMemory);
   int longest = -1;  // arithmetic, or a level
@@ -395,7 +407,7 @@ void StoreEstimator::SetSeconds() {
   for (int i = -1; i < kNumMemoryLevels; ++i) {
     // Arithmetic overlaps with memory as badly as memory with arithmetic.
     const int level = i >= 0 ? i : longest == memory ? memory : 0;
-    out_.seconds += (i == longest ? 1 : kBadOverlap[level]) * seconds(i);
+    out_.seconds += (i == longest ? 1 : BadOverlap(level)) * seconds(i);
   }
 }
 

@@ -38,7 +38,7 @@ class NestMaker {
   }
   void SetExtents();
   void AddAccess(const AccessSummary& access);
-  absl::InlinedVector<double, 12> Rounds(const AccessSummary& access) const;
+  void SetRounds(NestAccess* access) const;
   void FindLanes();
   bool CanBeLanes(int position) const;
   int64_t LaneBytes(int position) const;
@@ -80,10 +80,11 @@ void NestMaker::SetExtents() {
 // stays `run` iterations in each, goes over all of them again and again: of f
 // in 64, f // 8 has 8 places and stays in each for 8 iterations, f % 8 has as
 // many for one each.
-absl::InlinedVector<double, 12> NestMaker::Rounds(
-    const AccessSummary& access) const {
-  absl::InlinedVector<double, 12> places(nest_.extents.size(), 1), run(places);
-  for (const ApproximateDim& dim : access.dims) {
+void NestMaker::SetRounds(NestAccess* access) const {
+  absl::InlinedVector<double, 12> places(nest_.extents.size(), 1);
+  absl::InlinedVector<double, 12>& run = access->stays;
+  run = places;
+  for (const ApproximateDim& dim : access->access->dims) {
     for (const ApproximateTerm& term : dim.terms) {
       const int depth = program_.loops[term.loop].depth;
       const double each = std::abs(term.coefficient);
@@ -93,11 +94,10 @@ absl::InlinedVector<double, 12> NestMaker::Rounds(
       run[depth] = is_first ? step / each : std::min(run[depth], step / each);
     }
   }
-  absl::InlinedVector<double, 12> rounds;
   for (size_t i = 0; i < places.size(); ++i) {
-    rounds.push_back(std::max(1.0, nest_.extents[i] / (places[i] * run[i])));
+    access->rounds.push_back(
+        std::max(1.0, nest_.extents[i] / (places[i] * run[i])));
   }
-  return rounds;
 }
 
 void NestMaker::AddAccess(const AccessSummary& access) {
@@ -105,7 +105,7 @@ void NestMaker::AddAccess(const AccessSummary& access) {
   out.access = &access;
   out.buffer = &program_.buffers[access.buffer];
   out.strides.assign(store_.loops.size(), 0);
-  out.rounds = Rounds(access);
+  SetRounds(&out);
   out.owned_depth = OwnedDepth(*out.buffer);
   double row = out.buffer->element_bytes;
   for (size_t i = access.dims.size(); i-- > 0;) {

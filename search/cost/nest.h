@@ -32,6 +32,9 @@ struct NestAccess {
   // By loop: how often it goes over the same elements, as f % 8 does 8 times
   // for f in 64. 1: it goes over others all the time.
   absl::InlinedVector<double, 12> rounds;
+  // By loop: for how many iterations it stays at the same elements, as f // 8
+  // does for 8, before it goes on to others.
+  absl::InlinedVector<double, 12> stays;
   // By depth; the last entry is one iteration of all loops.
   absl::InlinedVector<Footprint, 12> footprints;
   // Loops before this one are around the allocation: each of their iterations

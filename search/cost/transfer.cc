@@ -36,7 +36,7 @@ class Traffic {
   Traffic(const Nest& nest, const Machine& machine)
       : nest_(nest), machine_(machine) {}
 
-  double Seconds(MemoryLevelId id) const;
+  Transfer At(MemoryLevelId id) const;
   ColdReads Cold() const;
 
  private:
@@ -51,6 +51,8 @@ class Traffic {
                     MemoryLevelId id) const;
   double ConflictTimes(const NestAccess& access, int depth,
                        MemoryLevelId id) const;
+  struct Passes;
+  Passes PassesOf(const NestAccess& access) const;
   double ReadSeconds(const NestAccess& access) const;
   double ShareWaited(const NestAccess& access) const;
 
@@ -137,7 +139,34 @@ double Traffic::ConflictTimes(const NestAccess& access, int depth,
   return is_crowded ? 1 + kConflictTimes / footprint.row_lines : 1;
 }
 
-double Traffic::Seconds(MemoryLevelId id) const {
+// Loops that pass over the same elements of the access before one around them
+// goes on to others.
+struct Traffic::Passes {
+  double count = 1;
+  // Whether the reads come all the time: new ones in each iteration, or a panel
+  // that the second cache holds while it passes over the one before.
+  bool steady = true;
+};
+
+Traffic::Passes Traffic::PassesOf(const NestAccess& access) const {
+  int i = nest_.tile - 1;
+  const auto goes_on = [&] {
+    return access.strides[i] != 0 && access.stays[i] <= 1;
+  };
+  const auto is_one = [&] { return nest_.extents[i] <= 1; };
+  while (i >= 0 && (goes_on() || is_one())) --i;
+  if (i < 0) return {};
+  Passes passes;
+  passes.count = access.strides[i] == 0 ? nest_.extents[i] : access.stays[i];
+  const bool is_panel =
+      i + 1 < nest_.tile &&
+      access.footprints[i + 1].l2_bytes <= Capacity(MemoryLevelId::kL2);
+  while (i > nest_.parallel && (access.strides[i] == 0 || is_one())) --i;
+  passes.steady = is_panel && i >= 0 && goes_on();
+  return passes;
+}
+
+Transfer Traffic::At(MemoryLevelId id) const {
   const MemoryLevelId inner =
       static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
   // A vector moves as one.
@@ -147,23 +176,28 @@ double Traffic::Seconds(MemoryLevelId id) const {
   while (depth < last && BytesAt(depth, inner) > Capacity(inner)) {
     ++depth;
   }
-  if (depth == 0) return 0;  // found there since the last call
+  if (depth == 0) return {};  // found there since the last call
   const MemoryLevel& level = machine_.level(id);
   const bool all = nest_.threads > 1;
   const double share = nest_.threads;
   const double read = (all ? level.all_read_gbs / share : level.read_gbs) * 1e9;
   const double write =
       (all ? level.all_write_gbs / share : level.write_gbs) * 1e9;
-  double seconds = 0;
+  Transfer transfer;
   for (const NestAccess& access : nest_.accesses) {
     if (access.in_registers && !access.waits_in_memory) continue;
     const double lines = LinesMoved(access, depth, inner);
     const double bytes = lines * machine_.line_bytes;
     const bool again = lines >= 2 * access.footprints[0].lines;
     const double times = again ? ConflictTimes(access, depth - 1, inner) : 1;
-    seconds += times * bytes / (access.access->writes ? write : read);
+    const double seconds =
+        times * bytes / (access.access->writes ? write : read);
+    transfer.seconds += seconds;
+    if (!access.access->writes && PassesOf(access).steady) {
+      transfer.steady += seconds;
+    }
   }
-  return seconds;
+  return transfer;
 }
 
 // Of all elements, once, from memory. What the threads share comes for all of
@@ -179,19 +213,9 @@ double Traffic::ReadSeconds(const NestAccess& access) const {
 
 // The share of the reads that nothing else is done meanwhile.
 double Traffic::ShareWaited(const NestAccess& access) const {
-  bool moves = false;
-  for (int i = 0; i < nest_.tile; ++i) {
-    if (nest_.extents[i] <= 1) continue;
-    if (access.strides[i] != 0) {
-      moves = true;
-      continue;
-    }
-    const double bytes = access.footprints[i].lines * machine_.line_bytes;
-    const bool is_panel = moves && bytes <= Capacity(MemoryLevelId::kL2);
-    return is_panel ? kColdShare
-                    : std::max(kColdShare, 1 - 1 / nest_.extents[i]);
-  }
-  return kColdShare;
+  const Passes passes = PassesOf(access);
+  return passes.steady ? kColdShare
+                       : std::max(kColdShare, 1 - 1 / passes.count);
 }
 
 ColdReads Traffic::Cold() const {
@@ -211,9 +235,9 @@ ColdReads ColdReadsOf(const Nest& nest, const Machine& machine) {
   return Traffic(nest, machine).Cold();
 }
 
-double TransferSeconds(const Nest& nest, const Machine& machine,
-                       MemoryLevelId id) {
-  return Traffic(nest, machine).Seconds(id);
+Transfer TransferOf(const Nest& nest, const Machine& machine,
+                    MemoryLevelId id) {
+  return Traffic(nest, machine).At(id);
 }
 
 }  // namespace kiln

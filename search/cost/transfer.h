@@ -7,12 +7,17 @@
 
 namespace kiln {
 
-// Seconds in which the level `id` (beyond the first) serves one thread what the
+// The seconds in which a level (beyond the first) serves one thread what the
 // level before it is too small for: in each iteration of the innermost loop
 // whose data do not fit there, all lines of that iteration; less for an access
 // whose lines the next iteration finds still there.
-double TransferSeconds(const Nest& nest, const Machine& machine,
-                       MemoryLevelId id);
+struct Transfer {
+  double seconds = 0;
+  // Of them, those in which reads come all the time, also as panels that
+  // lowering asks for ahead (PlanNextPanel).
+  double steady = 0;
+};
+Transfer TransferOf(const Nest& nest, const Machine& machine, MemoryLevelId id);
 
 // What the elements of cold buffers (BufferSummary::is_cold) take, which come
 // from memory once. Those that come panel by panel while the one before is

@@ -10,6 +10,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/cost/analytic.h"
+#include "kiln/search/cost/nest.h"
 
 namespace kiln {
 namespace {
@@ -207,6 +208,43 @@ def main(A: T.Buffer((1, 768), "float32"), w: T.Buffer((768, 768), "float32"), C
   KILN_ASSERT_OK(f);
   EXPECT_GE(EstimateTime(Summarize(*f), TestMachine(), 1).seconds,
             768 * 768 * 4 / 15e9);
+}
+
+// C[64, 4096] += A[64, 1024] * w[4096 / 16, 1024, 16] by loops over 256 panels
+// of 64 KiB and 16 blocks of rows: the share of what comes from memory that
+// comes all the time. Called f, both are one loop.
+double SteadyShare(const std::string& loops, const std::string& extents,
+                   const std::string& i, const std::string& j) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((64, 1024), "float32"), w: T.Buffer((256, 1024, 16), "float32"), C: T.Buffer((64, 4096), "float32")):
+    for $0, k in T.grid($1, 1024):
+        for i_1 in T.unroll(4):
+            for j_1 in T.vectorized(16):
+                with T.block("C"):
+                    vi = T.axis.spatial(64, $2 * 4 + i_1)
+                    vj = T.axis.spatial(4096, $3 * 16 + j_1)
+                    vk = T.axis.reduce(1024, k)
+                    C[vi, vj] = C[vi, vj] + A[vi, vk] * w[vj // 16, vk, vj % 16]
+)",
+                                            loops, extents, i, j);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return -1;
+  Machine machine = TestMachine();
+  machine.levels[kL3].bytes = 4 << 20;
+  const ProgramSummary program = Summarize(*f);
+  const Nest nest = MakeNest(program, program.stores[0], machine, 1);
+  const Transfer transfer = TransferOf(nest, machine, MemoryLevelId::kMemory);
+  EXPECT_GE(transfer.seconds, 256 * 64 * 1024 / 15e9);
+  return transfer.steady / transfer.seconds;
+}
+
+TEST(TransferTest, PanelsAreAskedForWhileLoopsPassOverTheOneBefore) {
+  EXPECT_GT(SteadyShare("j, i", "256, 16", "i", "j"), 0.9);
+  EXPECT_LT(SteadyShare("i, j", "16, 256", "i", "j"), 0.1) << "all are";
+  EXPECT_LT(SteadyShare("f", "4096", "f % 16", "f // 16"), 0.1)
+      << "no loop passes over a panel";
 }
 
 }  // namespace

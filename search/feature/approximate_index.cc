@@ -4,8 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace kiln {
 namespace {
+
+constexpr double kNearlyWhole = 1e-9;
 
 // The greatest common divisor of whole numbers.
 double CommonStep(double a, double b) {
@@ -96,6 +100,21 @@ ApproximateIndex WithoutSmallTerms(const ApproximateIndex& a, double divisor) {
   return a;
 }
 
+// Quotients are whole numbers: f // 3 for f below 6 reaches 1.
+void RoundDown(ApproximateIndex* index) {
+  const double first = std::floor(index->constant + kNearlyWhole);
+  const double reach = Reach(index->terms);
+  const double whole =
+      std::floor(index->constant + reach + kNearlyWhole) - first;
+  index->constant = first;
+  const auto longest = absl::c_max_element(
+      index->terms, [](const ApproximateTerm& x, const ApproximateTerm& y) {
+        return x.reach < y.reach;
+      });
+  if (longest == index->terms.end()) return;
+  longest->reach = std::max(0.0, longest->reach + whole - reach);
+}
+
 // Multiples of the divisor come out; the rest only counts when it can carry.
 ApproximateIndex Divide(const ApproximateIndex& a, double divisor) {
   ApproximateIndex quotient, rest;
@@ -112,6 +131,7 @@ ApproximateIndex Divide(const ApproximateIndex& a, double divisor) {
   for (ApproximateTerm& term : quotient.terms) {
     if (!IsMultiple(term.step, 1)) term.step = 1;
   }
+  RoundDown(&quotient);
   return quotient;
 }
 

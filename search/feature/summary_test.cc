@@ -106,6 +106,25 @@ def main(A: T.Buffer((8, 8, 16), "float32"), B: T.Buffer((8, 128), "float32")):
   EXPECT_EQ(a.dims[2].terms.size(), 1u);
 }
 
+// Two panels of 48, each for three rows.
+TEST(SummaryTest, QuotientsReachWholeNumbers) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((97,), "float32"), B: T.Buffer((3, 96), "float32")):
+    for f in range(6):
+        for v in range(48):
+            with T.block("B"):
+                vi = T.axis.spatial(3, f % 3)
+                vj = T.axis.spatial(96, f // 3 * 48 + v)
+                B[vi, vj] = A[vj]
+)"));
+  const ApproximateDim& d = s.stores[0].accesses[1].dims[0];
+  ASSERT_EQ(d.terms.size(), 2u);
+  EXPECT_EQ(d.terms[0].coefficient, 16);
+  EXPECT_EQ(d.terms[0].step, 48);
+  EXPECT_EQ(d.terms[0].reach, 48);
+}
+
 TEST(SummaryTest, FusedLoopsChooseAPanelAndNothingWithinIt) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func
