@@ -20,6 +20,10 @@ inline constexpr int64_t kMaxUnrolledStatements = 4096;
 // only where its indices are constants.
 inline constexpr int64_t kImplicitSteps = 32;
 
+// A tile that a border cuts short, whose place is known in a call only, has a
+// copy of its loops for each of at most so many lengths.
+inline constexpr int64_t kMaxTailCounts = 15;
+
 // Shorter loops do not become vectors unasked.
 inline constexpr int64_t kMinLanes = 4;
 // As many vectors side by side are one operation, at most.

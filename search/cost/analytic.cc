@@ -75,6 +75,14 @@ double SlotsOf(OpClass op) {
   return 1;
 }
 
+// Of `seconds` for what comes from a level, or of arithmetic, the share that
+// does not overlap with the rest, where `steady` of them come all the time.
+double BadOverlap(int level, double steady, double seconds) {
+  const double share = seconds > 0 ? steady / seconds : 0;
+  return share * std::min(kBadOverlapSteady, kBadOverlap[level]) +
+         (1 - share) * kBadOverlap[level];
+}
+
 class StoreEstimator {
  public:
   StoreEstimator(const ProgramSummary& program, const StoreSummary& store,
@@ -103,14 +111,7 @@ class StoreEstimator {
     out_.transfer[1] *= store_.added;
     SetOverhead();
     SetSeconds();
-    const ColdReads cold = ColdReadsOf(nest_, machine_);
-    out_.cold = cold.waited;
-    const double busy = out_.seconds + cold.waited;
-    out_.seconds = std::max(busy, cold.seconds);
-    if (cold.seconds > 0) {
-      out_.seconds +=
-          kBadOverlap[kNumMemoryLevels - 1] * std::min(busy, cold.seconds);
-    }
+    AddColdReads();
     return out_;
   }
 
@@ -141,8 +142,8 @@ class StoreEstimator {
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
-  double BadOverlap(int level) const;
   void SetSeconds();
+  void AddColdReads();
 
   const ProgramSummary& program_;
   const StoreSummary& store_;
@@ -387,13 +388,6 @@ void StoreEstimator::SetOverhead() {
       iterations * kLoopSlots * slot_ + PageMisses() * kPageMissSeconds;
 }
 
-double StoreEstimator::BadOverlap(int level) const {
-  if (out_.transfer[level] <= 0) return kBadOverlap[level];
-  const double steady = steady_[level] / out_.transfer[level];
-  return steady * std::min(kBadOverlapSteady, kBadOverlap[level]) +
-         (1 - steady) * kBadOverlap[level];
-}
-
 void StoreEstimator::SetSeconds() {
   const int memory = static_cast<int>(MemoryLevelId::kMemory);
   int longest = -1;  // arithmetic, or a level
@@ -407,8 +401,21 @@ void StoreEstimator::SetSeconds() {
   for (int i = -1; i < kNumMemoryLevels; ++i) {
     // Arithmetic overlaps with memory as badly as memory with arithmetic.
     const int level = i >= 0 ? i : longest == memory ? memory : 0;
-    out_.seconds += (i == longest ? 1 : BadOverlap(level)) * seconds(i);
+    out_.seconds += (i == longest ? 1
+                                  : BadOverlap(level, steady_[level],
+                                               out_.transfer[level])) *
+                    seconds(i);
   }
+}
+
+// Constants come from memory while the loops go over them for the first time.
+void StoreEstimator::AddColdReads() {
+  const ColdReads cold = ColdReadsOf(nest_, machine_);
+  const double meanwhile = out_.seconds * cold.share;
+  out_.cold = std::max(0.0, cold.seconds - meanwhile) +
+              BadOverlap(kNumMemoryLevels - 1, cold.steady, cold.seconds) *
+                  std::min(cold.seconds, meanwhile);
+  out_.seconds += out_.cold;
 }
 
 // What no luck makes up for, in a store that takes most of the time.

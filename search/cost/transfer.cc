@@ -28,9 +28,6 @@ constexpr double kCapacityShare = 0.85;
 // they are 384, 640, 768 or 1152 bytes apart.
 constexpr double kConflictTimes = 2;  // more, shared by the lines of a row
 
-// Of the reads from memory, the share that is waited for in any case.
-constexpr double kColdShare = 0.1;
-
 class Traffic {
  public:
   Traffic(const Nest& nest, const Machine& machine)
@@ -51,10 +48,9 @@ class Traffic {
                     MemoryLevelId id) const;
   double ConflictTimes(const NestAccess& access, int depth,
                        MemoryLevelId id) const;
-  struct Passes;
-  Passes PassesOf(const NestAccess& access) const;
+  struct FirstReads;
+  FirstReads FirstReadsOf(const NestAccess& access) const;
   double ReadSeconds(const NestAccess& access) const;
-  double ShareWaited(const NestAccess& access) const;
 
   const Nest& nest_;
   const Machine& machine_;
@@ -139,31 +135,39 @@ double Traffic::ConflictTimes(const NestAccess& access, int depth,
   return is_crowded ? 1 + kConflictTimes / footprint.row_lines : 1;
 }
 
-// Loops that pass over the same elements of the access before one around them
-// goes on to others.
-struct Traffic::Passes {
-  double count = 1;
-  // Whether the reads come all the time: new ones in each iteration, or a panel
-  // that the second cache holds while it passes over the one before.
+// When the elements of an access are read first.
+struct Traffic::FirstReads {
+  // Whether they come all the time while the panels are passed over: new ones
+  // in each iteration, or a panel that the second cache holds while loops pass
+  // over the one before.
   bool steady = true;
+  // Of all iterations, those that read elements that none before them read.
+  double share = 1;
 };
 
-Traffic::Passes Traffic::PassesOf(const NestAccess& access) const {
+Traffic::FirstReads Traffic::FirstReadsOf(const NestAccess& access) const {
   int i = nest_.tile - 1;
   const auto goes_on = [&] {
     return access.strides[i] != 0 && access.stays[i] <= 1;
   };
   const auto is_one = [&] { return nest_.extents[i] <= 1; };
+  const auto passes = [&] {
+    return access.strides[i] == 0 ? nest_.extents[i] : access.stays[i];
+  };
   while (i >= 0 && (goes_on() || is_one())) --i;
-  if (i < 0) return {};
-  Passes passes;
-  passes.count = access.strides[i] == 0 ? nest_.extents[i] : access.stays[i];
+  FirstReads reads;
+  if (i < 0) return reads;
   const bool is_panel =
       i + 1 < nest_.tile &&
       access.footprints[i + 1].l2_bytes <= Capacity(MemoryLevelId::kL2);
-  while (i > nest_.parallel && (access.strides[i] == 0 || is_one())) --i;
-  passes.steady = is_panel && i >= 0 && goes_on();
-  return passes;
+  double of_panel = 1;
+  for (; i > nest_.parallel && (access.strides[i] == 0 || is_one()); --i) {
+    of_panel *= nest_.extents[i];
+  }
+  reads.steady = is_panel && i >= 0 && goes_on();
+  if (!reads.steady) reads.share /= of_panel;
+  for (; i >= 0; --i) reads.share /= std::max(1.0, passes());
+  return reads;
 }
 
 Transfer Traffic::At(MemoryLevelId id) const {
@@ -193,7 +197,7 @@ Transfer Traffic::At(MemoryLevelId id) const {
     const double seconds =
         times * bytes / (access.access->writes ? write : read);
     transfer.seconds += seconds;
-    if (!access.access->writes && PassesOf(access).steady) {
+    if (!access.access->writes && FirstReadsOf(access).steady) {
       transfer.steady += seconds;
     }
   }
@@ -211,21 +215,18 @@ double Traffic::ReadSeconds(const NestAccess& access) const {
   return access.footprints[0].lines * machine_.line_bytes / (gbs * 1e9);
 }
 
-// The share of the reads that nothing else is done meanwhile.
-double Traffic::ShareWaited(const NestAccess& access) const {
-  const Passes passes = PassesOf(access);
-  return passes.steady ? kColdShare
-                       : std::max(kColdShare, 1 - 1 / passes.count);
-}
-
 ColdReads Traffic::Cold() const {
   ColdReads reads;
+  double share = 0;
   for (const NestAccess& access : nest_.accesses) {
     if (!access.buffer->is_cold) continue;
+    const FirstReads first = FirstReadsOf(access);
     const double seconds = ReadSeconds(access);
     reads.seconds += seconds;
-    reads.waited += ShareWaited(access) * seconds;
+    share += first.share * seconds;
+    if (first.steady) reads.steady += seconds;
   }
+  if (reads.seconds > 0) reads.share = share / reads.seconds;
   return reads;
 }
 

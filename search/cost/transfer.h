@@ -20,12 +20,14 @@ struct Transfer {
 Transfer TransferOf(const Nest& nest, const Machine& machine, MemoryLevelId id);
 
 // What the elements of cold buffers (BufferSummary::is_cold) take, which come
-// from memory once. Those that come panel by panel while the one before is
-// passed over, or bit by bit all the time, come meanwhile; those that a first
-// pass over all of them asks for do not.
+// from memory once.
 struct ColdReads {
   double seconds = 0;  // for one thread
-  double waited = 0;   // of them, those in which it does nothing else
+  // Of the time that the loops take, the share in which they come: all where a
+  // panel is asked for while loops pass over the one before, a third where all
+  // panels are gone over three times.
+  double share = 1;
+  double steady = 0;  // of the seconds, as of a transfer
 };
 ColdReads ColdReadsOf(const Nest& nest, const Machine& machine);
 

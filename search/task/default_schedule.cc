@@ -3,7 +3,7 @@
 // scheduled at some sizes, the best few schedules of each are carried over to
 // all sizes, and the one is taken that comes closest to the best of each size:
 //
-//   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 16, 128
+//   C[n, 768] += A[n, 256] * B[256, 768]      scheduled at n = 1, 4, 17, 128
 //   i in range(n): split [-1, 4]              from 128 rows: tiles of 4 rows
 #include "kiln/search/task/default_schedule.h"
 
@@ -34,6 +34,7 @@
 #include "kiln/search/space/rule/rule_context.h"
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
+#include "kiln/search/task/open_tails.h"
 
 namespace kiln {
 namespace {
@@ -76,8 +77,8 @@ DefaultSchedule Unchanged(const Function& f, const Machine& machine,
 constexpr double kCallSeconds = 2e-6;
 
 // Values of symbolic dimensions to schedule for: a single row, a few, a batch,
-// a sequence.
-constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 16, 128};
+// a short sequence, a long one.
+constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
 // Schedules of each that are tried at the others.
 constexpr size_t kCarriedOver = 3;
 
@@ -105,6 +106,7 @@ bool HasIterations(const Function& f) {
 struct Carried {
   Function scheduled;
   std::string trace;
+  bool is_clumsy = false;  // at borders, which estimates do not see
 };
 
 absl::StatusOr<Carried> CarryOver(const Module& module, int function,
@@ -127,16 +129,18 @@ class SizeSamples {
     sizes_.push_back({size, best_seconds});
   }
   void AddSchedule(absl::StatusOr<Carried> schedule) {
-    if (schedule.ok()) schedules_.push_back(*std::move(schedule));
+    if (!schedule.ok()) return;
+    schedule->is_clumsy = HasTooManyTails(schedule->scheduled);
+    schedules_.push_back(*std::move(schedule));
   }
 
   // The one with the least geometric mean of estimated times of calls over the
-  // best of each size.
+  // best of each size, a clumsy one where there is no other.
   std::optional<DefaultSchedule> Best() const {
     std::optional<DefaultSchedule> best;
-    double least = 0;
+    std::pair<bool, double> least;
     for (const Carried& schedule : schedules_) {
-      const double loss = Loss(schedule.scheduled);
+      const std::pair loss(schedule.is_clumsy, Loss(schedule.scheduled));
       if (best && loss >= least) continue;
       least = loss;
       best = {schedule.scheduled, schedule.trace,

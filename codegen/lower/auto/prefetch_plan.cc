@@ -184,9 +184,7 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
   return later;
 }
 
-}  // namespace
-
-bool MayTrap(const Expr& e) {
+bool TrapsWith(const Expr& e, FunctionRef<bool(const Expr&)> may_be_zero) {
   bool traps = false;
   Visit(e, [&](const Expr& inner) {
     const auto* node = inner.As<BinaryNode>();
@@ -195,10 +193,25 @@ bool MayTrap(const Expr& e) {
                                   node->kind == ExprKind::kTruncDiv ||
                                   node->kind == ExprKind::kTruncMod);
     const int64_t* divisor = divides ? AsInt(node->b) : nullptr;
-    traps |= inner.As<LoadNode>() || (divides && (!divisor || *divisor == 0));
+    traps |= inner.As<LoadNode>() ||
+             (divides && (divisor ? *divisor == 0 : may_be_zero(node->b)));
     return !traps;
   });
   return traps;
+}
+
+}  // namespace
+
+bool MayTrap(const Expr& e) {
+  return TrapsWith(e, [](const Expr& divisor) { return true; });
+}
+
+bool MayTrap(const Expr& e, absl::Span<const ForNode* const> loops) {
+  return TrapsWith(e, [&](const Expr& divisor) {
+    return absl::c_any_of(loops, [&](const ForNode* loop) {
+      return UsesVar(divisor, loop->var);
+    });
+  });
 }
 
 std::optional<VectorCopy> FindVectorCopy(const Stmt& nest) {
@@ -242,7 +255,7 @@ PrefetchPlan PlanNextCopy(const VectorCopy& copy,
 
 PrefetchPlan PlanNextBlock(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops) {
-  if (loops.size() < 3 || MayTrap(grid.first)) return {};
+  if (loops.size() < 3 || MayTrap(grid.first, loops)) return {};
   const Linear form = ToLinear(grid.first);
   const auto block = FindBlockLoop(form, loops);
   if (!block) return {};
@@ -273,7 +286,7 @@ PrefetchPlan PlanNextPanel(const VectorGrid& grid,
   const size_t last = loops.size() - 1;
   const ForNode& rows = *loops[last];
   const int64_t* count = AsInt(rows.extent);
-  if (!count || !moves(last) || MayTrap(grid.first)) return {};
+  if (!count || !moves(last) || MayTrap(grid.first, loops)) return {};
   size_t first_tap = last;
   while (first_tap > 0 && moves(first_tap - 1)) --first_tap;
   size_t first_pass = first_tap;

@@ -14,8 +14,10 @@
 namespace kiln::lower {
 
 // Whether to compute `e` for an iteration that may not come could stop the
-// program: it reads memory, or divides by what may be 0 there.
+// program: it reads memory, or divides by what may be 0 there. For an iteration
+// of `loops` that computes `e` for itself: divides by what moves with them.
 bool MayTrap(const Expr& e);
+bool MayTrap(const Expr& e, absl::Span<const ForNode* const> loops);
 
 // The vectors to ask for in every `every`-th iteration of the innermost loop:
 // their first elements, which may lie outside of the buffer.

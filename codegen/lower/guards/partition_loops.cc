@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/guards/condition.h"
 #include "kiln/codegen/lower/guards/condition_sites.h"
 #include "kiln/codegen/lower/guards/fold_known_conditions.h"
@@ -51,9 +52,8 @@ using lower::Values;
 using lower::ValuesOf;
 using lower::ValuesWhere;
 
-// Of a border whose size is known in a call only: the ways to cut it short, and
-// statements of all their copies.
-constexpr int64_t kMaxCounts = 15;
+// Of a border whose place is known in a call only: statements of the copies for
+// all lengths.
 constexpr int64_t kMaxCountedStatements = 512;
 
 // The statement count after unrolling.
@@ -319,7 +319,7 @@ std::optional<int64_t> Partitioner::CountsIn(const Interior& interior,
     counts = std::max(counts, most->constant);
   }
   const int64_t copies = counts * UnrolledSize(body) / 2;
-  if (counts > kMaxCounts || copies > kMaxCountedStatements ||
+  if (counts > kMaxTailCounts || copies > kMaxCountedStatements ||
       size_ + copies > kMaxPartitionedStatements) {
     return std::nullopt;
   }

@@ -1,0 +1,58 @@
+#include "kiln/search/task/open_tails.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "kiln/base/lowering_policy.h"
+#include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/tensor/visit.h"
+
+namespace kiln {
+namespace {
+
+class TailFinder {
+ public:
+  explicit TailFinder(const Function& f) : dims_(SymbolicDims(f)) {}
+
+  bool Find(const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    if (loop) loops_.push_back(loop);
+    const auto* realize = s.As<BlockRealizeNode>();
+    bool found = realize && absl::c_any_of(ConjunctsOf(realize->predicate),
+                                           [&](const Expr& condition) {
+                                             return HasTooMany(condition);
+                                           });
+    ForEachChild(s, [&](const Stmt& child) { found = found || Find(child); });
+    if (loop) loops_.pop_back();
+    return found;
+  }
+
+ private:
+  bool HasTooMany(const Expr& condition) const {
+    const bool is_open = absl::c_any_of(
+        dims_, [&](const Var& dim) { return UsesVar(condition, dim); });
+    if (!is_open) return false;
+    int64_t lengths = 1;
+    for (const ForNode* loop : loops_) {
+      const bool is_copied = loop->for_kind == ForKind::kUnrolled ||
+                             loop->for_kind == ForKind::kVectorized;
+      const int64_t* extent = AsInt(loop->extent);
+      if (is_copied && extent && UsesVar(condition, loop->var)) {
+        lengths *= *extent;
+      }
+    }
+    return lengths - 1 > kMaxTailCounts;
+  }
+
+  std::vector<Var> dims_;
+  std::vector<const ForNode*> loops_;  // around this place
+};
+
+}  // namespace
+
+bool HasTooManyTails(const Function& scheduled) {
+  return TailFinder(scheduled).Find(scheduled.body);
+}
+
+}  // namespace kiln

@@ -1,0 +1,19 @@
+// Tiles that a border whose place is known in a call only cuts short.
+#ifndef KILN_SEARCH_TASK_OPEN_TAILS_H_
+#define KILN_SEARCH_TASK_OPEN_TAILS_H_
+
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// Whether some tile can be cut short in more ways than lowering makes copies
+// for (kMaxTailCounts), so that each of its vectors asks for itself whether it
+// is inside:
+//
+//   for j0 in (n + 23) // 24: for j1 in unroll(3): for l in vectorized(8):
+//     where j0*24 + j1*8 + l < n               1 to 23 columns
+bool HasTooManyTails(const Function& scheduled);
+
+}  // namespace kiln
+
+#endif  // KILN_SEARCH_TASK_OPEN_TAILS_H_

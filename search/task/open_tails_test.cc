@@ -1,0 +1,44 @@
+#include "kiln/search/task/open_tails.h"
+
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "gtest/gtest.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+// A copy of n elements in vectors of 8, `vectors` of them side by side.
+bool Copy(int vectors, const std::string& extent, const std::string& kind) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, ($1,), "float32")
+    B = T.match_buffer(b, ($1,), "float32")
+    for i_0 in range(($1 + $0 * 8 - 1) // ($0 * 8)):
+        for i_1 in $2($0):
+            for l in T.vectorized(8):
+                with T.block("B"):
+                    vi = T.axis.spatial($1, i_0 * ($0 * 8) + i_1 * 8 + l)
+                    T.where(i_0 * ($0 * 8) + i_1 * 8 + l < $1)
+                    B[vi] = A[vi]
+)",
+                                            vectors, extent, kind);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() && HasTooManyTails(*f);
+}
+
+TEST(OpenTailsTest, LengthsOfTilesThatABorderCutsAreCounted) {
+  EXPECT_FALSE(Copy(1, "n", "T.unroll"));
+  EXPECT_FALSE(Copy(2, "n", "T.unroll")) << "15 of them";
+  EXPECT_TRUE(Copy(3, "n", "T.unroll"));
+  EXPECT_FALSE(Copy(3, "n", "range")) << "a loop is not copied";
+  EXPECT_FALSE(Copy(3, "1001", "T.unroll")) << "a border that is known";
+}
+
+}  // namespace
+}  // namespace kiln
