@@ -22,7 +22,7 @@ inline constexpr int64_t kImplicitSteps = 32;
 
 // A tile that a border cuts short, whose place is known in a call only, has a
 // copy of its loops for each of at most so many lengths.
-inline constexpr int64_t kMaxTailCounts = 15;
+inline constexpr int64_t kMaxTailCounts = 23;
 
 // Shorter loops do not become vectors unasked.
 inline constexpr int64_t kMinLanes = 4;

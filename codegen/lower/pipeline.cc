@@ -23,6 +23,7 @@
 #include "kiln/codegen/lower/guards/guard_zero_updates.h"
 #include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
 #include "kiln/codegen/lower/guards/partition_loops.h"
+#include "kiln/codegen/lower/guards/split_at_borders.h"
 #include "kiln/codegen/lower/guards/tighten_loop_bounds.h"
 #include "kiln/codegen/lower/storage/compact_buffers.h"
 #include "kiln/codegen/lower/storage/flatten_buffers.h"
@@ -91,6 +92,7 @@ constexpr LowerPass kPasses[] = {
     {kGuards, "tighten_loop_bounds", Plain<TightenLoopBounds>, kOptional},
     // Interior and border apart.
     {kGuards, "partition_loops", Plain<PartitionLoops>, kOptional},
+    {kGuards, "split_at_borders", Plain<SplitAtBorders>, kOptional},
     // Sums over inserted zeros.
     {kGuards, "fold_modulo_guards", Plain<FoldModuloGuards>, kOptional},
 

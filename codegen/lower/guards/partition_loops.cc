@@ -54,7 +54,7 @@ using lower::ValuesWhere;
 
 // Of a border whose place is known in a call only: statements of the copies for
 // all lengths.
-constexpr int64_t kMaxCountedStatements = 512;
+constexpr int64_t kMaxCountedStatements = 900;
 
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {

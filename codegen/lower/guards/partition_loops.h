@@ -8,7 +8,7 @@ namespace kiln {
 
 // Copies that partition makes stop at this many statements in one function,
 // counted as unrolled.
-inline constexpr int64_t kMaxPartitionedStatements = 2048;
+inline constexpr int64_t kMaxPartitionedStatements = 3072;
 
 // Separates the interior of loop nests, where border conditions hold for every
 // inner iteration, from the border:
