@@ -10,8 +10,8 @@ namespace kiln {
 // for (kMaxTailCounts), so that each of its vectors asks for itself whether it
 // is inside:
 //
-//   for j0 in (n + 23) // 24: for j1 in unroll(3): for l in vectorized(8):
-//     where j0*24 + j1*8 + l < n               1 to 23 columns
+//   for j0 in (n + 31) // 32: for j1 in unroll(4): for l in vectorized(8):
+//     where j0*32 + j1*8 + l < n               1 to 31 columns
 bool HasTooManyTails(const Function& scheduled);
 
 }  // namespace kiln

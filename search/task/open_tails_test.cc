@@ -34,10 +34,10 @@ def main(a: T.handle, b: T.handle):
 
 TEST(OpenTailsTest, LengthsOfTilesThatABorderCutsAreCounted) {
   EXPECT_FALSE(Copy(1, "n", "T.unroll"));
-  EXPECT_FALSE(Copy(2, "n", "T.unroll")) << "15 of them";
-  EXPECT_TRUE(Copy(3, "n", "T.unroll"));
-  EXPECT_FALSE(Copy(3, "n", "range")) << "a loop is not copied";
-  EXPECT_FALSE(Copy(3, "1001", "T.unroll")) << "a border that is known";
+  EXPECT_FALSE(Copy(3, "n", "T.unroll")) << "23 of them";
+  EXPECT_TRUE(Copy(4, "n", "T.unroll"));
+  EXPECT_FALSE(Copy(4, "n", "range")) << "a loop is not copied";
+  EXPECT_FALSE(Copy(4, "1001", "T.unroll")) << "a border that is known";
 }
 
 }  // namespace

@@ -130,6 +130,16 @@ TEST_F(NextPanelTest, NothingIsReadToKnowWhere) {
   EXPECT_TRUE(Next(Add(Load(rows, {j_}), k_)).indices.empty());
 }
 
+// What is the same in all iterations was divided by when this one read.
+TEST_F(NextPanelTest, PlacesInLoopsOfSymbolicExtentAreAskedForAhead) {
+  const Var n("n"), f("f");
+  const Expr panels = FloorDiv(Add(n, Int(3)), Int(4));
+  const PrefetchPlan next = Next(Add(index_, Mul(FloorDiv(f, panels), n)));
+  EXPECT_EQ(next.every, 2);
+  ASSERT_EQ(next.indices.size(), 1u);
+  EXPECT_TRUE(UsesVar(next.indices[0], f));
+}
+
 TEST_F(NextPanelTest, NothingIsDividedByWhatMayBeZeroLater) {
   const Expr left = Sub(Int(3), j_);  // 0 in the iteration after the last
   EXPECT_TRUE(Next(Add(FloorDiv(Int(480), left), Add(j_, k_))).indices.empty());

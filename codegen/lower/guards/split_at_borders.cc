@@ -13,8 +13,9 @@ namespace kiln {
 namespace {
 
 // The number of iterations from the first one on in which form >= 0, which are
-// all such iterations; it may be negative, or more than there are. Nullopt where
-// the form does not fall with the loop, or could not be computed before it.
+// all such iterations; it may be negative, or more than there are. Nullopt
+// where the form does not fall with the loop, or could not be computed before
+// it.
 std::optional<Expr> IterationsBefore(const Expr& condition,
                                      const ForNode& loop) {
   const auto test = lower::AsCondition(condition);
