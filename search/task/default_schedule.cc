@@ -81,7 +81,8 @@ constexpr double kCallSeconds = 2e-6;
 constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
 // Iterations of fused parallel loops find their place by divisions by symbolic
 // extents, and ask where the borders are. A product of 6 x 24 elements with 64
-// terms each takes 180 ns of a Zen 3 at full rate, and took 280.
+// terms each would take 180 ns of a Zen 3 at full rate, and took 350 (one of
+// attention over 384 tokens, by `run --profile`).
 constexpr double kOpenIterationSeconds = 1e-7;
 
 // Schedules of each that are tried at the others, among the best so many.

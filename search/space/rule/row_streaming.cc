@@ -24,6 +24,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {
 namespace {
@@ -71,7 +72,6 @@ std::optional<Streams> FindStreams(const BlockInfo& info, int lanes) {
     if (!matrix->Uses(i)) streams.row_count *= info.axes[i].extent;
   }
   if (streams.row_count > kMostRows) return std::nullopt;
-  if (streams.row_count == 1 && matrix->layout_free) return std::nullopt;
   return streams;
 }
 
@@ -211,6 +211,8 @@ std::vector<Schedule> RowStreaming(const Schedule& sch,
                                    const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || info->ReducesContiguously()) return {};
+  const auto axes = ChooseTileAxes(*info);
+  if (axes && ConstantUsedOnce(*info, *axes)) return {};
   const auto streams = FindStreams(*info, context.registers.Floats());
   if (!streams) return {};
   std::vector<Schedule> made =

@@ -188,19 +188,6 @@ std::vector<int> WidthsFor(const TileSpace& space, const VectorRegisters& file,
   return widths;
 }
 
-// A large constant matrix that a single row is multiplied with.
-std::optional<ReadInfo> MatrixOfOneRow(const BlockInfo& info,
-                                       const TileAxes& axes) {
-  if (axes.row >= 0 || info.reads.size() < 2) return std::nullopt;
-  for (const ReadInfo& read : info.reads) {
-    if (read.layout_free && read.elements > kLarge &&
-        read.strides[axes.column] == 1.0 && Uses(info, read) == 1) {
-      return read;
-    }
-  }
-  return std::nullopt;
-}
-
 // Panels of whole lines, of which a tile reads a few.
 TilingChoice ChoiceOfOneRow(const ReadInfo& matrix, const TileSpace& space,
                             const VectorRegisters& file) {
@@ -214,6 +201,18 @@ TilingChoice ChoiceOfOneRow(const ReadInfo& matrix, const TileSpace& space,
 }
 
 }  // namespace
+
+std::optional<ReadInfo> ConstantUsedOnce(const BlockInfo& info,
+                                         const TileAxes& axes) {
+  if (info.reads.size() < 2 || IsLanewise(info, axes)) return std::nullopt;
+  for (const ReadInfo& read : info.reads) {
+    if (read.layout_free && read.elements > kLarge &&
+        read.strides[axes.column] == 1.0 && Uses(info, read) == 1) {
+      return read;
+    }
+  }
+  return std::nullopt;
+}
 
 bool MovesEvenly(const BlockInfo& info, int axis) {
   return std::all_of(
@@ -268,7 +267,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         int64_t near_bytes) {
   const TileSpace space = TileSpaceOf(info, axes);
   const VectorRegisters file = FileFor(space, registers);
-  if (const auto matrix = MatrixOfOneRow(info, axes)) {
+  if (const auto matrix = ConstantUsedOnce(info, axes)) {
     return {ChoiceOfOneRow(*matrix, space, file)};
   }
   const std::optional<ReadInfo> shared = SharedOperand(info, axes);

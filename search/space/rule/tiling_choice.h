@@ -43,6 +43,11 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                                         const VectorRegisters& registers,
                                         int64_t near_bytes);
 
+// A large constant matrix that a single row is multiplied with, or one of a
+// batch of them, each with a row of its own. It comes as a few streams.
+std::optional<ReadInfo> ConstantUsedOnce(const BlockInfo& info,
+                                         const TileAxes& axes);
+
 // Whether every step along `axis` moves operands alike, as steps from phase to
 // phase of a transposed convolution do not.
 bool MovesEvenly(const BlockInfo& info, int axis);

@@ -5,8 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/substitute.h"
+#include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/text/reader/reader.h"
 
 namespace kiln {
 namespace {
@@ -96,6 +99,32 @@ TEST(TilingChoicesTest, ConstantMatricesOfOneRowComeAsAFewStreams) {
   EXPECT_EQ(streams(kSseRegisters), std::pair(4, 3)) << "of 16 registers";
   EXPECT_EQ(Kinds("gmm:1,1024,1024", /*layout_free=*/false), "d");
   EXPECT_EQ(Kinds("gmm:1,128,128", /*layout_free=*/true), "d") << "in a cache";
+}
+
+// Twelve matrices, each multiplied with a row of its own; and as many products
+// of elements as there are in a matrix, added up by columns.
+TEST(TilingChoicesTest, EachOfABatchOfMatricesMayHaveOneRow) {
+  const auto panels = [](const std::string& shape, const std::string& product) {
+    const auto f = ParseFunction("test", absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((12, 768, $0), "float32"), B: T.Buffer((12, 768, 1024), "float32"), C: T.Buffer((12, 1024), "float32")):
+    T.func_attr({"layout_free_buffers": [1]})
+    for b, j, k in T.grid(12, 1024, 768):
+        with T.block("C"):
+            vb, vj, vk = T.axis.remap("SSR", [b, j, k])
+            with T.init():
+                C[vb, vj] = T.float32(0)
+            C[vb, vj] = C[vb, vj] + $1 * B[vb, vk, vj]
+)",
+                                                          shape, product));
+    KILN_EXPECT_OK(f.status());
+    const auto info = DescribeBlock(*f, "C");
+    return TilingChoices(*info, *ChooseTileAxes(*info), kAvxRegisters, 1 << 20)
+        .front()
+        .panels;
+  };
+  EXPECT_EQ(panels("1", "A[vb, vk, 0]"), 4);
+  EXPECT_EQ(panels("1024", "A[vb, vk, vj]"), 1);
 }
 
 // Nobody could ask for the next panel of 9 x 512 rows.
