@@ -1,3 +1,6 @@
+// The choices for products and convolutions of known sizes, a letter for each:
+// which operands are packed, where, and in which order, for several register
+// files and caches.
 #include "kiln/search/space/rule/tiling_choice.h"
 
 #include <gtest/gtest.h>
