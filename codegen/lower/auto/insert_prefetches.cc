@@ -8,7 +8,9 @@
 // Of blocks of rows that are read panel by panel, each asks for the next one.
 // And of panels that are passed over again and again, each pass asks for its
 // share of the next one (prefetch_plan.h). What is copied before some work is
-// asked for by the work that comes before.
+// asked for by the work that comes before. And before a long sum the lines are
+// asked for to which its result goes, and those of what is added to it there
+// (epilogue.h).
 #include "kiln/codegen/lower/auto/insert_prefetches.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/codegen/lower/auto/epilogue.h"
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
 #include "kiln/ir/arith/index_normalizer.h"
@@ -42,6 +45,8 @@ constexpr int64_t kMinBufferBytes = 256 << 10;
 constexpr int64_t kCyclesAhead = 128;
 constexpr int64_t kVectorsPerCycle = 2;
 constexpr int64_t kMaxAhead = 64;
+// Sums that take less do not give their results' lines the time to come.
+constexpr int64_t kMinSumCycles = 256;
 
 // Localities as T.prefetch counts them.
 constexpr int kNearest = 3;
@@ -164,6 +169,8 @@ class Inserter {
   Stmt RunFor(const Stmt& s, const ForNode& loop);
   Stmt RunSeq(const Stmt& s, const SeqNode& seq);
   Stmt RunInSeq(const Stmt& stmt, bool is_last);
+  // Before the statement `nest` of `seq`.
+  void AskForEpilogue(const SeqNode& seq, size_t nest, std::vector<Stmt>* out);
 
   // What comes after the nest of loops around `body`, in which it is the
   // innermost.
@@ -188,6 +195,15 @@ class Inserter {
   const BufferNode* asked_ = nullptr;  // for before it is copied
 };
 
+Stmt Prefetch(const Buffer& buffer, const Expr& index, bool writes,
+              int locality) {
+  const Expr address =
+      Call(DType::Handle(), Intrinsic::kAddressOf, {Load(buffer, {index})});
+  return MakeEvaluate(
+      Call(DType::Int(32), Intrinsic::kPrefetch,
+           {address, Int(writes ? 1 : 0), Int(locality), Int(1)}));
+}
+
 // One prefetch for each line that the bytes from element `index` on touch, if
 // they begin with one.
 void Inserter::AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
@@ -195,11 +211,7 @@ void Inserter::AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
   const int64_t each = buffer->dtype.bytes();
   const int64_t elements = std::max<int64_t>(1, machine_.line_bytes / each);
   for (int64_t at = 0; at * each < bytes; at += elements) {
-    const Expr address = Call(DType::Handle(), Intrinsic::kAddressOf,
-                              {Load(buffer, {Plus(index, at)})});
-    out->push_back(
-        MakeEvaluate(Call(DType::Int(32), Intrinsic::kPrefetch,
-                          {address, Int(0), Int(locality), Int(1)})));
+    out->push_back(Prefetch(buffer, Plus(index, at), false, locality));
   }
 }
 
@@ -326,15 +338,34 @@ Stmt Inserter::RunInSeq(const Stmt& stmt, bool is_last) {
   return result;
 }
 
+void Inserter::AskForEpilogue(const SeqNode& seq, size_t nest,
+                              std::vector<Stmt>* out) {
+  const Stmt& work = seq.stmts[nest];
+  const int64_t cycles =
+      lower::BytesStored(work) / (kVectorsPerCycle * machine_.vectors.bytes);
+  if (!work.As<ForNode>() || loops_.empty() || cycles < kMinSumCycles) return;
+  AskedLines lines(machine_.line_bytes);
+  for (const lower::LateAccess& access : lower::AccessesAfter(seq, nest)) {
+    if (!IsLarge(access.buffer) || lower::MayTrap(access.first) ||
+        !lines.Add(access.buffer, access.first)) {
+      continue;
+    }
+    out->push_back(Prefetch(access.buffer, access.first, access.writes,
+                            access.writes ? kNearest : kSecondLevel));
+  }
+}
+
 Stmt Inserter::RunSeq(const Stmt& s, const SeqNode& seq) {
   const size_t copies = copies_.size();
   std::vector<Stmt> stmts;
   bool changed = false;
-  for (const Stmt& stmt : seq.stmts) {
-    stmts.push_back(RunInSeq(stmt, &stmt == &seq.stmts.back()));
-    changed |= stmts.back() != stmt;
+  for (size_t i = 0; i < seq.stmts.size(); ++i) {
+    AskForEpilogue(seq, i, &stmts);
+    stmts.push_back(RunInSeq(seq.stmts[i], i + 1 == seq.stmts.size()));
+    changed |= stmts.back() != seq.stmts[i];
   }
   copies_.erase(copies_.begin() + copies, copies_.end());
+  changed |= stmts.size() > seq.stmts.size();
   return changed ? MakeSeq(std::move(stmts)) : s;
 }
 

@@ -162,6 +162,31 @@ TEST(InsertPrefetchesTest, HintsThatStandThereStayAndNoneIsMadeOfThem) {
   EXPECT_THAT(text, HasSubstr("A[k * 1024]"));
 }
 
+// 16 sums of so many terms for each row of Q, to which they are added.
+std::string SumsAdded(int64_t terms) {
+  return After(Parse(absl::Substitute(R"(
+    Q = T.decl_buffer((1048576,), scope="workspace")
+    Y = T.decl_buffer((1048576,), scope="workspace")
+    for i in range(64):
+        for k in range($0):
+            C[0:16] = C[0:16] + A[k * 16:k * 16 + 16]
+        Y[i * 1024:i * 1024 + 8] = C[0:8] + Q[i * 1024:i * 1024 + 8]
+        Y[i * 1024 + 8:i * 1024 + 16] = C[8:16] + Q[i * 1024 + 8:i * 1024 + 16]
+)",
+                                      terms)));
+}
+
+TEST(InsertPrefetchesTest, WhatSumsGoToAndAreAddedToIsAskedForBeforeThem) {
+  const std::string text = SumsAdded(512);
+  EXPECT_THAT(text,
+              HasSubstr("T.prefetch(T.address_of(Q[i * 1024]), 0, 2, 1)\n"
+                        "        T.prefetch(T.address_of(Y[i * 1024]), 1, "
+                        "3, 1)\n        for k in range(512):"));
+  EXPECT_THAT(text, Not(HasSubstr("address_of(Q[i * 1024 + 8])")));
+  EXPECT_THAT(text, Not(HasSubstr("address_of(C"))) << "the sums are near";
+  EXPECT_THAT(SumsAdded(32), Not(HasSubstr(kAny))) << "no time for it";
+}
+
 TEST(InsertPrefetchesTest, TheTextIsReadBackAndItsMeaningIsTheSame) {
   const Function f = Parse(R"(
     for j in T.parallel(4):
