@@ -155,15 +155,23 @@ class Tiling {
     return absl::OkStatus();
   }
 
+  // Whether all of axis `i` comes between two panels that are packed where they
+  // are used: rows that share the panel, but those that tiles are made of.
+  bool SharesNearPanel(int i) const {
+    return choice_.near && i != axes_.column && i != axes_.row &&
+           !choice_.packed->Uses(i);
+  }
+
   // Sorts the loops of the axes into outer and reduction loops, the last of
   // which are unrolled.
   absl::Status Order() {
-    std::vector<Rv> parts;
+    std::vector<Rv> parts, rows;
     for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
       const bool is_part =
           joining_ && absl::c_linear_search(joining_->parts, i);
       (info_.axes[i].reduce ? reduce_
        : is_part            ? parts
+       : SharesNearPanel(i) ? rows
                             : outer_)
           .push_back(loops_[i]);
     }
@@ -173,8 +181,10 @@ class Tiling {
       outer_.insert(outer_.begin(), columns);
     }
     KILN_RETURN_IF_ERROR(UnrollSteps());
+    std::vector<Rv> columns(blocks_.begin(), blocks_.begin() + 1);
+    rows.insert(rows.end(), blocks_.begin() + 1, blocks_.end());
     std::vector<Rv> all = outer_;
-    for (const auto* loops : {&parts, &blocks_, &reduce_, &inner_}) {
+    for (const auto* loops : {&parts, &columns, &rows, &reduce_, &inner_}) {
       all.insert(all.end(), loops->begin(), loops->end());
     }
     all.push_back(lane_);
