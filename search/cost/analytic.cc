@@ -389,7 +389,6 @@ void StoreEstimator::SetOverhead() {
 }
 
 void StoreEstimator::SetSeconds() {
-  const int memory = static_cast<int>(MemoryLevelId::kMemory);
   int longest = -1;  // arithmetic, or a level
   const auto seconds = [&](int i) {
     return i < 0 ? out_.arithmetic : out_.transfer[i];
@@ -399,8 +398,8 @@ void StoreEstimator::SetSeconds() {
   }
   out_.seconds = out_.overhead;
   for (int i = -1; i < kNumMemoryLevels; ++i) {
-    // Arithmetic overlaps with memory as badly as memory with arithmetic.
-    const int level = i >= 0 ? i : longest == memory ? memory : 0;
+    // Arithmetic overlaps with a level as badly as the level with arithmetic.
+    const int level = i >= 0 ? i : std::max(longest, 0);
     out_.seconds += (i == longest ? 1
                                   : BadOverlap(level, steady_[level],
                                                out_.transfer[level])) *

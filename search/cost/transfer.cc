@@ -46,6 +46,7 @@ class Traffic {
                   MemoryLevelId id) const;
   double LinesMoved(const NestAccess& access, int depth,
                     MemoryLevelId id) const;
+  bool IsCrowded(const NestAccess& access, int depth) const;
   double ConflictTimes(const NestAccess& access, int depth,
                        MemoryLevelId id) const;
   struct FirstReads;
@@ -124,15 +125,21 @@ double Traffic::LinesMoved(const NestAccess& access, int depth,
   return lines * nest_.Iterations(0, depth - 1);
 }
 
+// Whether the rows that the loops from `depth` on touch meet in a few sets of
+// the first cache, so that one pass over them leaves nothing there for the
+// next.
+bool Traffic::IsCrowded(const NestAccess& access, int depth) const {
+  const Footprint& footprint = access.footprints[depth];
+  return footprint.l1_bytes > Capacity(MemoryLevelId::kL1) &&
+         footprint.row_sets <= kFewPlaces;
+}
+
 // How many times as long as those of a stream the lines take that the access
 // reads again from `depth` on.
 double Traffic::ConflictTimes(const NestAccess& access, int depth,
                               MemoryLevelId id) const {
-  if (id != MemoryLevelId::kL1) return 1;
-  const Footprint& footprint = access.footprints[depth];
-  const bool is_crowded =
-      footprint.l1_bytes > Capacity(id) && footprint.row_sets <= kFewPlaces;
-  return is_crowded ? 1 + kConflictTimes / footprint.row_lines : 1;
+  if (id != MemoryLevelId::kL1 || !IsCrowded(access, depth)) return 1;
+  return 1 + kConflictTimes / access.footprints[depth].row_lines;
 }
 
 // When the elements of an access are read first.
@@ -159,7 +166,8 @@ Traffic::FirstReads Traffic::FirstReadsOf(const NestAccess& access) const {
   if (i < 0) return reads;
   const bool is_panel =
       i + 1 < nest_.tile &&
-      access.footprints[i + 1].l2_bytes <= Capacity(MemoryLevelId::kL2);
+      access.footprints[i + 1].l2_bytes <= Capacity(MemoryLevelId::kL2) &&
+      !IsCrowded(access, i + 1);
   double of_panel = 1;
   for (; i > nest_.parallel && (access.strides[i] == 0 || is_one()); --i) {
     of_panel *= nest_.extents[i];
