@@ -7,7 +7,9 @@
 //
 // runs, all accesses of a tensor lie in a box. Iterations touch different
 // elements where the places of the boxes are, in units of their steps, an
-// injective map of the loop: (f // 4, f % 4).
+// injective map of the loop: (f // 4, f % 4). Where dimensions are the digits
+// of one number, as those of A[p // 112, p % 112] in pixels p of f * 6 + [0,
+// 6), the number tells more than they do.
 #include "kiln/schedule/analysis/race.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/interval.h"
 #include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/arith/split_dims.h"
 #include "kiln/ir/arith/stride.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/alias.h"
@@ -60,14 +63,34 @@ struct Touched {
   bool is_written = false;
   std::vector<IntSet> box;  // around all accesses
   std::vector<Access> accesses;
+  std::vector<int64_t> shape;  // where dimensions are merged
+  bool is_mixed = false;       // in other ways for other accesses
 };
+
+// Takes dimensions of a point together that are the digits of one number. The
+// shape that is left; none where an extent is not known.
+std::vector<int64_t> MergeDigits(BufferRegion* point) {
+  std::vector<int64_t> shape;
+  std::vector<Expr> indices;
+  for (size_t d = 0; d < point->region.size(); ++d) {
+    const int64_t* extent = AsInt(point->buffer->shape[d]);
+    if (!extent || !IsOne(point->region[d].extent)) return {};
+    shape.push_back(*extent);
+    indices.push_back(point->region[d].min);
+  }
+  MergeSplitDims(&indices, &shape);
+  point->region.clear();
+  for (const Expr& index : indices) point->region.push_back({index, Int(1)});
+  return shape;
+}
 
 // What one iteration of a loop touches.
 class Collector {
  public:
   // `outer` ends with the loop itself.
-  Collector(const ForNode& loop, const std::vector<LoopRange>& outer)
-      : loop_(loop) {
+  Collector(const ForNode& loop, const std::vector<LoopRange>& outer,
+            bool merges_digits)
+      : loop_(loop), merges_digits_(merges_digits) {
     for (const LoopRange& range : outer) analyzer_.Bind(range.var, range.range);
     Collect(loop.body);
   }
@@ -75,21 +98,26 @@ class Collector {
   Analyzer& analyzer() { return analyzer_; }
 
  private:
-  void Add(const BufferRegion& region, bool is_written) {
+  void Add(BufferRegion region, bool is_written) {
     const bool is_own =
         std::find(own_.begin(), own_.end(), region.buffer) != own_.end() ||
         (IsThread(loop_) && IsThreadMemory(region.buffer));
     if (is_own) return;
+    std::vector<int64_t> shape;
+    if (merges_digits_) shape = MergeDigits(&region);
     std::vector<IntSet> box =
         EvalRegion(region.region, domains_, Bool(true), &analyzer_);
     const auto at = std::find_if(
         touched_.begin(), touched_.end(),
         [&](const Touched& t) { return t.buffer == region.buffer; });
     if (at == touched_.end()) {
-      touched_.push_back({region.buffer, is_written, box, {{is_written, box}}});
+      touched_.push_back(
+          {region.buffer, is_written, box, {{is_written, box}}, shape});
       return;
     }
     at->is_written |= is_written;
+    at->is_mixed |= at->shape != shape;
+    if (at->is_mixed) return;
     at->accesses.push_back({is_written, box});
     for (size_t d = 0; d < box.size(); ++d) {
       at->box[d] = UnionSet(at->box[d], box[d], &analyzer_);
@@ -205,6 +233,7 @@ class Collector {
   }
 
   const ForNode& loop_;
+  const bool merges_digits_;
   Analyzer analyzer_;
   Domains domains_;
   VarMap lets_;
@@ -298,22 +327,35 @@ bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
       .ok();
 }
 
+// The first buffer by which iterations of the loop may meet, for all that its
+// dimensions tell; null where there is none.
+Buffer FirstMet(Collector& collector, const ForNode& loop,
+                const std::vector<LoopRange>& outer, const BlockNode* scope,
+                const Stmt& stmt) {
+  Analyzer& analyzer = collector.analyzer();
+  for (const Touched& touched : collector.touched()) {
+    const bool is_apart =
+        !touched.is_written ||
+        (scope && LivesWithin(*scope, stmt, touched.buffer)) ||
+        (!touched.is_mixed &&
+         (TellsApart(touched.box, loop, outer, &analyzer) ||
+          AllPassBy(touched, loop, &analyzer)));
+    if (!is_apart) return touched.buffer;
+  }
+  return nullptr;
+}
+
 // Why iterations of the loop may meet; `outer` ends with the loop itself.
 Reason WhyRaces(const ForNode& loop, const std::vector<LoopRange>& outer,
                 const BlockNode* scope, const Stmt& stmt) {
-  Collector collector(loop, outer);
-  Analyzer& analyzer = collector.analyzer();
-  for (const Touched& touched : collector.touched()) {
-    if (!touched.is_written ||
-        (scope && LivesWithin(*scope, stmt, touched.buffer)) ||
-        TellsApart(touched.box, loop, outer, &analyzer) ||
-        AllPassBy(touched, loop, &analyzer)) {
-      continue;
-    }
-    return absl::StrCat("they may touch the same elements of `",
-                        touched.buffer->name, "`, which they write");
+  Buffer met;
+  for (const bool merges_digits : {false, true}) {
+    Collector collector(loop, outer, merges_digits);
+    met = FirstMet(collector, loop, outer, scope, stmt);
+    if (!met) return std::nullopt;
   }
-  return std::nullopt;
+  return absl::StrCat("they may touch the same elements of `", met->name,
+                      "`, which they write");
 }
 
 std::string KindOf(const ForNode& loop) {

@@ -141,6 +141,31 @@ def main(A: T.Buffer((64, 64), "float32"), O: T.Buffer((64, 64), "float32")):
 }
 
 // Storage that each iteration allocates, by another name, and storage of all.
+// Pixels of an image in tiles that end within its rows, written and then
+// changed.
+TEST(Race, TilesOfTheDigitsOfANumberAreApart) {
+  const auto check = [](const std::string& changed) {
+    return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((60,), "float32"), P: T.Buffer((12, 5), "float32")):
+    for i in T.parallel(8):
+        for j in range(8):
+            with T.block("P"):
+                v = T.axis.spatial(60, i * 8 + j)
+                T.where(i * 8 + j < 60)
+                P[v // 5, v % 5] = A[v]
+        for j in range(8):
+            with T.block("Q"):
+                v = T.axis.spatial(60, i * 8 + j)
+                T.where(i * 8 + j < 60)
+                P[v // 5, v % 5] = )",
+                                                          changed, "\n")));
+  };
+  KILN_EXPECT_OK(check("P[v // 5, v % 5] * T.float32(2)"));
+  EXPECT_EQ(check("P[3, v % 5]").code(), kRefused);
+  EXPECT_EQ(check("P[(v + 1) // 5 % 12, (v + 1) % 5]").code(), kRefused);
+}
+
 TEST(Race, ViewsAreWhatTheyAreViewsOf) {
   const auto check = [](const std::string& storage) {
     return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(

@@ -17,6 +17,8 @@
 #include <cmath>
 
 #include "absl/algorithm/container.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/split_dims.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/layout_free.h"
@@ -74,24 +76,53 @@ std::optional<double> StrideOf(const std::vector<ApproximateIndex>& indices,
   return stride;
 }
 
-ReadInfo DescribeAccess(const BufferRegion& read, const ApproximateScope& scope,
-                        size_t num_axes) {
-  ReadInfo info;
-  std::vector<ApproximateIndex> indices;
-  for (const Range& range : read.region) {
-    indices.push_back(scope.Evaluate(range.min));
+bool HasDigits(const std::vector<Expr>& indices) {
+  return absl::c_any_of(indices, [](const Expr& index) {
+    bool found = false;
+    Visit(index, [&](const Expr& e) {
+      found |= e.kind() == ExprKind::kFloorMod;
+      return !found;
+    });
+    return found;
+  });
+}
+
+// The first element, with iterators of one value taken out where that shows
+// which dimensions are digits of one number.
+std::vector<Expr> FirstOf(const BufferRegion& read, const BlockNode& block) {
+  std::vector<Expr> firsts;
+  for (const Range& range : read.region) firsts.push_back(range.min);
+  if (!HasDigits(firsts)) return firsts;
+  VarMap single;
+  for (const IterVar& iter : block.iters) {
+    if (IsOne(iter.domain.extent)) single[iter.var.get()] = iter.domain.min;
   }
+  Analyzer analyzer;
+  for (Expr& first : firsts) {
+    first = analyzer.Simplify(Substitute(first, single));
+  }
+  return firsts;
+}
+
+ReadInfo DescribeAccess(const BufferRegion& read, const BlockNode& block,
+                        const ApproximateScope& scope) {
+  ReadInfo info;
+  std::vector<Expr> firsts = FirstOf(read, block);
   info.elements = 1;
   for (const Expr& size : read.buffer->shape) {
     const int64_t* extent = AsInt(size);
     info.shape.push_back(extent ? *extent : 1);
     info.elements *= static_cast<double>(info.shape.back());
   }
+  std::vector<int64_t> shape = info.shape;
+  MergeSplitDims(&firsts, &shape);
+  std::vector<ApproximateIndex> indices;
+  for (const Expr& first : firsts) indices.push_back(scope.Evaluate(first));
   std::vector<double> sizes(indices.size(), 1);
   for (size_t d = sizes.size(); d-- > 1;) {
-    sizes[d - 1] = sizes[d] * static_cast<double>(info.shape[d]);
+    sizes[d - 1] = sizes[d] * static_cast<double>(shape[d]);
   }
-  for (size_t axis = 0; axis < num_axes; ++axis) {
+  for (size_t axis = 0; axis < block.iters.size(); ++axis) {
     info.strides.push_back(StrideOf(indices, sizes, static_cast<int>(axis)));
   }
   return info;
@@ -100,8 +131,7 @@ ReadInfo DescribeAccess(const BufferRegion& read, const ApproximateScope& scope,
 void ReadWriteDims(const BlockNode& block, const ApproximateScope& axes,
                    BlockInfo* info) {
   const std::vector<Range>& region = block.writes[0].region;
-  const ReadInfo write =
-      DescribeAccess(block.writes[0], axes, info->axes.size());
+  const ReadInfo write = DescribeAccess(block.writes[0], block, axes);
   for (size_t i = 0; i < info->axes.size(); ++i) {
     info->axes[i].steps_write = write.strides[i] == 1.0;
   }
@@ -194,7 +224,7 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   for (size_t i = 0; i < block.reads.size(); ++i) {
     const BufferRegion& read = block.reads[i];
     if (WritesBuffer(block, read.buffer)) continue;
-    info.reads.push_back(DescribeAccess(read, axes, info.axes.size()));
+    info.reads.push_back(DescribeAccess(read, block, axes));
     info.reads.back().index = static_cast<int>(i);
     info.reads.back().layout_free = IsConstant(f, scope, read.buffer);
   }

@@ -31,6 +31,9 @@ RuleFunction SplitReduction;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.
 RuleFunction TupleReductions;
+// Neighbouring axes of an image or a batch become one where a sum treats them
+// alike, as a 1x1 convolution does.
+RuleFunction MergeAxes;
 // Products of few rows with a large matrix, which is read as it lies in memory.
 RuleFunction RowStreaming;
 // Reductions over an output with a contiguous axis: a register tile inside
@@ -53,6 +56,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
+    {"merge-axes", RuleTarget::kCpu, MergeAxes},
     {"row-streaming", RuleTarget::kCpu, RowStreaming},
     {"register-tiling", RuleTarget::kCpu, RegisterTiling},
     {"near-transposes", RuleTarget::kCpu, NearTransposes},

@@ -1,0 +1,184 @@
+// A 1x1 convolution treats all pixels of an image alike: neither the rows nor
+// the columns of the image matter, but their product does, of which a register
+// tile leaves fewer over.
+//
+//   C[h, w, c] += A[h, w, k] * W[k, c]      7 x 7: tiles of 4 in each row of 7
+//     ->
+//   T[v, c] += A[v // 7, v % 7, k] * W[k, c]     49: 12 tiles of 4, and 1
+//   C[v // 7, v % 7, c] = T[v, c]
+//
+// Neighbouring axes become one where all that the block reads goes on from one
+// row of the inner axis to the next as inside of a row, or stands still, and
+// its only consumer is elementwise.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/rules.h"
+
+namespace kiln {
+namespace {
+
+// For each axis whether it becomes one with the axis before it.
+using Merged = std::vector<bool>;
+
+bool GoesOn(const BlockInfo& info, size_t outer, size_t inner) {
+  const AxisInfo &a = info.axes[outer], &b = info.axes[inner];
+  return !a.reduce && !b.reduce && a.extent > 1 && b.extent > 1 &&
+         a.write_dim >= 0 && b.write_dim == a.write_dim + 1 &&
+         absl::c_all_of(info.reads, [&](const ReadInfo& read) {
+           const auto &far = read.strides[outer], &near = read.strides[inner];
+           return far && near && *far == *near * static_cast<double>(b.extent);
+         });
+}
+
+// Axes over which an operand is shared: of others, those of a batch, tiles are
+// made of the inner ones.
+bool SharesOperand(const BlockInfo& info, size_t axis) {
+  return absl::c_any_of(info.reads, [&](const ReadInfo& read) {
+    return !read.Uses(static_cast<int>(axis));
+  });
+}
+
+Merged FindMerged(const BlockInfo& info) {
+  Merged merged(info.axes.size(), false);
+  for (size_t i = 1; i < merged.size(); ++i) {
+    merged[i] = GoesOn(info, i - 1, i) && SharesOperand(info, i);
+  }
+  return merged;
+}
+
+// Whether the axes are the dimensions of what is written, in order, all of it.
+bool WritesAllInOrder(const BlockNode& block, const BlockInfo& info) {
+  const BufferRegion& write = block.writes[0];
+  for (size_t d = 0; d < write.region.size(); ++d) {
+    const int64_t* extent = AsInt(write.buffer->shape[d]);
+    if (d >= info.axes.size() || !extent || *extent != info.axes[d].extent ||
+        info.axes[d].write_dim != static_cast<int>(d)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether the block reads `buffer` at its iterators, one by one, those of one
+// value aside.
+bool ReadsInOrder(const BlockNode& block, const Buffer& buffer) {
+  for (const BufferRegion& read : block.reads) {
+    if (read.buffer != buffer) continue;
+    if (read.region.size() != block.iters.size()) return false;
+    for (size_t d = 0; d < read.region.size(); ++d) {
+      const IterVar& iter = block.iters[d];
+      const bool is_only = IsOne(iter.domain.extent);
+      if (read.region[d].min.get() != iter.var.get() && !is_only) return false;
+    }
+  }
+  return true;
+}
+
+// Over axes of these extents, of which there may be more than `merged` tells.
+IndexMap MapOf(const Merged& merged, const std::vector<int64_t>& extents) {
+  IndexMap map;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Var var("d" + std::to_string(i));
+    map.inputs.push_back(var);
+    if (i < merged.size() && merged[i]) {
+      Expr& number = map.outputs.back();
+      number = Add(Mul(number, Int(extents[i])), var);
+    } else {
+      map.outputs.push_back(var);
+    }
+  }
+  return map;
+}
+
+std::vector<int64_t> ExtentsOf(const BlockInfo& info) {
+  std::vector<int64_t> extents;
+  for (const AxisInfo& axis : info.axes) extents.push_back(axis.extent);
+  return extents;
+}
+
+class Merger {
+ public:
+  Merger(Schedule sch, const BlockInfo& info, const RuleContext& context)
+      : sch_(std::move(sch)), info_(info), context_(context) {}
+
+  // nullopt where no axes become one.
+  absl::StatusOr<std::optional<Schedule>> Run() {
+    KILN_ASSIGN_OR_RETURN(const Rv block,
+                          sch_.GetBlock(info_.name, F().name));
+    if (!WritesAllInOrder(NodeOf(block), info_)) return std::nullopt;
+    Merged merged = FindMerged(info_);
+    if (!absl::c_linear_search(merged, true)) return std::nullopt;
+    KILN_ASSIGN_OR_RETURN(const Rv consumer, ConsumerOf(block));
+    const auto other = DescribeBlock(F(), NodeOf(consumer).name);
+    if (!other || !Suits(NodeOf(consumer), *other,
+                         NodeOf(block).writes[0].buffer, &merged)) {
+      return std::nullopt;
+    }
+    const std::vector<int64_t> shape = ExtentsOf(*other);
+    KILN_RETURN_IF_ERROR(
+        sch_.TransformBlockLayout(block, MapOf(merged, ExtentsOf(info_))));
+    KILN_RETURN_IF_ERROR(
+        sch_.TransformBlockLayout(consumer, MapOf(merged, shape)));
+    KILN_RETURN_IF_ERROR(sch_.TransformLayout(block, Schedule::Side::kWrite, 0,
+                                              MapOf(merged, shape)));
+    return std::move(sch_);
+  }
+
+ private:
+  const Function& F() const { return FunctionOf(sch_, context_); }
+  const BlockNode& NodeOf(Rv block) const {
+    return *FindBlock(F(), sch_.Value(block))->realize()->block;
+  }
+
+  // What a function gives is copied to its place from then on.
+  absl::StatusOr<Rv> ConsumerOf(Rv block) {
+    if (info_.is_output) return sch_.CacheWrite(block, 0, "global");
+    return sch_.GetBlock(info_.consumers[0], F().name);
+  }
+
+  // Takes out of `merged` what the consumer reads otherwise; false where it
+  // suits no axes.
+  static bool Suits(const BlockNode& block, const BlockInfo& info,
+                    const Buffer& sums, Merged* merged) {
+    if (!info.is_elementwise || info.has_condition ||
+        !WritesAllInOrder(block, info) || !ReadsInOrder(block, sums)) {
+      return false;
+    }
+    for (size_t i = 1; i < merged->size(); ++i) {
+      if ((*merged)[i]) {
+        (*merged)[i] = i < info.axes.size() && GoesOn(info, i - 1, i);
+      }
+    }
+    return absl::c_linear_search(*merged, true);
+  }
+
+  Schedule sch_;
+  const BlockInfo& info_;
+  const RuleContext& context_;
+};
+
+}  // namespace
+
+std::vector<Schedule> MergeAxes(const Schedule& sch, const std::string& block,
+                                const RuleContext& context) {
+  const auto info = DescribeBlock(FunctionOf(sch, context), block);
+  if (!info || info->CountReduce() == 0 || info->has_condition ||
+      info->consumers.size() != (info->is_output ? 0 : 1)) {
+    return {};
+  }
+  absl::StatusOr<std::optional<Schedule>> made =
+      Merger(sch, *info, context).Run();
+  if (made.ok() && *made) return {**std::move(made)};
+  if (!made.ok()) context.GaveUp("", made.status());
+  return {};
+}
+
+}  // namespace kiln
