@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/host/dim.h"
+#include "kiln/ir/tensor/in_place.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/printer/printer.h"
 
@@ -119,6 +120,12 @@ absl::StatusOr<KernelSignature> MakeSignature(const Function& f) {
     signature.params.push_back({KernelParam::Kind::kBuffer,
                                 static_cast<int>(signature.buffers.size())});
     signature.buffers.push_back(std::move(buffer));
+  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs, InPlacePairs(f));
+  for (const InPlacePair& pair : pairs) {
+    const KernelParam& written = signature.params[pair.written];
+    signature.buffers[written.index].in_place_of.push_back(
+        signature.params[pair.read].index);
   }
   KILN_RETURN_IF_ERROR(CheckSignature(signature));
   return signature;

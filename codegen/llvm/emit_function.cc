@@ -9,7 +9,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/base/status_macros.h"
 #include "kiln/codegen/llvm/emitter.h"
+#include "kiln/ir/tensor/in_place.h"
 #include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
@@ -92,7 +94,7 @@ void Emitter::MarkPointers(llvm::Function* body,
     const BufferNode* buffer = params[i].buffer;
     if (!buffer) continue;
     llvm::Argument* arg = body->getArg(i + 1);
-    arg->addAttr(llvm::Attribute::NoAlias);
+    if (in_place_.count(buffer) == 0) arg->addAttr(llvm::Attribute::NoAlias);
     arg->addAttr(llvm::Attribute::get(
         context_, llvm::Attribute::Alignment,
         KernelAlignment(buffer->alignment, buffer->dtype.Element().bytes())));
@@ -185,6 +187,12 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   strict_ = IsStrict(f);
   is_transposing_ = IsMarked(f, kTransposedCopy);
   has_lane_sums_ = IsMarked(f, kLaneSums);
+  KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs, InPlacePairs(f));
+  in_place_.clear();
+  for (const InPlacePair& pair : pairs) {
+    in_place_.insert(f.params[pair.read].buffer.get());
+    in_place_.insert(f.params[pair.written].buffer.get());
+  }
   llvm::FastMathFlags flags;
   flags.setAllowContract(!strict_);
   b_.setFastMathFlags(flags);

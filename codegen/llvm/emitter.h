@@ -8,6 +8,7 @@
 #ifndef KILN_CODEGEN_LLVM_EMITTER_H_
 #define KILN_CODEGEN_LLVM_EMITTER_H_
 
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -211,7 +212,8 @@ class Emitter {
   bool strict_ = false;          // ir/tensor/numerics.h
   bool is_transposing_ = false;  // whether transposed copies are looked for
   bool has_transposed_ = false;  // whether one was found
-  bool has_lane_sums_ = false;   // for combine_horizontal_adds.h to look for
+  std::set<const BufferNode*> in_place_;  // parameters that may be another one
+  bool has_lane_sums_ = false;  // for combine_horizontal_adds.h to look for
   Frame frame_;
   std::string symbol_;
   int parallel_loops_ = 0;

@@ -32,11 +32,13 @@ int64_t BytesOf(const graph::StructInfo& info) {
   return bytes;
 }
 
-// Of the large tensors of a sequence that are not its result.
+// Of the large tensors of a sequence that are not its result. Those that are
+// written in place of others have one life together.
 std::vector<MemoryLife> LivesIn(const graph::SeqNode& seq,
                                 const Module& module) {
   const std::map<size_t, AllocatedLife> lives = LivesOf(seq, module);
   std::vector<MemoryLife> found;
+  std::map<size_t, size_t> numbers;  // of the lives found, by places
   size_t at = 0;
   for (const graph::BindingBlock& block : seq.blocks) {
     for (const graph::Binding& binding : block.bindings) {
@@ -44,7 +46,14 @@ std::vector<MemoryLife> LivesIn(const graph::SeqNode& seq,
       const int64_t bytes = BytesOf(binding.var->info);
       if (IsTensorAllocation(binding.value) && bytes >= kLeastBytes &&
           !life->second.is_result) {
-        found.push_back({at, life->second.last_use, bytes});
+        const auto before = life->second.in_place_of;
+        if (before && numbers.count(*before) > 0) {
+          numbers[at] = numbers[*before];
+          found[numbers[at]].last = life->second.last_use;
+        } else {
+          numbers[at] = found.size();
+          found.push_back({at, life->second.last_use, bytes});
+        }
       }
       ++at;
     }

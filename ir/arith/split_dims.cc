@@ -23,7 +23,9 @@ Expr NumberOf(const Expr& front, const Expr& last, int64_t bound,
               int64_t extent) {
   const Expr number = Operand(last, ExprKind::kFloorMod, extent);
   if (!number) return nullptr;
-  const auto is_number = [&](const Expr& e) { return e && SameExpr(e, number); };
+  const auto is_number = [&](const Expr& e) {
+    return e && SameExpr(e, number);
+  };
   if (is_number(Operand(front, ExprKind::kFloorDiv, extent))) return number;
   const Expr whole = FloorMod(number, Int(bound * extent));
   if (const Expr digits = Operand(front, ExprKind::kFloorMod, bound)) {

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/in_place.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/verify/verify.h"
@@ -117,6 +118,9 @@ class Splitter {
     result_.main = Make(f_.name, main_, shared_);
     SetParams(result_.prepare_args, &result_.prepare);
     SetParams(result_.main_args, &result_.main);
+    KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs,
+                          InPlacePairs(f_));
+    SetInPlacePairs(&result_.main, MovedPairs(pairs, result_.main_args));
     result_.prepare.attrs.erase("global_symbol");
     for (const Function* half : {&result_.prepare, &result_.main}) {
       if (absl::Status s = VerifyFunction(*half); !s.ok()) {
@@ -225,6 +229,7 @@ class Splitter {
     half.name = std::move(name);
     half.attrs.erase(kLayoutFreeBuffers);
     half.attrs.erase(kColdConstants);
+    half.attrs.erase(kInPlaceBuffers);
     BlockFields root = f_.root().fields();
     root.alloc_buffers = allocations;
     root.reads.clear();

@@ -28,6 +28,7 @@
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/constants/constant_params.h"
 #include "kiln/ir/transform/graph/constants/prepare_constants.h"
+#include "kiln/ir/transform/graph/in_place.h"
 #include "kiln/ir/transform/graph/passes.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/tools/support/default_schedule.h"
@@ -126,7 +127,9 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
           options.allows_normwise ? WithNormwiseErrors(module) : module,
           passes));
   // Records of equal functions are shared with models that are not fused.
-  return MarkConstantParams(WithoutPatterns(std::move(prepared)));
+  KILN_ASSIGN_OR_RETURN(
+      prepared, MarkConstantParams(WithoutPatterns(std::move(prepared))));
+  return MarkInPlace(std::move(prepared));
 }
 
 namespace {

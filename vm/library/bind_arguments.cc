@@ -274,6 +274,11 @@ bool ShareMemory(const KernelArgument& a, const KernelArgument& b) {
   return KilnShareMemory(a.data, Bytes(a), b.data, Bytes(b)) != 0;
 }
 
+bool MayBeInPlace(const KernelSignature& signature, int written, int other) {
+  const std::vector<int>& may = signature.buffers[written].in_place_of;
+  return std::find(may.begin(), may.end(), other) != may.end();
+}
+
 absl::Status CheckApart(const KernelSignature& signature,
                         absl::Span<const KernelArgument> args) {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -284,7 +289,9 @@ absl::Status CheckApart(const KernelSignature& signature,
     }
     for (size_t j = 0; j < args.size(); ++j) {
       if (j == i || args[j].kind != KernelParam::Kind::kBuffer ||
-          !ShareMemory(args[i], args[j])) {
+          !ShareMemory(args[i], args[j]) ||
+          (args[i].data == args[j].data &&
+           MayBeInPlace(signature, param.index, signature.params[j].index))) {
         continue;
       }
       return Invalid(Where(signature, i) +

@@ -65,9 +65,10 @@ typedef struct KilnHost {
 
 /* Entry point of a kernel. data[i] is the base address of the i-th buffer of
  * its signature, aligned as stated there. No byte of a buffer that the kernel
- * writes belongs to another one of the call. scalars[i] is the value of the
- * i-th scalar: integers sign- or zero-extended to 64 bits, bool 0 or 1, floats
- * of any width as the bits of a double. Returns 0 or a KilnKernelStatus. */
+ * writes belongs to another one of the call, but for one that the signature
+ * lets it be in place of, all of it. scalars[i] is the value of the i-th
+ * scalar: integers sign- or zero-extended to 64 bits, bool 0 or 1, floats of
+ * any width as the bits of a double. Returns 0 or a KilnKernelStatus. */
 typedef int32_t (*KilnKernel)(const KilnHost* host, void* const* data,
                               const int64_t* scalars);
 
@@ -78,7 +79,8 @@ static inline int64_t KilnFloorDiv(int64_t a, int64_t b) {
 }
 
 /* Whether the `a_bytes` from `a` and the `b_bytes` from `b` have one in common.
- * No call may have that of a buffer that is written and another one. */
+ * No call may have that of a buffer that is written and another one, but for
+ * the whole of one in place of which it may be written. */
 static inline int KilnShareMemory(const void* a, uint64_t a_bytes,
                                   const void* b, uint64_t b_bytes) {
   const uintptr_t begin_a = (uintptr_t)a, begin_b = (uintptr_t)b;

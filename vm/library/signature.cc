@@ -126,6 +126,29 @@ absl::Status CheckParams(const KernelSignature& signature,
   return absl::OkStatus();
 }
 
+absl::Status CheckInPlace(const KernelSignature& signature,
+                          const KernelBuffer& buffer) {
+  for (const int other : buffer.in_place_of) {
+    const std::string where = "buffer " + buffer.name + " of kernel " +
+                              signature.name + " may be buffer " +
+                              std::to_string(other);
+    if (other < 0 || other >= static_cast<int>(signature.buffers.size())) {
+      return Invalid(where + ", which does not exist");
+    }
+    const KernelBuffer& read = signature.buffers[other];
+    if (!buffer.written || read.written) {
+      return Invalid(where +
+                     "; expected one that is written in place of one "
+                     "that is only read");
+    }
+    if (read.dtype != buffer.dtype || read.shape != buffer.shape ||
+        read.strides != buffer.strides || read.offset != buffer.offset) {
+      return Invalid(where + ", which has another type or shape");
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<const KernelDim*> DimsOf(const KernelSignature& signature) {
   std::vector<const KernelDim*> dims;
   for (const KernelBuffer& buffer : signature.buffers) {
@@ -225,6 +248,7 @@ std::string ToString(const KernelSignature& signature) {
 absl::Status CheckSignature(const KernelSignature& signature) {
   for (const KernelBuffer& buffer : signature.buffers) {
     KILN_RETURN_IF_ERROR(CheckBuffer(signature, buffer));
+    KILN_RETURN_IF_ERROR(CheckInPlace(signature, buffer));
   }
   std::vector<bool> determined(signature.scalars.size(), false);
   KILN_RETURN_IF_ERROR(CheckParams(signature, determined));

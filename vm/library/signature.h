@@ -32,6 +32,9 @@ struct KernelBuffer {
   std::vector<KernelDim> strides;
   // In elements, which has to be 0: tensors begin at their address.
   KernelDim offset;
+  // Buffers, by number, that are only read and may be the same tensor as this
+  // one, which is written ("in_place_buffers", ir/tensor/in_place.h).
+  std::vector<int> in_place_of;
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 
@@ -128,6 +131,9 @@ absl::StatusOr<BoundArguments> BindArguments(
 
 // Whether `a` and `b` have a byte in common.
 bool ShareMemory(const KernelArgument& a, const KernelArgument& b);
+// Whether buffer `written` of the signature may be the tensor that buffer
+// `other` is.
+bool MayBeInPlace(const KernelSignature& signature, int written, int other);
 
 // Refuses buffers that the kernel writes and that share memory with another
 // argument. As many arguments as parameters, of their kinds.

@@ -2,7 +2,7 @@
 // LEB128 varints, strings and lists carry their length in front. The signature
 // of a kernel "f" without parameters is
 //
-//   "KSIG"  02  01 "f"  00  00  00  00
+//   "KSIG"  03  01 "f"  00  00  00  00
 //           version, name, buffers, scalars, parameters, noalias
 //
 // Any bytes may be read. After the first failure the reader gives zeros, so
@@ -22,7 +22,7 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kMagic = "KSIG";
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kVersion = 3;
 
 absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
@@ -123,6 +123,8 @@ void WriteBuffer(const KernelBuffer& buffer, Writer& writer) {
   writer.Type(buffer.dtype);
   writer.Number(buffer.alignment);
   writer.Number(buffer.written ? 1 : 0);
+  writer.Number(buffer.in_place_of.size());
+  for (const int other : buffer.in_place_of) writer.Number(other);
   WriteDims(buffer.shape, writer);
   WriteDims(buffer.strides, writer);
   WriteDim(buffer.offset, writer);
@@ -162,6 +164,10 @@ KernelBuffer ReadBuffer(Reader& reader) {
   buffer.alignment =
       static_cast<int64_t>(reader.NumberUpTo(KILN_KERNEL_ALIGNMENT));
   buffer.written = reader.NumberUpTo(1) == 1;
+  for (uint64_t n = reader.Count(); n > 0 && !reader.failed(); --n) {
+    buffer.in_place_of.push_back(static_cast<int>(
+        reader.NumberUpTo(std::numeric_limits<int32_t>::max())));
+  }
   buffer.shape = ReadDims(reader);
   buffer.strides = ReadDims(reader);
   buffer.offset = ReadDim(reader);

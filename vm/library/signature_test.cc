@@ -114,6 +114,26 @@ TEST(SignatureTest, WhatIsWrittenLiesApartFromAllElse) {
   }
 }
 
+TEST(SignatureTest, WhatIsWrittenInPlaceIsOneTensorOrLiesApart) {
+  KernelSignature signature = Mm();
+  const KernelDim c = KernelDim::Constant(512);
+  for (KernelBuffer& buffer : signature.buffers) buffer.shape = {c};
+  signature.scalars.pop_back();
+  signature.buffers[1].in_place_of = {0};
+  KILN_ASSERT_OK(CheckSignature(signature));
+  constexpr int64_t kC[] = {512};
+  const auto bind = [&](int64_t at) {
+    return BindArguments(signature,
+                         {{Tensor(kC, DType::Float(32), out), Scalar(1),
+                           Tensor(kC, DType::Float(32), out + at)}})
+        .status();
+  };
+  for (const int64_t at : {-2048, 0, 2048}) KILN_EXPECT_OK(bind(at));
+  for (const int64_t at : {-2044, -4, 4, 2044}) {
+    EXPECT_THAT(bind(at), StatusIs(kInvalid, HasSubstr("shares memory"))) << at;
+  }
+}
+
 TEST(SignatureTest, WhatIsOnlyReadMayShareMemory) {
   KernelSignature signature = Mm();
   signature.buffers[1].written = false;
@@ -262,6 +282,13 @@ TEST(SignatureTest, RefusesSignaturesThatContradictThemselves) {
       {[](auto& s) { s.buffers[0].strides.emplace_back(); }, "1 strides for 2"},
       {[](auto& s) { s.buffers[0].offset = KernelDim::Constant(8); },
        "the offset 8"},
+      {[](auto& s) { s.buffers[1].in_place_of = {0}; },
+       "buffer B of kernel mm may be buffer 0, which has another type or "
+       "shape"},
+      {[](auto& s) { s.buffers[1].in_place_of = {2}; },
+       "may be buffer 2, which does not exist"},
+      {[](auto& s) { s.buffers[0].in_place_of = {1}; },
+       "expected one that is written in place of one that is only read"},
       {[](auto& s) {
          const KernelDim half = KernelDim::Compound(KernelDim::Op::kFloorDiv,
                                                     KernelDim::Symbolic(1),
@@ -293,6 +320,10 @@ TEST(SignatureTest, SurvivesSerialization) {
   large.buffers[0].offset = KernelDim::Symbolic(0);
   large.buffers[0].alignment = 1;
   large.noalias = true;
+  large.buffers[1].shape = large.buffers[0].shape;
+  large.buffers[1].strides = large.buffers[0].strides;
+  large.buffers[1].offset = large.buffers[0].offset;
+  large.buffers[1].in_place_of = {0};
   EXPECT_EQ(*ParseKernelSignature(Serialize(large)), large);
 }
 

@@ -129,12 +129,19 @@ bool IsMisaligned(const KernelBuffer& buffer, const KernelArgument& arg) {
   return reinterpret_cast<uintptr_t>(arg.data) % buffer.alignment != 0;
 }
 
-// Whether argument `i`, which is only read, lies where another is written.
+// Whether argument `i`, which is only read, lies where another is written that
+// may not be that tensor.
 bool IsOverwritten(const KernelSignature& signature,
                    absl::Span<const KernelArgument> args, size_t i) {
   for (size_t j = 0; j < args.size(); ++j) {
     const KernelBuffer* other = BufferOf(signature, j);
-    if (other && other->written && ShareMemory(args[i], args[j])) return true;
+    const bool is_other =
+        other && other->written && ShareMemory(args[i], args[j]);
+    if (is_other && !(args[i].data == args[j].data &&
+                      MayBeInPlace(signature, signature.params[j].index,
+                                   signature.params[i].index))) {
+      return true;
+    }
   }
   return false;
 }

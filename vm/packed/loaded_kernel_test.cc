@@ -107,6 +107,31 @@ TEST_F(LoadedKernelTest, TensorsMayLieAtAnyAddress) {
   }
 }
 
+// Whether a call sees a copy of x shows in what x is while the kernel runs.
+TEST_F(LoadedKernelTest, TensorsInPlaceAreNotCopied) {
+  static const void* seen[2];
+  const KilnKernel look = [](const KilnHost*, void* const* data,
+                             const int64_t*) {
+    std::copy_n(data, 2, seen);
+    return int32_t{KILN_KERNEL_OK};
+  };
+  for (const bool noalias : {false, true}) {
+    for (const bool in_place : {false, true}) {
+      KernelSignature signature = AxpySignature();
+      signature.noalias = noalias;
+      if (in_place) signature.buffers[1].in_place_of = {0};
+      const LoadedKernel kernel =
+          *LoadedKernel::Create(signature, look, nullptr);
+      const NDArray both = Ones(10);
+      const absl::Status status =
+          kernel.Call(host_.abi(), {2.0, both, both, int64_t{1}});
+      EXPECT_EQ(status.ok(), in_place || !noalias) << status;
+      if (!status.ok()) continue;
+      EXPECT_EQ(seen[0] == seen[1], in_place);
+    }
+  }
+}
+
 TEST_F(LoadedKernelTest, RefusesArgumentsThatDoNotFit) {
   const NDArray x = Ones(4);
   EXPECT_THAT(Call({1.0, x, Ones(5), int64_t{0}}),

@@ -73,7 +73,10 @@ class Binder {
         const NDArray* other = args[j].array;
         if (i != j && other &&
             KilnShareMemory(written.data(), written.bytes(), other->data(),
-                            other->bytes())) {
+                            other->bytes()) &&
+            !(written.data() == other->data() &&
+              MayBeInPlace(signature_, param.index,
+                           signature_.params[j].index))) {
           return false;
         }
       }

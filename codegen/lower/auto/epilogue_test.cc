@@ -74,12 +74,14 @@ TEST(BytesStoredTest, OfAllIterations) {
             C[0:8] = A[0:8]
             C[k] = A[k]
         R[i] = A[i]
-)").body),
+)")
+                            .body),
             8 * (64 * 36 + 4));
   EXPECT_EQ(BytesStored(Parse(R"(
     for k in range(n):
         C[0:8] = A[0:8]
-)").body),
+)")
+                            .body),
             32)
       << "of an extent that is not known";
 }

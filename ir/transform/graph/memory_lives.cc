@@ -16,6 +16,7 @@
 
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/ops/memory_call.h"
+#include "kiln/ir/tensor/in_place.h"
 
 namespace kiln {
 namespace {
@@ -48,11 +49,23 @@ class Lives {
     for (const size_t place : Of(seq.result).all) {
       lives_[place].is_result = true;
     }
+    for (const InPlaceCall& call : in_place_) {
+      const AllocatedLife& read = lives_[call.read];
+      if (read.last_use == call.at && !read.is_result && !read.is_captured) {
+        lives_[call.written].in_place_of = call.read;
+      }
+    }
     return std::move(lives_);
   }
 
  private:
+  // A call that may write one allocation in place of another.
+  struct InPlaceCall {
+    size_t at, read, written;
+  };
+
   void Add(const graph::Binding& binding) {
+    AddInPlace(binding.value);
     Use(binding.value);
     Holding& held = held_[binding.var.get()];
     if (IsTensorAllocation(binding.value)) {
@@ -62,6 +75,37 @@ class Lives {
       held = Of(binding.value);
     }
     ++at_;
+  }
+
+  // Before its operands count as used.
+  void AddInPlace(const graph::Expr& value) {
+    const auto* call = value.As<graph::CallNode>();
+    const auto* callee =
+        call ? call->callee.As<graph::GlobalVarNode>() : nullptr;
+    const Function* f = callee ? module_.Find(callee->name) : nullptr;
+    if (!f || f->params.size() != call->args.size()) return;
+    const auto pairs = InPlacePairs(*f);
+    if (!pairs.ok()) return;
+    for (const InPlacePair& pair : *pairs) {
+      const auto read = OnlyPlaceOf(*call, pair.read);
+      const auto written = OnlyPlaceOf(*call, pair.written);
+      if (read && written && used_.count(*written) == 0) {
+        in_place_.push_back({at_, *read, *written});
+      }
+    }
+  }
+
+  // The allocation that is argument `i` and no other one of the call.
+  std::optional<size_t> OnlyPlaceOf(const graph::CallNode& call, int i) const {
+    const Places places = Of(call.args[i]).all;
+    if (places.size() != 1) return std::nullopt;
+    for (size_t j = 0; j < call.args.size(); ++j) {
+      const bool is_other = j != static_cast<size_t>(i);
+      if (is_other && Of(call.args[j]).all.count(*places.begin()) > 0) {
+        return std::nullopt;
+      }
+    }
+    return *places.begin();
   }
 
   void Use(const graph::Expr& value) {
@@ -76,6 +120,7 @@ class Lives {
         // An operand that stands twice ends where it stands last.
         life.last_use = at_;
         life.position = position;
+        used_.insert(place);
       }
       return false;
     });
@@ -131,6 +176,8 @@ class Lives {
   const Module& module_;
   size_t at_ = 0;
   std::map<size_t, AllocatedLife> lives_;
+  Places used_;  // so far
+  std::vector<InPlaceCall> in_place_;
   std::unordered_map<const graph::VarNode*, Holding> held_;
 };
 

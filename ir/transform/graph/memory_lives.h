@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "kiln/ir/graph/expr.h"
@@ -18,6 +19,10 @@ struct AllocatedLife {
   size_t position = 0;       // among the operands of the last use
   bool is_result = false;    // of the sequence, alone or in a tuple
   bool is_captured = false;  // used in a branch or a local function
+  // The place of another allocation, whose tensor is read for the last time by
+  // the call that is the first to use this one, and writes it: a kernel that
+  // may do so in place (ir/tensor/in_place.h).
+  std::optional<size_t> in_place_of;
 };
 
 // By the place of the allocation. Other names for a tensor, tuples that hold it

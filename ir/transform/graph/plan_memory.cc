@@ -9,7 +9,8 @@
 //
 // the tensors a, b and c need two storages, and d stays as it is. Where
 // storages are joined, a and c are at byte 0 of one of 128 bytes, b behind
-// them.
+// them. A tensor that its call may write in place of one that it reads last
+// (memory_lives.h) gets the memory of that one.
 #include "kiln/ir/transform/graph/plan_memory.h"
 
 #include <map>
@@ -90,9 +91,10 @@ class SeqPlanner {
     size_t storage = 0;
     int64_t offset = 0;
   };
-  // Allocations that are parts of one storage.
+  // Allocations that are parts of one storage, each with the number of its
+  // life, which several have one after the other where they are in place.
   struct Joined {
-    std::vector<size_t> places;
+    std::map<size_t, size_t> places;
     std::vector<MemoryLife> lives;
   };
   // Storages that a binding uses last, by the position of the operand.
@@ -145,13 +147,41 @@ class SeqPlanner {
     if (known && options_.joins_storages) {
       Joined& joined = joined_[PrintGraphExpr(
           graph::TupleOf({args[kDevice], args[kScope]}))];
-      joined.places.push_back(at);
-      joined.lives.push_back({at, life.last_use, *known});
+      Join(at, life, *known, joined);
       return;
     }
-    const size_t storage = pool_.Take(bytes, KindOf(args));
+    const auto before = InPlace(life, taken_);
+    const size_t storage =
+        before ? taken_[*before].storage : pool_.Take(bytes, KindOf(args));
+    if (before) {
+      std::erase_if(ends[lives_[*before].last_use],
+                    [&](const auto& end) { return end.second == storage; });
+    }
     taken_[at] = {storage};
     ends[life.last_use].emplace(life.position, storage);
+  }
+
+  // The tensor in place of which one of this life is, if that is in `planned`.
+  template <typename Planned>
+  static std::optional<size_t> InPlace(const AllocatedLife& life,
+                                       const Planned& planned) {
+    const auto& before = life.in_place_of;
+    return before && planned.count(*before) > 0 ? before : std::nullopt;
+  }
+
+  static void Join(size_t at, const AllocatedLife& life, int64_t bytes,
+                   Joined& joined) {
+    if (const auto before = InPlace(life, joined.places)) {
+      const size_t number = joined.places[*before];
+      MemoryLife& whole = joined.lives[number];
+      if (whole.bytes == bytes) {
+        whole.last = life.last_use;
+        joined.places[at] = number;
+        return;
+      }
+    }
+    joined.places[at] = joined.lives.size();
+    joined.lives.push_back({at, life.last_use, bytes});
   }
 
   static std::string KindOf(const std::vector<graph::Expr>& args) {
@@ -162,8 +192,8 @@ class SeqPlanner {
   void PlanJoined(const std::string& kind, const Joined& joined) {
     const Arena arena = PlaceInArena(joined.lives);
     const size_t storage = pool_.Add(Int(arena.bytes), kind);
-    for (size_t i = 0; i < joined.places.size(); ++i) {
-      taken_[joined.places[i]] = {storage, arena.offsets[i]};
+    for (const auto& [place, number] : joined.places) {
+      taken_[place] = {storage, arena.offsets[number]};
     }
   }
 

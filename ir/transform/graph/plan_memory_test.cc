@@ -75,6 +75,95 @@ TEST(PlanMemoryTest, TensorsThatLiveOneAfterTheOtherShare) {
             "");
 }
 
+// `add` may write in place of what it adds to, the second of its arguments.
+std::string WithAdd(const std::string& main) {
+  return absl::StrReplaceAll(Spelled(main), {{"class Module:", R"(class Module:
+    @T.prim_func(private=True)
+    def add(a: T.Buffer((8,), "float32"), r: T.Buffer((8,), "float32"), c: T.Buffer((8,), "float32")):
+        T.func_attr({"in_place_buffers": [[1, 2]]})
+        T.evaluate(0)
+)"}});
+}
+
+std::string DifferenceWithAdd(const std::string& before,
+                              const std::string& after) {
+  return DifferenceAfter({"plan_memory"}, WithAdd(before), WithAdd(after));
+}
+
+TEST(PlanMemoryTest, AResultLiesInPlaceOfWhatItIsMadeOf) {
+  EXPECT_EQ(DifferenceWithAdd(R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        a = NEW(R.shape([8])))
+        cls.exp(x, a)
+        b = NEW(R.shape([8])))
+        cls.add(x, a, b)
+        c = NEW(R.shape([8])))
+        cls.add(x, b, c)
+        d = NEW(R.shape([8])))
+        cls.exp(c, d)
+        return d
+)",
+                              R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        s = STORAGE(R.shape([32])))
+        a = TAKE(s), shape=R.shape([8]))
+        cls.exp(x, a)
+        b = TAKE(s), shape=R.shape([8]))
+        cls.add(x, a, b)
+        c = TAKE(s), shape=R.shape([8]))
+        cls.add(x, b, c)
+        d = NEW(R.shape([8])))
+        cls.exp(c, d)
+        return d
+)"),
+            "");
+}
+
+// It is read again behind the call, or is another argument of it, too.
+TEST(PlanMemoryTest, NotInPlaceOfWhatIsNeededOtherwise) {
+  for (const char* last : {"exp(a, d)", "exp(b, d)"}) {
+    const std::string add = std::string(last) == "exp(a, d)"
+                                ? "cls.add(x, a, b)"
+                                : "cls.add(a, a, b)";
+    EXPECT_EQ(DifferenceWithAdd(absl::StrCat(R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        a = NEW(R.shape([8])))
+        cls.exp(x, a)
+        b = NEW(R.shape([8])))
+        )",
+                                             add, R"(
+        d = NEW(R.shape([8])))
+        cls.)",
+                                             last, R"(
+        return d
+)"),
+                                absl::StrCat(R"(
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")):
+        cls = Module
+        s = STORAGE(R.shape([32])))
+        a = TAKE(s), shape=R.shape([8]))
+        cls.exp(x, a)
+        t = STORAGE(R.shape([32])))
+        b = TAKE(t), shape=R.shape([8]))
+        )",
+                                             add, R"(
+        d = NEW(R.shape([8])))
+        cls.)",
+                                             last, R"(
+        return d
+)")),
+              "")
+        << last;
+  }
+}
+
 TEST(PlanMemoryTest, OtherNamesAndTuplesKeepATensor) {
   EXPECT_EQ(Difference(R"(
     @R.function(pure=False)

@@ -111,8 +111,7 @@ class Merger {
 
   // nullopt where no axes become one.
   absl::StatusOr<std::optional<Schedule>> Run() {
-    KILN_ASSIGN_OR_RETURN(const Rv block,
-                          sch_.GetBlock(info_.name, F().name));
+    KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(info_.name, F().name));
     if (!WritesAllInOrder(NodeOf(block), info_)) return std::nullopt;
     Merged merged = FindMerged(info_);
     if (!absl::c_linear_search(merged, true)) return std::nullopt;

@@ -56,9 +56,9 @@ TEST(MergeAxesTest, PixelsOfAllImagesAreOneAxis) {
 // Tiles of what was merged are right, too, whatever extents leave over.
 TEST(MergeAxesTest, TilesOfPixelsComputeTheSame) {
   for (const auto& [height, width] : {std::pair(3, 5), {7, 7}, {1, 9}}) {
-    const Module module =
-        Pixels(height, width, "T.max(S[vn, vh, vw, vc] + R[vn, vh, vw, vc], "
-                              "T.float32(0))");
+    const Module module = Pixels(height, width,
+                                 "T.max(S[vn, vh, vw, vc] + R[vn, vh, vw, vc], "
+                                 "T.float32(0))");
     for (const Schedule& merged : ApplyRule(MergeAxes, module, "S")) {
       const Module pixels = merged.state().ToModule(module);
       const auto made = ApplyRule(RegisterTiling, pixels, "S");
@@ -76,7 +76,8 @@ TEST(MergeAxesTest, OneOfAWorkloadGivesItsSumsBackByACopy) {
   }
 }
 
-// As graphs give it: taps and images of one value that others were inlined into.
+// As graphs give it: taps and images of one value that others were inlined
+// into.
 TEST(MergeAxesTest, IteratorsOfOneValueDoNotHinder) {
   const Module module = ParseProgram(R"(
 @T.prim_func

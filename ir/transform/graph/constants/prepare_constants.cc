@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph/visit.h"
+#include "kiln/ir/tensor/in_place.h"
 #include "kiln/ir/transform/graph/constants/constant_params.h"
 #include "kiln/ir/transform/split_preparation.h"
 
@@ -70,22 +72,24 @@ absl::StatusOr<graph::Expr> ConstantOf(const Tensor& tensor) {
 
 // The parameters of the main half in the order of a call: what is read, in the
 // order of before with what is prepared behind it, then what is written.
-void SortParams(SplitFunction& split, int count, int inputs) {
-  std::vector<std::pair<int, Param>> params;
-  for (size_t i = 0; i < split.main_args.size(); ++i) {
-    params.emplace_back(split.main_args[i], split.main.params[i]);
-  }
-  const auto group = [&](int arg) {
-    return arg < inputs ? 0 : arg >= count ? 1 : 2;
+absl::Status SortParams(SplitFunction& split, int count, int inputs) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs,
+                        InPlacePairs(split.main));
+  const std::vector<int> args = split.main_args;
+  const std::vector<Param> params = split.main.params;
+  std::vector<int> order(args.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto group = [&](int i) {
+    return args[i] < inputs ? 0 : args[i] >= count ? 1 : 2;
   };
-  std::stable_sort(params.begin(), params.end(),
-                   [&](const auto& a, const auto& b) {
-                     return group(a.first) < group(b.first);
-                   });
-  for (size_t i = 0; i < params.size(); ++i) {
-    split.main_args[i] = params[i].first;
-    split.main.params[i] = params[i].second;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return group(a) < group(b); });
+  for (size_t i = 0; i < order.size(); ++i) {
+    split.main_args[i] = args[order[i]];
+    split.main.params[i] = params[order[i]];
   }
+  SetInPlacePairs(&split.main, MovedPairs(pairs, order));
+  return absl::OkStatus();
 }
 
 // How many tensors the calls of each function give it.
@@ -157,7 +161,7 @@ class Preparer {
       return absl::OkStatus();
     }
     const int count = static_cast<int>(f.params.size());
-    SortParams(split, count, inputs_.at(f.name));
+    KILN_RETURN_IF_ERROR(SortParams(split, count, inputs_.at(f.name)));
     f = split.main;
     halves_.emplace(f.name, Halves{std::move(split), count, {}});
     return absl::OkStatus();
