@@ -49,8 +49,7 @@ absl::Status Check(const Function& f, const InPlacePair& pair) {
                                    "], which are no two tensors"));
   }
   if (!AreAlike(read, written)) {
-    return Invalid(f, absl::StrCat("lists ", read->name, " and ",
-                                   written->name,
+    return Invalid(f, absl::StrCat("lists ", read->name, " and ", written->name,
                                    ", which differ in type or shape"));
   }
   return absl::OkStatus();

@@ -7,7 +7,8 @@
 // says that C may be the tensor R: whoever calls it with one tensor for both
 // finds the same result as with two, whatever the schedule is, as each element
 // of R is read for the last time when that of C is computed. Like "tir.noalias"
-// that is the author's word; graphs find it out (ir/transform/graph/in_place.h).
+// that is the author's word; graphs find it out
+// (ir/transform/graph/in_place.h).
 #ifndef KILN_IR_TENSOR_IN_PLACE_H_
 #define KILN_IR_TENSOR_IN_PLACE_H_
 

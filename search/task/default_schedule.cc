@@ -278,7 +278,8 @@ void CarryOverBest(const Module& module, int function, const Module& at_size,
     absl::StatusOr<Carried> carried =
         CarryOver(module, function, at_size, one.trace);
     if (!carried.ok()) continue;
-    carried->is_clumsy = HasTooManyTails(carried->scheduled);
+    carried->is_clumsy = HasTooManyTails(carried->scheduled) ||
+                         MergesOpenAxes(carried->scheduled);
     size_t& count = carried->is_clumsy ? clumsy : good;
     if (++count <= kCarriedOver) samples->AddSchedule(*std::move(carried));
   }

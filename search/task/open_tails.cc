@@ -55,4 +55,14 @@ bool HasTooManyTails(const Function& scheduled) {
   return TailFinder(scheduled).Find(scheduled.body);
 }
 
+bool MergesOpenAxes(const Function& scheduled) {
+  const auto* root = scheduled.body.As<BlockRealizeNode>();
+  if (!root) return false;
+  return absl::c_any_of(root->block->alloc_buffers, [](const Buffer& buffer) {
+    return absl::c_any_of(buffer->shape, [](const Expr& extent) {
+      return extent.kind() == ExprKind::kMul;
+    });
+  });
+}
+
 }  // namespace kiln

@@ -14,6 +14,11 @@ namespace kiln {
 //     where j0*32 + j1*8 + l < n               1 to 31 columns
 bool HasTooManyTails(const Function& scheduled);
 
+// Whether an axis of open extent became one with others, as that of a tensor of
+// n * 784 rows is: its tiles begin and end anywhere in an image, and lowering
+// does not see what one of them needs.
+bool MergesOpenAxes(const Function& scheduled);
+
 }  // namespace kiln
 
 #endif  // KILN_SEARCH_TASK_OPEN_TAILS_H_

@@ -40,5 +40,31 @@ TEST(OpenTailsTest, LengthsOfTilesThatABorderCutsAreCounted) {
   EXPECT_FALSE(Copy(4, "1001", "T.unroll")) << "a border that is known";
 }
 
+bool Rows(const std::string& extent) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 784), "float32")
+    B = T.match_buffer(b, (n, 784), "float32")
+    S = T.alloc_buffer(($0, 784), "float32")
+    for i, j in T.grid(n, 784):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+)",
+                                            extent);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() && MergesOpenAxes(*f);
+}
+
+TEST(OpenTailsTest, AxesOfOpenExtentStandAloneOrAreMerged) {
+  EXPECT_TRUE(Rows("n * 784"));
+  EXPECT_FALSE(Rows("n"));
+  EXPECT_FALSE(Rows("784"));
+  EXPECT_FALSE(Rows("n + 1"));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -124,7 +124,8 @@ TEST(InPlacePairsTest, OnlyPairsOfLikeTensorsAreTaken) {
     const auto module = ParseModule("m.py", R"(
 @T.prim_func
 def main(A: T.Buffer((8,), "float32"), n: T.int64, B: T.Buffer((9,), "float32"), C: T.Buffer((8,), "float32")):
-    T.func_attr({"in_place_buffers": )" + attribute + R"(})
+    T.func_attr({"in_place_buffers": )" + attribute +
+                                                R"(})
     for i in range(8):
         with T.block("C"):
             vi = T.axis.spatial(8, i)
