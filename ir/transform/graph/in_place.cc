@@ -1,3 +1,11 @@
+// A tensor goes from block to block: each that reads it has to be elementwise,
+// and write another tensor that again goes on element by element, until all
+// ends in the one result:
+//
+//   R, S -> T[i, j] = S[i, j] + R[i, j] -> C[i, j] = max(T[i, j], 0)
+//
+// R and C may lie together then. S may not be C: it is no parameter; and what S
+// is a sum of is read for many elements.
 #include "kiln/ir/transform/graph/in_place.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Functions as text, and the pairs that may lie together: letters of what is
-// read and what is written.
+// read and what is written. Then the attribute that says so: read, moved where
+// parameters are, and refused where it names no pairs.
 #include "kiln/ir/transform/graph/in_place.h"
 
 #include <gtest/gtest.h>

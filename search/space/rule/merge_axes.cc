@@ -9,7 +9,7 @@
 //
 // Neighbouring axes become one where all that the block reads goes on from one
 // row of the inner axis to the next as inside of a row, or stands still, and
-// its only consumer is elementwise.
+// its only consumer is elementwise and adds up nothing else.
 #include <optional>
 #include <string>
 #include <utility>
@@ -148,7 +148,8 @@ class Merger {
   static bool Suits(const BlockNode& block, const BlockInfo& info,
                     const Buffer& sums, Merged* merged) {
     if (!info.is_elementwise || info.has_condition ||
-        !WritesAllInOrder(block, info) || !ReadsInOrder(block, sums)) {
+        info.producers.size() != 1 || !WritesAllInOrder(block, info) ||
+        !ReadsInOrder(block, sums)) {
       return false;
     }
     for (size_t i = 1; i < merged->size(); ++i) {

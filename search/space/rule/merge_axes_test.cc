@@ -1,3 +1,6 @@
+// Which axes become one: programs as text, the extents of the axes afterwards,
+// and what is left alone. What comes out computes the same, also when tiles are
+// made of it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -110,6 +113,33 @@ TEST(MergeAxesTest, WhatTheConsumerSharesKeepsItsAxes) {
             (Extents{2, 35, 16, 12}));
   EXPECT_EQ(AxesOf(Pixels(5, 7, "S[vn, vh, vw, vc] + R[vn, 0, vw, vc]"), "S"),
             (Extents{}));
+}
+
+// Two sums that are added: whatever is done to one, the other would see.
+TEST(MergeAxesTest, SumsWithACommonConsumerAreLeftAlone) {
+  const Module two = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 7, 12), "float32"), W: T.Buffer((12, 16), "float32"), C: T.Buffer((5, 7, 16), "float32")):
+    S = T.alloc_buffer((5, 7, 16))
+    Z = T.alloc_buffer((5, 7, 16))
+    for h, w, c, k in T.grid(5, 7, 16, 12):
+        with T.block("S"):
+            vh, vw, vc, vk = T.axis.remap("SSSR", [h, w, c, k])
+            with T.init():
+                S[vh, vw, vc] = T.float32(0)
+            S[vh, vw, vc] = S[vh, vw, vc] + A[vh, vw, vk] * W[vk, vc]
+    for h, w, c, k in T.grid(5, 7, 16, 12):
+        with T.block("Z"):
+            vh, vw, vc, vk = T.axis.remap("SSSR", [h, w, c, k])
+            with T.init():
+                Z[vh, vw, vc] = T.float32(0)
+            Z[vh, vw, vc] = Z[vh, vw, vc] + A[vh, vw, vk] * W[vk, vc]
+    for h, w, c in T.grid(5, 7, 16):
+        with T.block("C"):
+            vh, vw, vc = T.axis.remap("SSS", [h, w, c])
+            C[vh, vw, vc] = S[vh, vw, vc] + Z[vh, vw, vc]
+)");
+  EXPECT_TRUE(ApplyRule(MergeAxes, two, "S").empty());
 }
 
 TEST(MergeAxesTest, StepsOverRowsAndTapsAreLeftAlone) {
