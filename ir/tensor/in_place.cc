@@ -67,6 +67,13 @@ absl::StatusOr<std::vector<InPlacePair>> InPlacePairs(const Function& f) {
     const std::optional<InPlacePair> pair = PairOf(item);
     if (!pair) return Invalid(f, "holds what is no pair of numbers");
     KILN_RETURN_IF_ERROR(Check(f, *pair));
+    const bool is_taken =
+        std::any_of(pairs.begin(), pairs.end(),
+                    [&](const auto& p) { return p.read == pair->read; });
+    if (is_taken) {
+      return Invalid(
+          f, absl::StrCat("lists ", pair->read, " twice as what is read"));
+    }
     pairs.push_back(*pair);
   }
   return pairs;

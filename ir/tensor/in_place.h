@@ -29,7 +29,8 @@ struct InPlacePair {
 };
 
 // What the attribute of `f` lists; nothing where it has none. InvalidArgument
-// where it lists no pairs of tensor parameters of one type and shape.
+// where it lists no pairs of tensor parameters of one type and shape, or one
+// that is read twice: two results would lie together.
 absl::StatusOr<std::vector<InPlacePair>> InPlacePairs(const Function& f);
 // The same pairs where parameter i is the one that was number args[i] before:
 // those of which both are still there.
