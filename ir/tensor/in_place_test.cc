@@ -28,8 +28,9 @@ def main(A: T.Buffer((8,), "float32"), n: T.int64, B: T.Buffer((9,), "float32"),
   };
   KILN_EXPECT_OK(check("[[0, 3]]"));
   KILN_EXPECT_OK(check("[]"));
-  for (const char* bad : {"0", "[0, 3]", "[[0]]", "[[0, \"C\"]]", "[[0, 4]]",
-                          "[[-1, 3]]", "[[0, 3], [0, 3]]", "[[1, 3]]", "[[2, 3]]", "[[3, 3]]"}) {
+  for (const char* bad :
+       {"0", "[0, 3]", "[[0]]", "[[0, \"C\"]]", "[[0, 4]]", "[[-1, 3]]",
+        "[[0, 3], [0, 3]]", "[[1, 3]]", "[[2, 3]]", "[[3, 3]]"}) {
     EXPECT_EQ(check(bad).code(), absl::StatusCode::kInvalidArgument) << bad;
   }
 }
