@@ -220,6 +220,8 @@ void SetTrials(TuneAllRequest* request) {
   }
 }
 
+bool IsModel(const Module& module) { return !module.graph_functions.empty(); }
+
 absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   KILN_RETURN_IF_ERROR(CheckFlags());
   TuneAllRequest request;
@@ -227,6 +229,7 @@ absl::StatusOr<TuneAllRequest> MakeRequest(Module* module) {
   KILN_ASSIGN_OR_RETURN(request.jobs, LoadJobs(flags, module));
   KILN_ASSIGN_OR_RETURN(request.target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
+  if (IsModel(*module)) request.model = module;
   SetTrials(&request);
   request.early_stopping = absl::GetFlag(FLAGS_early_stopping);
   request.allocation = absl::GetFlag(FLAGS_allocation);
@@ -269,8 +272,6 @@ absl::Status PrintOutcome(const Module& module, const TuneOutcome& outcome) {
   std::printf("log          %s/tune.log\n", outcome.task_dir.c_str());
   return absl::OkStatus();
 }
-
-bool IsModel(const Module& module) { return !module.graph_functions.empty(); }
 
 // The module with all that was tuned, where the tasks are its functions.
 absl::Status SaveAssembled(const Module& module, const TuneAllRequest& request,

@@ -51,25 +51,49 @@ std::string Shapes(const Function& f) {
   return shapes;
 }
 
-// The best of the workload whose trace applies; nullopt where there is none.
-absl::StatusOr<std::optional<BestProgram>> BestOf(Database& database,
-                                                  const Workload& workload,
-                                                  const StoredFunction& asked,
-                                                  const std::string& target) {
-  KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> records,
-                        database.TopK(workload.key, target, kTries));
-  if (records.empty()) return std::nullopt;
+// The workload of a function; nullopt where nothing is known of it.
+absl::StatusOr<std::optional<Workload>> WorkloadIn(Database& database,
+                                                   const Function& function) {
+  absl::StatusOr<Workload> workload =
+      database.GetWorkload(WorkloadKey(function));
+  if (absl::IsNotFound(workload.status())) return std::nullopt;
+  if (!workload.ok()) return workload.status();
+  return *std::move(workload);
+}
+
+// Of these records, in order, the first `most` whose traces apply.
+std::vector<BestProgram> Applied(std::vector<TuningRecord> records,
+                                 const Workload& workload,
+                                 const Function& function, size_t most) {
+  std::vector<BestProgram> programs;
   const absl::StatusOr<StoredFunction> stored = ReadWorkload(workload);
-  if (!stored.ok()) return std::nullopt;  // of another version of Kiln
+  if (!stored.ok()) return programs;  // of another version of Kiln
+  StoredFunction asked;
+  asked.module.functions.push_back(function);
   for (TuningRecord& record : records) {
+    if (programs.size() == most) break;
     absl::StatusOr<RenamedTrace> renamed =
         RenameTrace(*stored, record.trace, asked);
     if (!renamed.ok()) continue;
     record.trace = std::move(renamed->trace);
-    return BestProgram{std::move(renamed->scheduled), std::move(record),
-                       workload};
+    programs.push_back(
+        {std::move(renamed->scheduled), std::move(record), workload});
   }
-  return std::nullopt;
+  return programs;
+}
+
+// kNotFound where no trial succeeded.
+absl::StatusOr<TuningRecord> FirstRecord(Database& database,
+                                         const std::string& key,
+                                         const std::string& target) {
+  std::optional<TuningRecord> first;
+  const absl::Status found = database.ForEachRecord(
+      {key, target, Verdict::kOk}, [&](const TuningRecord& record) {
+        first = record;
+        return absl::CancelledError();
+      });
+  if (first) return *std::move(first);
+  return found.ok() ? absl::NotFoundError("no trial succeeded") : found;
 }
 
 // Without the list of CPU features, which nobody reads.
@@ -154,18 +178,15 @@ absl::StatusOr<std::string> NearTo(Database& database,
 absl::StatusOr<BestProgram> FindBest(Database& database,
                                      const Function& function,
                                      const std::string& target) {
-  const absl::StatusOr<Workload> workload =
-      database.GetWorkload(WorkloadKey(function));
-  if (!workload.ok() && !absl::IsNotFound(workload.status())) {
-    return workload.status();
-  }
+  KILN_ASSIGN_OR_RETURN(const std::optional<Workload> workload,
+                        WorkloadIn(database, function));
   std::string misses;
-  if (workload.ok()) {
-    StoredFunction asked;
-    asked.module.functions.push_back(function);
-    KILN_ASSIGN_OR_RETURN(std::optional<BestProgram> best,
-                          BestOf(database, *workload, asked, target));
-    if (best) return *std::move(best);
+  if (workload) {
+    KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> records,
+                          database.TopK(workload->key, target, kTries));
+    std::vector<BestProgram> best =
+        Applied(std::move(records), *workload, function, 1);
+    if (!best.empty()) return std::move(best[0]);
     KILN_RETURN_IF_ERROR(ExplainSame(database, *workload, target, &misses));
   }
   KILN_ASSIGN_OR_RETURN(const std::string near, NearTo(database, function));
@@ -175,6 +196,29 @@ absl::StatusOr<BestProgram> FindBest(Database& database,
       Shapes(function), ") for ", ShortTarget(target),
       misses.empty() ? "; nothing like it was tuned" : "; near it are",
       misses));
+}
+
+absl::StatusOr<std::vector<BestProgram>> FindBestAndFirst(
+    Database& database, const Function& function, const std::string& target,
+    int64_t most) {
+  KILN_ASSIGN_OR_RETURN(const std::optional<Workload> workload,
+                        WorkloadIn(database, function));
+  if (!workload) return std::vector<BestProgram>();
+  KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> records,
+                        database.TopK(workload->key, target, most + kTries));
+  std::vector<BestProgram> programs = Applied(
+      std::move(records), *workload, function, static_cast<size_t>(most));
+  if (programs.empty()) return programs;
+  KILN_ASSIGN_OR_RETURN(TuningRecord first,
+                        FirstRecord(database, workload->key, target));
+  for (const BestProgram& program : programs) {
+    if (program.record.id == first.id) return programs;
+  }
+  for (BestProgram& program :
+       Applied({std::move(first)}, *workload, function, 1)) {
+    programs.push_back(std::move(program));
+  }
+  return programs;
 }
 
 }  // namespace kiln

@@ -3,7 +3,9 @@
 #ifndef KILN_SEARCH_DATABASE_LOOKUP_H_
 #define KILN_SEARCH_DATABASE_LOOKUP_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
@@ -27,6 +29,14 @@ struct BestProgram {
 absl::StatusOr<BestProgram> FindBest(Database& database,
                                      const Function& function,
                                      const std::string& target);
+
+// The `most` best, as FindBest would give them one after another, and behind
+// them, where it is none of these, the first that was ever measured: what a
+// search takes for the fastest before it has measured anything. Empty where
+// there is none; the error is the database's.
+absl::StatusOr<std::vector<BestProgram>> FindBestAndFirst(
+    Database& database, const Function& function, const std::string& target,
+    int64_t most);
 
 }  // namespace kiln
 

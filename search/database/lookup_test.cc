@@ -1,10 +1,15 @@
+// One program, stored with records of a few schedules and targets, and asked
+// for by functions that are the same but for names, or nearly the same: which
+// record is found, and what is said where there is none.
 #include "kiln/search/database/lookup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
@@ -16,7 +21,9 @@ namespace kiln {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr char kProgram[] = R"(
@@ -129,6 +136,31 @@ TEST_F(LookupTest, ManyShapesOfOneComputationAreCounted) {
   EXPECT_THAT(Find(With("48", "64")),
               StatusIs(absl::StatusCode::kNotFound,
                        HasSubstr("and 23 more like these")));
+}
+
+TEST_F(LookupTest, TheFirstThatWasMeasuredStandsBehindTheBest) {
+  const std::string target = "cpu threads=2";
+  const auto found = [&](int64_t most) {
+    std::vector<std::string> hashes;
+    const Module module = Read(kProgram);
+    const auto programs =
+        FindBestAndFirst(*database_, module.functions[0], target, most);
+    KILN_EXPECT_OK(programs.status());
+    for (const BestProgram& program : *programs) {
+      EXPECT_EQ(program.scheduled.name, "main");
+      hashes.push_back(program.record.program_hash);
+    }
+    return hashes;
+  };
+  EXPECT_THAT(found(2), IsEmpty());
+  Add("failed", target, 0);
+  Add("first", target, 3000);
+  Add("useless", target, 500, "def apply_trace(sch):\n    sch.nothing()\n");
+  Add("second", target, 2000);
+  Add("best", target, 1000);
+  EXPECT_THAT(found(1), ElementsAre("best", "first"));
+  EXPECT_THAT(found(2), ElementsAre("best", "second", "first"));
+  EXPECT_THAT(found(3), ElementsAre("best", "second", "first"));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/host/signature.h"
 #include "kiln/search/database/database.h"
+#include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record_file.h"
 #include "kiln/search/measure/fault.h"
 #include "kiln/search/measure/llvm_builder.h"
@@ -41,6 +42,8 @@
 #include "kiln/tools/support/arguments.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/tuning/prepare.h"
+#include "kiln/tools/tuning/rank_in_model.h"
+#include "kiln/tools/tuning/ranked_in_model.h"
 #include "kiln/tools/tuning/save.h"
 #include "kiln/tools/tuning/work_dir.h"
 #include "kiln/vm/profile/machine_constants.h"
@@ -258,6 +261,12 @@ absl::Status LogBegin(const TuneAllRequest& request,
   return absl::OkStatus();
 }
 
+// Of the run, for a comparison in the model.
+double SecondsInModel(const TuneAllRequest& request) {
+  constexpr double kShare = 0.2, kMost = 60;
+  return request.model ? std::min(request.max_seconds * kShare, kMost) : 0;
+}
+
 absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
                                               const PreparedTasks& tasks,
                                               Progress& progress,
@@ -284,7 +293,7 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
     view->Found(tasks[state.id]->task, state, batch.candidates.size(), notes);
   };
   options.trials = request.trials;
-  options.max_seconds = request.max_seconds;
+  options.max_seconds = request.max_seconds - SecondsInModel(request);
   options.allocation = allocation.get();
   options.objective = objective.get();
   options.picked = [&](const std::vector<TuneState>& states, int picked) {
@@ -299,6 +308,44 @@ absl::StatusOr<std::vector<TuneState>> Search(const TuneAllRequest& request,
   LiveMeasurer measurer(bench.builder.get(), bench.runner);
   return TuneAll(scheduled, options, bench.database.get(), &measurer,
                  bench.flight.get());
+}
+
+// What was compared of a task goes to the file of records, and the best into
+// its state.
+absl::Status TakeRanks(const PreparedTask& task, Bench& bench,
+                       Progress& progress, TuneState* state) {
+  KILN_ASSIGN_OR_RETURN(
+      const std::vector<BestProgram> best,
+      FindBestAndFirst(*bench.database, task.function(), task.task.target,
+                       RankInModelRequest().schedules));
+  if (best.empty()) return absl::OkStatus();
+  for (const BestProgram& one : best) progress.Revised(*state, one.record);
+  if (state->best && state->best->id != best[0].record.id) {
+    state->best_kernel.reset();
+  }
+  state->best = best[0].record;
+  return absl::OkStatus();
+}
+
+absl::Status CompareInModel(const TuneAllRequest& request,
+                            const PreparedTasks& tasks, Progress& progress,
+                            TuneView* view, Bench& bench,
+                            std::vector<TuneState>* states) {
+  if (!request.model || (request.stop && request.stop())) {
+    return absl::OkStatus();
+  }
+  view->ComparingInModel();
+  KILN_ASSIGN_OR_RETURN(const RankedInModel ranked,
+                        RankInModel(*request.model, *bench.database,
+                                    {.target = request.target,
+                                     .seconds = SecondsInModel(request),
+                                     .stop = request.stop}));
+  view->ComparedInModel(ranked);
+  if (!ranked.skipped.empty()) return absl::OkStatus();
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    KILN_RETURN_IF_ERROR(TakeRanks(*tasks[i], bench, progress, &(*states)[i]));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status WriteBest(const PreparedTask& task, const WorkDir& dir,
@@ -366,6 +413,9 @@ absl::StatusOr<std::vector<TuneOutcome>> RunTuneAll(
   if (states.size() == 1 && !states[0].gave_up.empty()) {
     return absl::FailedPreconditionError(states[0].gave_up);
   }
+  KILN_RETURN_IF_ERROR(
+      CompareInModel(request, tasks, progress, view, bench, &states));
+  KILN_RETURN_IF_ERROR(progress.log_status());
   std::vector<TuneOutcome> outcomes(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
     states[i].grounds = tasks[i]->grounds;

@@ -33,6 +33,10 @@ struct TuneAllRequest {
   GuideOptions guide;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string work_dir;
+  // The prepared model that calls the functions; outlives the run; null: none.
+  // At the end the fastest schedules are compared in it (rank_in_model.h),
+  // within the last fifth of max_seconds, a minute at most.
+  const Module* model = nullptr;
   // A file of JSON lines, whose records count as earlier trials, and which gets
   // those of this run; empty: none.
   std::string records;

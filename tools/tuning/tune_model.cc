@@ -23,6 +23,7 @@ absl::Status TuneModel(const Module& prepared, const TuneModelRequest& request,
   KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs,
                         OfKnownExtents(JobsOf(prepared)));
   all.jobs = Merge(std::move(jobs));
+  all.model = &prepared;
   all.target = request.target;
   all.trials_per_task = kMostTrials;
   all.max_seconds = request.seconds;

@@ -79,6 +79,17 @@ class Text : public TuneView {
 
   void Done(const TuneState&) override {}
 
+  void ComparingInModel() override {
+    if (quiet_) return;
+    std::printf("%scomparing the fastest schedules in the model\n",
+                is_terminal_ ? "\r\033[K" : "");
+    std::fflush(stdout);
+  }
+
+  void ComparedInModel(const RankedInModel& ranked) override {
+    in_model_ = ToString(ranked);
+  }
+
   void End(const std::vector<TuneState>& states) override {
     if (is_terminal_) std::printf("\r\033[K");
     std::printf("%s", ResultTable(states).c_str());
@@ -88,6 +99,7 @@ class Text : public TuneView {
       seconds = std::max(seconds, state.seconds);
       check_seconds += state.check_seconds;
     }
+    if (!in_model_.empty()) std::printf("%s\n", in_model_.c_str());
     std::printf("%.2f s in all, %.2f s of it checking outputs\n", seconds,
                 check_seconds);
     std::fflush(stdout);
@@ -116,6 +128,7 @@ class Text : public TuneView {
 
   const bool is_terminal_, quiet_;
   RunLimits limits_;
+  std::string in_model_;
   std::vector<TuneState> states_;  // of all tasks, as they were last seen
 };
 
@@ -187,6 +200,17 @@ class Json : public TuneView {
   }
 
   void Done(const TuneState&) override {}
+
+  void ComparedInModel(const RankedInModel& ranked) override {
+    tune::InModelEvent event;
+    event.set_event("in_model");
+    event.set_skipped(ranked.skipped);
+    event.set_functions(ranked.functions);
+    event.set_changed(ranked.changed);
+    event.set_before_us(ranked.before_s * 1e6);
+    event.set_after_us(ranked.after_s * 1e6);
+    Print(event);
+  }
 
   void End(const std::vector<TuneState>& states) override {
     tune::DoneEvent event;

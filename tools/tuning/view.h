@@ -9,6 +9,7 @@
 #include "kiln/search/space/rule/rule_log.h"
 #include "kiln/search/task/task.h"
 #include "kiln/tools/tuning/progress.h"
+#include "kiln/tools/tuning/ranked_in_model.h"
 
 namespace kiln {
 
@@ -31,6 +32,10 @@ class TuneView {
   virtual void Trial(const TuneState& state, const TuningRecord& record) = 0;
   // A task has named its best.
   virtual void Done(const TuneState& state) = 0;
+  // The fastest schedules are compared where the model runs them, once all
+  // tasks had their trials.
+  virtual void ComparingInModel() {}
+  virtual void ComparedInModel(const RankedInModel&) {}
   // The run is over.
   virtual void End(const std::vector<TuneState>&) {}
 };

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/parallel_worth.h"
 #include "kiln/search/space/rule/rule.h"
 #include "kiln/search/space/rule/rules.h"
 
@@ -54,6 +55,23 @@ std::vector<Design> ApplyToAll(const ScheduleRule& rule,
   return designs;
 }
 
+// The designs all of which run loops in parallel, or none.
+std::vector<Design> MakeAlike(const Module& module,
+                              const std::vector<ScheduleRule>& rules,
+                              const RuleContext& context, size_t limit) {
+  std::vector<Design> designs = {{Schedule(module), {}}};
+  for (const ScheduleRule& rule : rules) {
+    std::vector<Design> next;
+    for (Design& design : designs) {
+      for (Design& made : ApplyToAll(rule, context, limit, std::move(design))) {
+        if (next.size() < limit) next.push_back(std::move(made));
+      }
+    }
+    designs = std::move(next);
+  }
+  return designs;
+}
+
 }  // namespace
 
 std::vector<Schedule> OnlyWay(absl::StatusOr<Schedule> made,
@@ -89,23 +107,23 @@ int CountForBlocks(int count, size_t blocks, int least) {
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit) {
-  std::vector<Design> designs = {{Schedule(module), {}}};
-  if (limit <= 0) {
-    limit = DesignLimit(
-        RootBlocks(FunctionOf(designs[0].schedule, context)).size());
+  const Function& f = module.functions[context.function];
+  if (limit <= 0) limit = DesignLimit(RootBlocks(f).size());
+  const auto most = static_cast<size_t>(limit);
+  const ParallelWorth worth =
+      context.parallel ? ParallelWorthOf(f) : ParallelWorth::kNever;
+  if (worth == ParallelWorth::kAlways) {
+    return MakeAlike(module, rules, context, most);
   }
-  for (const ScheduleRule& rule : rules) {
-    std::vector<Design> next;
-    for (Design& design : designs) {
-      for (Design& made : ApplyToAll(rule, context, static_cast<size_t>(limit),
-                                     std::move(design))) {
-        if (static_cast<int>(next.size()) < limit) {
-          next.push_back(std::move(made));
-        }
-      }
-    }
-    designs = std::move(next);
+  RuleContext serial = context;
+  serial.parallel = false;
+  if (worth == ParallelWorth::kNever) {
+    return MakeAlike(module, rules, serial, most);
   }
+  const size_t half = std::max<size_t>(most / 2, 1);
+  std::vector<Design> designs = MakeAlike(module, rules, context, half);
+  absl::c_move(MakeAlike(module, rules, serial, half),
+               std::back_inserter(designs));
   return designs;
 }
 

@@ -30,8 +30,10 @@ int64_t CountMatrices(const BlockInfo& info, int read_axis) {
   return count;
 }
 
-// The outermost loop around the only consumer, which runs in parallel.
-absl::StatusOr<Rv> ConsumerLoop(Schedule* sch, Rv block, int function) {
+// The outermost loop around the only consumer, which runs in parallel if any
+// does.
+absl::StatusOr<Rv> ConsumerLoop(Schedule* sch, Rv block,
+                                const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
                         sch->GetConsumers(block));
   if (consumers.size() != 1) {
@@ -40,9 +42,10 @@ absl::StatusOr<Rv> ConsumerLoop(Schedule* sch, Rv block, int function) {
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops,
                         sch->GetLoops(consumers[0]));
   const std::optional<Path> path =
-      FindBlock(*sch->state().functions[function], sch->Value(consumers[0]));
+      FindBlock(FunctionOf(*sch, context), sch->Value(consumers[0]));
   if (!path || loops.empty() ||
-      LoopsAbove(*path)[0]->for_kind != ForKind::kParallel) {
+      (context.parallel &&
+       LoopsAbove(*path)[0]->for_kind != ForKind::kParallel)) {
     return absl::FailedPreconditionError("no parallel loop");
   }
   return loops[0];
@@ -52,8 +55,7 @@ absl::StatusOr<Schedule> MoveNear(Schedule sch, const BlockInfo& info,
                                   const RuleContext& context) {
   const std::string function = FunctionOf(sch, context).name;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
-  KILN_ASSIGN_OR_RETURN(const Rv loop,
-                        ConsumerLoop(&sch, block, context.function));
+  KILN_ASSIGN_OR_RETURN(const Rv loop, ConsumerLoop(&sch, block, context));
   KILN_RETURN_IF_ERROR(sch.ComputeAt(block, loop, true));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch.GetLoops(block));
   loops.erase(loops.begin());

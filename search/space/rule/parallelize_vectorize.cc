@@ -10,20 +10,23 @@ namespace {
 constexpr int64_t kLeastWork = 512;  // iterations, for anything to be done
 
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
-                                   const std::string& function) {
+                                   const RuleContext& context) {
+  const std::string& function = FunctionOf(sch, context).name;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> outer,
                         TileSquares(&sch, block, info, loops));
   KILN_ASSIGN_OR_RETURN(const Rv fused, sch.Fuse(outer));
-  KILN_RETURN_IF_ERROR(sch.Parallel(fused));
+  KILN_RETURN_IF_ERROR(Parallel(&sch, fused, context));
   return sch;
 }
 
 // Every spatial loop but the columns runs in parallel; columns in vectors. What
 // an iterator of few values decides is decided by unrolling it there.
 absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
-                                const std::string& function, int lanes) {
+                                const RuleContext& context) {
+  const std::string& function = FunctionOf(sch, context).name;
+  const int lanes = context.registers.Floats();
   KILN_ASSIGN_OR_RETURN(Rv block, sch.GetBlock(info.name, function));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch.GetLoops(block));
   const int column = info.VectorAxis();
@@ -51,7 +54,7 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   for (const Rv loop : choices) KILN_RETURN_IF_ERROR(sch.Unroll(loop));
   if (!outer.empty()) {
     KILN_ASSIGN_OR_RETURN(Rv fused, sch.Fuse(outer));
-    KILN_RETURN_IF_ERROR(sch.Parallel(fused));
+    KILN_RETURN_IF_ERROR(Parallel(&sch, fused, context));
   }
   if (!reduce.empty() && info.has_init) {
     KILN_RETURN_IF_ERROR(sch.DecomposeReduction(block, reduce[0]).status());
@@ -68,9 +71,8 @@ std::vector<Schedule> ParallelizeVectorize(const Schedule& sch,
   auto info = DescribeBlock(f, block);
   if (!info) info = DescribeTupleBlock(f, block);
   if (!info || info->SpatialSize() * info->ReduceSize() < kLeastWork) return {};
-  return OnlyWay(TransposedAxis(*info) >= 0
-                     ? Transpose(sch, *info, f.name)
-                     : Spread(sch, *info, f.name, context.registers.Floats()),
+  return OnlyWay(TransposedAxis(*info) >= 0 ? Transpose(sch, *info, context)
+                                            : Spread(sch, *info, context),
                  context);
 }
 

@@ -311,7 +311,7 @@ class Tiling {
 
   absl::Status Mark() {
     KILN_ASSIGN_OR_RETURN(Rv fused, sch_.Fuse(outer_));
-    KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
+    KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
     for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     return panels_ ? MarkPanels() : maker_ ? MarkMaker() : absl::OkStatus();
@@ -328,7 +328,7 @@ class Tiling {
         OrderChoices(&sch_, *maker_, maker->axes, kRowsPacked, LaneCount()));
     if (outer.empty()) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    return sch_.Parallel(fused);
+    return Parallel(&sch_, fused, context_);
   }
 
   absl::Status MarkPanels() {
@@ -341,7 +341,7 @@ class Tiling {
     if (choice_.near) return VectorizeInner(columns, /*unroll=*/true);
     KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
     KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
-    return sch_.Parallel(outermost);
+    return Parallel(&sch_, outermost, context_);
   }
 
   // Reads the operand nearly as it lies: a few rows into all panels, then the

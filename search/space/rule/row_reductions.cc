@@ -169,7 +169,7 @@ class RowFusion {
                           sch_.SamplePerfectTile(rows, 2, kMostRows));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                           sch_.Split(rows, {factors[0], factors[1]}));
-    KILN_RETURN_IF_ERROR(sch_.Parallel(parts[0]));
+    KILN_RETURN_IF_ERROR(Parallel(&sch_, parts[0], context_));
     return parts[1];
   }
 

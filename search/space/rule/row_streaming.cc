@@ -93,7 +93,7 @@ class Streaming {
     KILN_RETURN_IF_ERROR(Order());
     FuseConsumer(part_);
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer_));
-    KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
+    KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
     for (const Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     KILN_RETURN_IF_ERROR(sch_.DecomposeReduction(block_, reduce_[0]).status());

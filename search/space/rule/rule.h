@@ -60,8 +60,9 @@ int CountForBlocks(int count, size_t blocks, int least);
 
 // The schedules that the rules make of a module: one rule after the other,
 // asked for each block that the rules before it left in the root scope, in
-// program order. At most `limit`; 0: as many as DesignLimit. The context's log
-// gets what steps refused.
+// program order. At most `limit`; 0: as many as DesignLimit. Where it is open
+// whether threads are worth their launch, half of them run on one thread. The
+// context's log gets what steps refused.
 std::vector<Design> MakeDesigns(const Module& module,
                                 const std::vector<ScheduleRule>& rules,
                                 const RuleContext& context, int limit = 0);

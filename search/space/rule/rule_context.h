@@ -19,7 +19,8 @@ struct RuleContext {
   VectorRegisters registers = kAvx512Registers;
   // Of operands, what may wait in the second-level cache.
   int64_t near_bytes = 1 << 20;
-  int function = 0;  // the one to schedule, in the module
+  int function = 0;      // the one to schedule, in the module
+  bool parallel = true;  // whether loops run in parallel (parallel_worth.h)
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;
   RuleLog* log = nullptr;  // gets what steps refuse; null: nobody asks
@@ -40,6 +41,11 @@ inline RuleContext RuleContextFor(const Machine& machine, int function) {
   return {.registers = machine.vectors,
           .near_bytes = UsableBytes(machine, MemoryLevelId::kL2),
           .function = function};
+}
+
+// Where loops run in parallel at all.
+inline absl::Status Parallel(Schedule* sch, Rv loop, const RuleContext& c) {
+  return c.parallel ? sch->Parallel(loop) : absl::OkStatus();
 }
 
 inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {

@@ -237,7 +237,7 @@ class Dots {
     KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
     KILN_RETURN_IF_ERROR(sch_.Unroll(columns));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    KILN_RETURN_IF_ERROR(sch_.Parallel(fused));
+    KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     return rows[0];
   }
 

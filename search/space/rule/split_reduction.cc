@@ -42,11 +42,12 @@ absl::StatusOr<Rv> SampleParts(Schedule* sch, int64_t extent, int64_t size) {
 }
 
 // Makes copies of the sums in parallel, to do the sums where they are copied.
-absl::StatusOr<Rv> SpreadCopies(Schedule* sch, Rv sums) {
+absl::StatusOr<Rv> SpreadCopies(Schedule* sch, Rv sums,
+                                const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const Rv copy, sch->CacheWrite(sums, 0, "local"));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch->GetLoops(copy));
   KILN_ASSIGN_OR_RETURN(const Rv part, sch->Fuse(loops));
-  KILN_RETURN_IF_ERROR(sch->Parallel(part));
+  KILN_RETURN_IF_ERROR(Parallel(sch, part, context));
   return part;
 }
 
@@ -68,7 +69,7 @@ absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info,
                         sch.Split(reduce[0], {parts, Arg()}));
   const int dims = static_cast<int>(spatial.size());
   KILN_ASSIGN_OR_RETURN(const Rv sums, sch.Rfactor(split[0], dims));
-  KILN_ASSIGN_OR_RETURN(const Rv part, SpreadCopies(&sch, sums));
+  KILN_ASSIGN_OR_RETURN(const Rv part, SpreadCopies(&sch, sums, context));
   KILN_RETURN_IF_ERROR(sch.ComputeAt(sums, part, true));
   const int64_t row = reduce.size() > 1 ? Extent(info, true) : kLeastPart;
   KILN_ASSIGN_OR_RETURN(

@@ -57,7 +57,7 @@ absl::Status SpreadRows(Schedule* sch, Rv block, size_t rows, int64_t extent,
                         sch->SamplePerfectTile(row, 2, kMostRows));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                         sch->Split(row, {factors[0], factors[1]}));
-  KILN_RETURN_IF_ERROR(sch->Parallel(parts[0]));
+  KILN_RETURN_IF_ERROR(Parallel(sch, parts[0], context));
   const std::optional<Path> path =
       FindBlock(FunctionOf(*sch, context), sch->Value(block));
   const size_t results = path->realize()->block->writes.size();
