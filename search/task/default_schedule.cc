@@ -248,11 +248,15 @@ absl::StatusOr<DefaultSchedule> BestEstimated(
 
 namespace {
 
+// `at_any_size`: schedules that are to be carried over to larger sizes.
 absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
     const Module& module, int function, const Machine& machine, int threads,
-    ThreadPool* pool, const DefaultScheduleOptions& options, size_t count) {
+    ThreadPool* pool, const DefaultScheduleOptions& options, size_t count,
+    bool at_any_size = false) {
   TraceSpace space(module, function);
-  AddRuleSchedules(CpuRules(), RuleContextFor(machine, function), &space);
+  RuleContext context = RuleContextFor(machine, function);
+  if (at_any_size) context.parallel = ParallelLoops::kAlways;
+  AddRuleSchedules(CpuRules(), context, &space);
   const auto unchanged = [&] {
     return std::vector<DefaultSchedule>{
         Unchanged(module.functions[function], machine, threads)};
@@ -296,7 +300,8 @@ absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
     if (!HasIterations(at_size.functions[function])) continue;
     KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
                           ScheduleKnown(at_size, function, machine, threads,
-                                        pool, options, kLookedAt));
+                                        pool, options, kLookedAt,
+                                        /*at_any_size=*/true));
     samples.AddSize(size, best.front().seconds);
     CarryOverBest(module, function, at_size, best, &samples);
   }

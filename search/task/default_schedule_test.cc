@@ -15,6 +15,7 @@
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
 #include "kiln/ir/tensor/dims.h"
+#include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/cost/analytic.h"
 #include "kiln/search/feature/summary.h"
@@ -211,6 +212,33 @@ TEST_P(SymbolicScheduleTest, ComputesTheSameAtAllSizes) {
 INSTANTIATE_TEST_SUITE_P(Programs, SymbolicScheduleTest,
                          testing::Values(kSymbolicRows, kSymbolicSquare,
                                          kSymbolicSoftmax, kSymbolicImage));
+
+bool RunsInParallel(const Function& f) {
+  bool found = false;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    found |= loop && loop->for_kind == ForKind::kParallel;
+    return !found;
+  });
+  return found;
+}
+
+// Those of known extents that are over before a thread is launched do not, and
+// some of the sizes at which others are scheduled are of this kind.
+TEST_P(SymbolicScheduleTest, RunsInParallelAtAllSizes) {
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best,
+                            Default(ParseProgram(GetParam()), {.draws = 32}));
+  EXPECT_TRUE(RunsInParallel(best.scheduled));
+}
+
+TEST(DefaultScheduleTest, ShortCallsStayOnOneThread) {
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best,
+                            Default(*MakeWorkload("den:1,96,4")));
+  EXPECT_FALSE(RunsInParallel(best.scheduled));
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule longer,
+                            Default(*MakeWorkload("den:64,256,256")));
+  EXPECT_TRUE(RunsInParallel(longer.scheduled));
+}
 
 TEST(SymbolicScheduleTest, IsCloseToThatOfKnownSizes) {
   const Module module = ParseProgram(kSymbolicRows);

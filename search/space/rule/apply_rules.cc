@@ -110,18 +110,22 @@ std::vector<Design> MakeDesigns(const Module& module,
   const Function& f = module.functions[context.function];
   if (limit <= 0) limit = DesignLimit(RootBlocks(f).size());
   const auto most = static_cast<size_t>(limit);
-  const ParallelWorth worth =
-      context.parallel ? ParallelWorthOf(f) : ParallelWorth::kNever;
-  if (worth == ParallelWorth::kAlways) {
+  if (context.parallel != ParallelLoops::kWhereWorth) {
     return MakeAlike(module, rules, context, most);
   }
-  RuleContext serial = context;
-  serial.parallel = false;
-  if (worth == ParallelWorth::kNever) {
-    return MakeAlike(module, rules, serial, most);
+  RuleContext parallel = context, serial = context;
+  parallel.parallel = ParallelLoops::kAlways;
+  serial.parallel = ParallelLoops::kNever;
+  switch (ParallelWorthOf(f)) {
+    case ParallelWorth::kAlways:
+      return MakeAlike(module, rules, parallel, most);
+    case ParallelWorth::kNever:
+      return MakeAlike(module, rules, serial, most);
+    case ParallelWorth::kOpen:
+      break;
   }
   const size_t half = std::max<size_t>(most / 2, 1);
-  std::vector<Design> designs = MakeAlike(module, rules, context, half);
+  std::vector<Design> designs = MakeAlike(module, rules, parallel, half);
   absl::c_move(MakeAlike(module, rules, serial, half),
                std::back_inserter(designs));
   return designs;

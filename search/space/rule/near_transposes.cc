@@ -44,7 +44,7 @@ absl::StatusOr<Rv> ConsumerLoop(Schedule* sch, Rv block,
   const std::optional<Path> path =
       FindBlock(FunctionOf(*sch, context), sch->Value(consumers[0]));
   if (!path || loops.empty() ||
-      (context.parallel &&
+      (RunsInParallel(context) &&
        LoopsAbove(*path)[0]->for_kind != ForKind::kParallel)) {
     return absl::FailedPreconditionError("no parallel loop");
   }

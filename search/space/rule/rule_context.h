@@ -14,13 +14,20 @@
 
 namespace kiln {
 
+// Which loops run in parallel.
+enum class ParallelLoops : uint8_t {
+  kWhereWorth,  // those of calls that are worth it (parallel_worth.h)
+  kAlways,      // calls may be longer than the function tells
+  kNever,
+};
+
 // What rules know of the target and the task.
 struct RuleContext {
   VectorRegisters registers = kAvx512Registers;
   // Of operands, what may wait in the second-level cache.
   int64_t near_bytes = 1 << 20;
   int function = 0;      // the one to schedule, in the module
-  bool parallel = true;  // whether loops run in parallel (parallel_worth.h)
+  ParallelLoops parallel = ParallelLoops::kWhereWorth;
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;
   RuleLog* log = nullptr;  // gets what steps refuse; null: nobody asks
@@ -43,9 +50,13 @@ inline RuleContext RuleContextFor(const Machine& machine, int function) {
           .function = function};
 }
 
+inline bool RunsInParallel(const RuleContext& c) {
+  return c.parallel != ParallelLoops::kNever;
+}
+
 // Where loops run in parallel at all.
 inline absl::Status Parallel(Schedule* sch, Rv loop, const RuleContext& c) {
-  return c.parallel ? sch->Parallel(loop) : absl::OkStatus();
+  return RunsInParallel(c) ? sch->Parallel(loop) : absl::OkStatus();
 }
 
 inline const Function& FunctionOf(const Schedule& sch, const RuleContext& c) {
