@@ -26,7 +26,7 @@ struct RuleContext {
   VectorRegisters registers = kAvx512Registers;
   // Of operands, what may wait in the second-level cache.
   int64_t near_bytes = 1 << 20;
-  int function = 0;      // the one to schedule, in the module
+  int function = 0;  // the one to schedule, in the module
   ParallelLoops parallel = ParallelLoops::kWhereWorth;
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;
