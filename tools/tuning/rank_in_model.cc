@@ -29,6 +29,7 @@
 #include "kiln/tools/support/model.h"
 #include "kiln/tools/tuning/call_counts.h"
 #include "kiln/tools/tuning/record_target.h"
+#include "kiln/vm/library/kernel_fault.h"
 #include "kiln/vm/library/kernel_host.h"
 #include "kiln/vm/machine/machine.h"
 
@@ -113,8 +114,8 @@ struct Entry {
   std::vector<vm::Value> args;
 };
 
-// InvalidArgument where a function cannot be called with random arguments that
-// tell its time.
+// An error where a function cannot be called with random arguments that tell
+// its time.
 absl::StatusOr<std::vector<Entry>> EntriesOf(const vm::Executable& executable) {
   std::vector<Entry> entries;
   for (const vm::Function& f : executable.functions) {
@@ -223,15 +224,19 @@ absl::StatusOr<Contest> MakeContest(const Module& scheduled,
 // The seconds of the runs, by model.
 using Runs = std::vector<std::vector<Seconds>>;
 
+// Too few to compare where there is no time for more, or on a stop.
 absl::StatusOr<Runs> RunInTurns(Contest& contest, const Clock& clock) {
   Runs runs(contest.models.size());
   for (int turn = 0; turn < kWarmUp + kMostRuns && !clock.Stopped(); ++turn) {
     if (turn >= kWarmUp + kLeastRuns && clock.Remaining() < 0) break;
+    const double start = Now();
     for (size_t i = 0; i < contest.models.size(); ++i) {
       KILN_ASSIGN_OR_RETURN(Seconds seconds,
                             contest.models[i]->Run(contest.entries));
       if (turn >= kWarmUp) runs[i].push_back(std::move(seconds));
     }
+    const double least = (Now() - start) * (kWarmUp + kLeastRuns - 1);
+    if (turn == 0 && least > clock.Remaining()) break;
   }
   return runs;
 }
@@ -336,6 +341,12 @@ RankedInModel Skipped(std::string why) {
   return result;
 }
 
+// What can be compiled and run elsewhere may not be here, as with packed
+// functions of a library: no reason to lose a run.
+RankedInModel Skipped(const absl::Status& why) {
+  return Skipped(std::string(why.message()));
+}
+
 }  // namespace
 
 absl::StatusOr<RankedInModel> RankInModel(const Module& prepared,
@@ -349,16 +360,17 @@ absl::StatusOr<RankedInModel> RankInModel(const Module& prepared,
   }
   KILN_ASSIGN_OR_RETURN(const Module scheduled,
                         WithDefaults(prepared, candidates, request.target));
+  const KernelFaultGuard faults_are_errors;
   absl::StatusOr<Contest> contest =
       MakeContest(scheduled, candidates, request.target, clock);
-  if (absl::IsInvalidArgument(contest.status())) {
-    return Skipped(std::string(contest.status().message()));
-  }
-  KILN_RETURN_IF_ERROR(contest.status());
+  if (!contest.ok()) return Skipped(contest.status());
   if (contest->models.size() < 2) return Skipped("there is no time for it");
-  KILN_ASSIGN_OR_RETURN(const Runs runs, RunInTurns(*contest, clock));
-  if (runs[0].size() < kLeastRuns) return Skipped("it was stopped");
-  return RankAll(candidates, runs, database);
+  const absl::StatusOr<Runs> runs = RunInTurns(*contest, clock);
+  if (!runs.ok()) return Skipped(runs.status());
+  if (runs->front().size() < kLeastRuns) {
+    return Skipped("it was stopped, or runs take too long for the time");
+  }
+  return RankAll(candidates, *runs, database);
 }
 
 }  // namespace kiln

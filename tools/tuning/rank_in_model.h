@@ -28,7 +28,8 @@ struct RankInModelRequest {
 // schedules.
 //
 // Arguments are random. A model of open extents, or whose arguments cannot be
-// drawn, is skipped, as is one for which there is no time or which is stopped.
+// drawn, or that cannot run here, is skipped, as is one for which there is no
+// time or which is stopped; the error is the database's or a schedule's.
 absl::StatusOr<RankedInModel> RankInModel(const Module& prepared,
                                           Database& database,
                                           const RankInModelRequest& request);

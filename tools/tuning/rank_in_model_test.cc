@@ -47,6 +47,11 @@ class Module:
         return a
 )";
 
+// Of no library that is there.
+constexpr char kCallOfElsewhere[] =
+    R"(b = R.call_packed("elsewhere", a, sinfo_args=(R.Tensor((512,), dtype="float32"),))
+        return b)";
+
 constexpr char kOnce[] = R"(
 def apply_trace(sch):
     b0 = sch.get_block("C", "weigh")
@@ -138,6 +143,34 @@ TEST_F(RankInModelTest, NoTimeIsNoError) {
   Add("once", kOnce, 11000);
   KILN_ASSERT_OK_AND_ASSIGN(const RankedInModel ranked, Rank(/*seconds=*/0));
   EXPECT_THAT(ToString(ranked), HasSubstr("there is no time for it"));
+}
+
+TEST_F(RankInModelTest, AModelThatCannotRunHereIsSkipped) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      module_,
+      ParseModule("m.py", absl::StrReplaceAll(
+                              kModel, {{"ROWS", "512"},
+                                       {"return a", kCallOfElsewhere}})));
+  Add("anew", kAnew, 10000);
+  Add("once", kOnce, 11000);
+  KILN_ASSERT_OK_AND_ASSIGN(const RankedInModel ranked, Rank());
+  EXPECT_THAT(ranked.skipped, HasSubstr("elsewhere"));
+  KILN_ASSERT_OK_AND_ASSIGN(const BestProgram best, Best());
+  EXPECT_EQ(best.record.program_hash, "anew");
+}
+
+TEST_F(RankInModelTest, AModelOfOpenExtentsIsSkipped) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      module_,
+      ParseModule("m.py", absl::StrReplaceAll(kModel, {{"ROWS", "512"},
+                                                       {"main(",
+                                                        "main(y: R.Tensor(("
+                                                        "\"n\",), "
+                                                        "\"float32\"), "}})));
+  Add("anew", kAnew, 10000);
+  Add("once", kOnce, 11000);
+  KILN_ASSERT_OK_AND_ASSIGN(const RankedInModel ranked, Rank());
+  EXPECT_THAT(ranked.skipped, HasSubstr("extents of main are open"));
 }
 
 TEST_F(RankInModelTest, AModelWithoutRecordsIsSkipped) {
