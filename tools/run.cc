@@ -39,6 +39,7 @@
 #include "kiln/search/measure/local_runner.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/graph/interpreter.h"
+#include "kiln/tools/graph/run_flags.h"
 #include "kiln/tools/graph/run_graph.h"
 #include "kiln/tools/run_report.pb.h"
 #include "kiln/tools/support/arguments.h"
@@ -68,7 +69,6 @@ ABSL_FLAG(std::string, einsum, "",
           "A formula such as \"C[i,j] += A[i,k] * B[k,j]\", with --shape.");
 ABSL_FLAG(std::string, shape, "",
           "The extents of the formula's indices: i=512,j=512,k=512.");
-ABSL_FLAG(std::string, func, "", "The function to run, if there are several.");
 ABSL_FLAG(
     std::string, trace, "",
     "A file with a schedule function or a printed trace, to apply first.");
@@ -78,32 +78,14 @@ ABSL_FLAG(std::string, schedule, "",
 ABSL_FLAG(bool, auto, true,
           "False: loops get no vectors, register tiles, copies and prefetches "
           "but those that the schedule asks for.");
-ABSL_FLAG(uint64_t, seed, 0, "Of random inputs and of open samples.");
 ABSL_FLAG(std::string, target, "llvm", "What to generate code for.");
-ABSL_FLAG(int, threads, 0, "Threads of parallel loops; 0: the target's cores.");
-ABSL_FLAG(double, rtol, -1,
-          "Relative tolerance of --expect and --check. By default 1e-5, more "
-          "for 16-bit floats and less for float64.");
-ABSL_FLAG(double, atol, -1,
-          "Absolute tolerance of --expect and --check. By default rtol times "
-          "the root mean square of what is expected, since sums that nearly "
-          "cancel have the errors of their terms; where the program allows "
-          "normwise errors, ten times rtol of the largest element.");
 ABSL_FLAG(bool, check, false,
           "Compares what was computed with the interpreter.");
 ABSL_FLAG(double, deadline, 600,
           "Seconds after which a run of the function is given up.");
-ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
-ABSL_FLAG(std::string, params, "",
-          "An .npz file with arguments of a graph function, by the names of "
-          "its parameters.");
 ABSL_FLAG(std::string, work_dir, "",
           "Of a module's graph functions: what they call gets the best "
           "schedules that tune left there.");
-ABSL_FLAG(std::string, profile, "",
-          "Of a graph function: how long each call in it takes, the median of "
-          "several runs, as a table, as json (for report --profile), or for "
-          "chrome (chrome://tracing).");
 ABSL_FLAG(bool, json, false,
           "Prints one JSON object: what was compared, and the figures of "
           "--time.");
@@ -133,8 +115,7 @@ constexpr char kUsage[] =
     "--expect or --check expects; 3 where a step of the trace is refused; 130 "
     "after Ctrl-C, 143 after SIGTERM.";
 
-// Flags that may stand several times.
-std::vector<std::string> inputs, expectations, outputs, libraries;
+RepeatedRunFlags repeated;
 
 // What compile wrote.
 std::vector<std::string> executables;
@@ -217,27 +198,31 @@ absl::StatusOr<bool> Agrees(const std::string& output,
 
 absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written,
                                       ErrorBound bound) {
-  KILN_RETURN_IF_ERROR(CheckCount("--expect", expectations.size(), written));
+  KILN_RETURN_IF_ERROR(
+      CheckCount("--expect", repeated.expectations.size(), written));
   bool all = true;
-  for (size_t i = 0; i < expectations.size(); ++i) {
-    KILN_ASSIGN_OR_RETURN(NDArray expected, ReadTensor(expectations[i]));
-    KILN_ASSIGN_OR_RETURN(
-        bool agrees, Agrees(written[i].name, expectations[i], written[i].array,
-                            expected, bound));
+  for (size_t i = 0; i < repeated.expectations.size(); ++i) {
+    KILN_ASSIGN_OR_RETURN(NDArray expected,
+                          ReadTensor(repeated.expectations[i]));
+    KILN_ASSIGN_OR_RETURN(bool agrees,
+                          Agrees(written[i].name, repeated.expectations[i],
+                                 written[i].array, expected, bound));
     all = all && agrees;
   }
   return all;
 }
 
 absl::Status WriteOutputs(const std::vector<Output>& written) {
-  KILN_RETURN_IF_ERROR(CheckCount("--output", outputs.size(), written));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].empty() || outputs[i][0] != '@') {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--output ", outputs[i], ": a file is written as @FILE.npy"));
+  KILN_RETURN_IF_ERROR(
+      CheckCount("--output", repeated.outputs.size(), written));
+  for (size_t i = 0; i < repeated.outputs.size(); ++i) {
+    if (repeated.outputs[i].empty() || repeated.outputs[i][0] != '@') {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--output ", repeated.outputs[i],
+                       ": a file is written as @FILE.npy"));
     }
     KILN_RETURN_IF_ERROR(
-        WriteNpy(written[i].array, CallerPath(outputs[i].substr(1))));
+        WriteNpy(written[i].array, CallerPath(repeated.outputs[i].substr(1))));
   }
   return absl::OkStatus();
 }
@@ -401,21 +386,11 @@ absl::StatusOr<std::vector<PackedValue>> Copies(
   return copies;
 }
 
-// As many as a target may have cores.
-constexpr int kMostThreads = 1024;
-
 absl::StatusOr<Target> ChosenTarget() {
   KILN_ASSIGN_OR_RETURN(Target target,
                         ParseTarget(absl::GetFlag(FLAGS_target)));
   KILN_RETURN_IF_ERROR(CheckRunsHere(target));
   const int threads = absl::GetFlag(FLAGS_threads);
-  if (threads < 0 || threads > kMostThreads) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--threads ", threads,
-                     " has to be from 0 (the target's "
-                     "cores) to ",
-                     kMostThreads));
-  }
   if (threads > 0) target.num_cores = threads;
   return target;
 }
@@ -443,9 +418,9 @@ absl::StatusOr<int> RunFunction(const Function& original, const Function& f,
                                 Bench& bench, bool unmeasured = false) {
   KILN_ASSIGN_OR_RETURN(const BuildResult kernel, bench.builder->Build(f));
   const KernelSignature& signature = kernel.signature;
-  KILN_ASSIGN_OR_RETURN(
-      std::vector<PackedValue> args,
-      ArgumentsFor(original, signature, inputs, absl::GetFlag(FLAGS_seed)));
+  KILN_ASSIGN_OR_RETURN(std::vector<PackedValue> args,
+                        ArgumentsFor(original, signature, repeated.inputs,
+                                     absl::GetFlag(FLAGS_seed)));
   KILN_ASSIGN_OR_RETURN(CallContents contents, ToContents(signature, args));
   KILN_RETURN_IF_ERROR(CheckAccesses(original, contents, *bench.builder,
                                      *bench.runner, bench.options.deadline_s));
@@ -483,23 +458,6 @@ absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
   return RunFunction(f, best.scheduled, bench, /*unmeasured=*/true);
 }
 
-GraphRunRequest GraphRequest() {
-  GraphRunRequest request;
-  request.func = absl::GetFlag(FLAGS_func);
-  request.inputs = inputs;
-  request.expectations = expectations;
-  request.outputs = outputs;
-  request.libraries = libraries;
-  request.params = absl::GetFlag(FLAGS_params);
-  request.seed = absl::GetFlag(FLAGS_seed);
-  request.threads = absl::GetFlag(FLAGS_threads);
-  request.rtol = absl::GetFlag(FLAGS_rtol);
-  request.atol = absl::GetFlag(FLAGS_atol);
-  request.time = absl::GetFlag(FLAGS_time);
-  request.profile = absl::GetFlag(FLAGS_profile);
-  return request;
-}
-
 absl::StatusOr<int> RunExecutable() {
   if (executables.size() > 1 || !absl::GetFlag(FLAGS_module).empty()) {
     return absl::InvalidArgumentError(
@@ -513,7 +471,7 @@ absl::StatusOr<int> RunExecutable() {
   }
   KILN_ASSIGN_OR_RETURN(const auto loaded,
                         vm::LoadedExecutable::Open(CallerPath(executables[0])));
-  return RunGraph(loaded, GraphRequest());
+  return RunGraph(loaded, GraphRequestOfFlags(repeated));
 }
 
 // Compiles the graph functions of the module first.
@@ -532,7 +490,7 @@ absl::StatusOr<int> RunModule(const Module& module) {
   }
   KILN_ASSIGN_OR_RETURN(vm::Executable executable,
                         CompileModel(prepared, target, schedule));
-  GraphRunRequest request = GraphRequest();
+  GraphRunRequest request = GraphRequestOfFlags(repeated);
   for (const graph::GraphFunction& f : prepared.graph_functions) {
     if (AllowsNormwise(f->attrs)) request.bound = ErrorBound::kNormwise;
   }
@@ -550,8 +508,7 @@ bool IsGraphRun(const Module& module) {
 }
 
 absl::StatusOr<int> Run() {
-  KILN_RETURN_IF_ERROR(CheckTolerance("rtol", absl::GetFlag(FLAGS_rtol)));
-  KILN_RETURN_IF_ERROR(CheckTolerance("atol", absl::GetFlag(FLAGS_atol)));
+  KILN_RETURN_IF_ERROR(CheckRunFlags());
   if (!executables.empty()) return RunExecutable();
   KILN_ASSIGN_OR_RETURN(Module module, LoadProgram(Program()));
   KILN_ASSIGN_OR_RETURN(module, Bound(std::move(module), BindingsOfFlags()));
@@ -586,10 +543,7 @@ absl::StatusOr<int> Run() {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
-  kiln::inputs = kiln::TakeRepeatedFlag(&argc, argv, "input");
-  kiln::expectations = kiln::TakeRepeatedFlag(&argc, argv, "expect");
-  kiln::outputs = kiln::TakeRepeatedFlag(&argc, argv, "output");
-  kiln::libraries = kiln::TakeRepeatedFlag(&argc, argv, "library");
+  kiln::repeated = kiln::TakeRepeatedRunFlags(&argc, argv);
   return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
                        kiln::Run, &kiln::executables);
 }
