@@ -50,9 +50,9 @@ absl::Status CheckRunFlags() {
   KILN_RETURN_IF_ERROR(CheckTolerance("atol", absl::GetFlag(FLAGS_atol)));
   const int threads = absl::GetFlag(FLAGS_threads);
   if (threads >= 0 && threads <= kMostThreads) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--threads ", threads, " has to be from 0 (the target's cores) to ",
-      kMostThreads));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--threads ", threads,
+                   " has to be from 0 (the target's cores) to ", kMostThreads));
 }
 
 GraphRunRequest GraphRequestOfFlags(const RepeatedRunFlags& repeated) {
