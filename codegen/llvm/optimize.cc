@@ -1,6 +1,7 @@
 #include "kiln/codegen/llvm/optimize.h"
 
 #include "kiln/codegen/llvm/combine_horizontal_adds.h"
+#include "kiln/codegen/llvm/fuse_branch_updates.h"
 #include "kiln/codegen/llvm/separate_steps.h"
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 #include "kiln/ir/tensor/marks.h"
@@ -49,15 +50,20 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
+  llvm::FunctionPassManager first;
+  first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  first.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
+    first.run(function, functions);
+    if (FuseBranchUpdates(function)) {
+      functions.invalidate(function, llvm::PreservedAnalyses::none());
+    }
     passes.run(function, functions);
   }
   JoinMarkedSums(module);

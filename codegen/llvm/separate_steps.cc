@@ -23,19 +23,25 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
 
 namespace kiln::codegen_internal {
 namespace {
+
+bool IsAddition(const llvm::Instruction& instruction) {
+  if (!instruction.getType()->isVectorTy()) return false;
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return instruction.getOpcode() == llvm::Instruction::FAdd ||
+         (call && call->getIntrinsicID() == llvm::Intrinsic::fmuladd);
+}
 
 // The step, from 1 on, of each addition of vectors in a block.
 class Steps {
  public:
   // 0: `instruction` is no such addition.
   int Add(const llvm::Instruction& instruction) {
-    if (instruction.getOpcode() != llvm::Instruction::FAdd ||
-        !instruction.getType()->isVectorTy()) {
-      return 0;
-    }
+    if (!IsAddition(instruction)) return 0;
     int step = 1;
     for (const llvm::Value* operand : instruction.operands()) {
       const auto found = steps_.find(operand);

@@ -27,6 +27,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::unique_ptr<llvm::TargetMachine> MachineFor(const std::string& cpu) {
   LLVMInitializeX86TargetInfo();
@@ -77,6 +78,13 @@ std::string Sum(int step, int sum) {
                       ", %x", step, "\n");
 }
 
+std::string FusedSum(int step, int sum) {
+  return absl::StrCat("  %s", step, "_", sum,
+                      " = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %x",
+                      step, ", <8 x float> %x", step, ", <8 x float> %s",
+                      step - 1, "_", sum, ")\n");
+}
+
 std::string Load(int step) {
   return absl::StrCat("  %x", step, " = load <8 x float>, ptr %a\n");
 }
@@ -107,6 +115,14 @@ TEST(SeparateStepsTest, OneStepIsNotCut) {
 TEST(SeparateStepsTest, SmallTilesMayBeMixed) {
   EXPECT_THAT(BehindBarriers(Steps(3, 6)), IsEmpty());
   EXPECT_THAT(BehindBarriers(Steps(3, 12), "skylake-avx512"), IsEmpty());
+}
+
+TEST(SeparateStepsTest, AMultiplyAddIsASumToo) {
+  std::string body = Load(0);
+  for (int sum = 0; sum < 12; ++sum) body += Sum(0, sum);
+  body += Load(1);
+  for (int sum = 0; sum < 12; ++sum) body += FusedSum(1, sum);
+  EXPECT_THAT(BehindBarriers(body), SizeIs(1));
 }
 
 TEST(SeparateStepsTest, SumsThatGoOnBeforeOthersBeginHaveNoSteps) {

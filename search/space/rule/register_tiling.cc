@@ -27,12 +27,13 @@
 namespace kiln {
 namespace {
 
-constexpr int kTiles = 8;           // to choose from
-constexpr int kPanelTiles = 3;      // over panels of one width
-constexpr int64_t kMaxBlock = 64;   // tiles along one axis of a cache block
-constexpr int64_t kMaxUnroll = 4;   // steps of the innermost reduction
-constexpr int64_t kFewSteps = 16;   // of all reductions, unrolled altogether
-constexpr int64_t kRowsPacked = 8;  // at most, into all panels
+constexpr int kTiles = 8;            // to choose from
+constexpr int kPanelTiles = 3;       // over panels of one width
+constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
+constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
+constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
+constexpr int64_t kWindowSteps = 8;  // of the innermost reduction alone
+constexpr int64_t kRowsPacked = 8;   // at most, into all panels
 
 class Tiling {
  public:
@@ -191,12 +192,22 @@ class Tiling {
     return sch_.Reorder(all);
   }
 
-  // Few steps are unrolled altogether, of many some of the innermost.
+  int64_t InnermostSteps() const {
+    const auto last =
+        std::find_if(info_.axes.rbegin(), info_.axes.rend(),
+                     [](const auto& axis) { return axis.reduce; });
+    return last->extent;
+  }
+
+  // Few steps are unrolled altogether, and so is the row of a window, of which
+  // each step knows then where it is inside; of many steps some of the
+  // innermost.
   absl::Status UnrollSteps() {
     if (info_.ReduceSize() <= kFewSteps) {
       for (const Rv loop : reduce_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
       return absl::OkStatus();
     }
+    if (InnermostSteps() <= kWindowSteps) return sch_.Unroll(reduce_.back());
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> factors,
         sch_.SamplePerfectTile(reduce_.back(), 2, kMaxUnroll));
