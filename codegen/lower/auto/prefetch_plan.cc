@@ -184,6 +184,26 @@ VarMap OneLater(absl::Span<const ForNode* const> loops) {
   return later;
 }
 
+// Rows of a grid of scalars, where the last of the loops goes on along them.
+struct ScalarRows {
+  int64_t rows = 1, row_step = 0;
+  int64_t length = 0;  // of each in all iterations
+};
+
+// nullopt where its scalars are no such rows.
+std::optional<ScalarRows> RowsOf(const VectorGrid& scalars, const Linear& form,
+                                 const ForNode& last) {
+  const int64_t* count = AsInt(last.extent);
+  const bool has_runs = scalars.columns > 1 && scalars.column_step == 1;
+  const int64_t run = has_runs ? scalars.columns : 1;
+  if (!count || form.Coefficient(last.var.get()) != run) return std::nullopt;
+  if (has_runs || scalars.columns == 1) {
+    return ScalarRows{scalars.rows, scalars.row_step, run * *count};
+  }
+  if (scalars.rows > 1) return std::nullopt;
+  return ScalarRows{scalars.columns, scalars.column_step, *count};
+}
+
 bool TrapsWith(const Expr& e, FunctionRef<bool(const Expr&)> may_be_zero) {
   bool traps = false;
   Visit(e, [&](const Expr& inner) {
@@ -305,6 +325,35 @@ PrefetchPlan PlanNextPanel(const VectorGrid& grid,
     const Expr row = TakeDigit(&number, Int(grid.rows));
     later[rows.var.get()] = Add(rows.min, number);
     return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
+}
+
+PrefetchPlan PlanNextRows(const VectorGrid& scalars, int64_t line,
+                          int64_t ahead,
+                          absl::Span<const ForNode* const> loops) {
+  const ForNode& last = *loops.back();
+  const Linear form = ToLinear(scalars.first);
+  const std::optional<ScalarRows> rows = RowsOf(scalars, form, last);
+  size_t inside = loops.size() - 1;
+  while (inside > 0 && !UsesVar(scalars.first, loops[inside - 1]->var)) {
+    --inside;
+  }
+  if (!rows || inside == 0 || MayTrap(scalars.first, loops)) return {};
+  const Var& next = loops[inside - 1]->var;
+  const int64_t beyond = (rows->rows - 1) * rows->row_step + rows->length;
+  if (form.HidesVar([&](const VarNode* v) { return v == next.get(); }) ||
+      form.Coefficient(next.get()) < beyond) {
+    return {};
+  }
+  VarMap later;
+  later[next.get()] = Add(next, Int(ahead));
+  later[last.var.get()] = last.min;
+  const Expr first = Substitute(scalars.first, later);
+  VectorGrid lines{scalars.buffer, first, static_cast<int>(line)};
+  lines.columns = (rows->length + line - 1) / line;
+  lines.column_step = line;
+  return PlanRows(lines, rows->rows, loops.subspan(inside), [&](Expr row) {
+    return Add(first, Mul(row, Int(rows->row_step)));
   });
 }
 

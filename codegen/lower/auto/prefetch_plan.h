@@ -49,6 +49,18 @@ PrefetchPlan PlanNextPanel(const VectorGrid& grid,
 PrefetchPlan PlanNextBlock(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops);
 
+// `scalars` are read one by one in the last of `loops`, in whose iterations
+// together they are rows of consecutive elements: what to ask for, so that the
+// loops inside the one that goes on to the next rows together ask, row by row,
+// for the lines of those that come `ahead` iterations of it later. A line has
+// `line` elements. Nothing where these are not beyond the rows at hand.
+//
+//   for i in 32, k in 16: ... X[i*896 + r*64 + k*4 + 0..3], r = 0..13
+//     ->  in each k:  X[(i + 2)*896 + k*64 + 0, 16, 32, 48]
+PrefetchPlan PlanNextRows(const VectorGrid& scalars, int64_t line,
+                          int64_t ahead,
+                          absl::Span<const ForNode* const> loops);
+
 // A nest that only copies vectors out of one buffer: each iteration of `loops`
 // those of `from`.
 struct VectorCopy {

@@ -51,6 +51,35 @@ class NextPanelTest : public testing::Test {
   Expr index_ = Add(Mul(j_, Int(480)), Mul(k_, Int(48)));
 };
 
+// Over all passes and steps of one j: the lines of 3 rows of 20 elements, two
+// of which each step reads.
+TEST_F(NextPanelTest, AllPassesTogetherAskForTheNextRowsOfScalars) {
+  const Expr index = Add(Mul(j_, Int(480)), Mul(k_, Int(2)));
+  for (const int64_t ahead : {1, 2}) {
+    const PrefetchPlan next =
+        PlanNextRows({buffer_, index, 1, 3, 100, 2, 1}, 8, ahead, Loops());
+    std::set<int64_t> wanted;
+    for (const int64_t row : {0, 100, 200}) {
+      for (const int64_t line : {0, 8, 16}) {
+        wanted.insert(480 * (1 + ahead) + row + line);
+      }
+    }
+    EXPECT_EQ(Values(next, 1), wanted) << ahead;
+  }
+}
+
+TEST_F(NextPanelTest, ScalarsThatAreNoRowsOrComeAgainAskForNothing) {
+  const auto is_empty = [&](const VectorGrid& scalars) {
+    return PlanNextRows(scalars, 8, 1, Loops()).indices.empty();
+  };
+  const Expr by_two = Add(Mul(j_, Int(480)), Mul(k_, Int(2)));
+  EXPECT_FALSE(is_empty({buffer_, by_two, 1, 3, 100, 2, 1}));
+  EXPECT_TRUE(is_empty({buffer_, by_two, 1, 3, 100, 3, 1})) << "rows overlap";
+  EXPECT_TRUE(is_empty({buffer_, by_two, 1, 3, 100, 2, 7})) << "apart";
+  EXPECT_TRUE(is_empty({buffer_, by_two, 1, 6, 100, 2, 1})) << "next j again";
+  EXPECT_TRUE(is_empty({buffer_, Mul(k_, Int(2)), 1, 3, 100, 2, 1}));
+}
+
 TEST_F(NextPanelTest, AllPassesTogetherAskForTheNextPanelOnce) {
   for (const int64_t columns : {1, 2, 3, 4, 7, 12}) {
     const PrefetchPlan next = Next(index_, columns);

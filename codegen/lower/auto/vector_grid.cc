@@ -22,8 +22,15 @@ void AddApart(int64_t apart, std::vector<int64_t>* all) {
   if (at == all->end() || *at != apart) all->insert(at, apart);
 }
 
+// The element that a vector of consecutive lanes begins at, or a number of its
+// own; null for others.
+Expr FirstElement(const LoadNode& load) {
+  const Expr& index = load.indices[0];
+  return load.dtype.lanes() == 1 ? index : ContiguousBase(index);
+}
+
 void AddToFamilies(const LoadNode& load, std::vector<Family>* families) {
-  Linear form = ToLinear(ContiguousBase(load.indices[0]));
+  Linear form = ToLinear(FirstElement(load));
   for (Family& family : *families) {
     if (family.load->buffer != load.buffer ||
         family.load->dtype != load.dtype) {
@@ -46,7 +53,7 @@ size_t EqualSteps(absl::Span<const int64_t> numbers) {
 }
 
 VectorGrid GridAt(const LoadNode& load, int64_t apart) {
-  const Expr first = ContiguousBase(load.indices[0]);
+  const Expr first = FirstElement(load);
   return {load.buffer, Add(first, Int(apart)), load.dtype.lanes()};
 }
 
@@ -68,6 +75,20 @@ std::optional<VectorGrid> GridOfFamily(const Family& family) {
   return grid;
 }
 
+// Of the vectors of consecutive lanes, or of the scalars, in the order of first
+// uses.
+std::vector<Family> FamiliesIn(const Stmt& body, bool vectors) {
+  std::vector<Family> families;
+  VisitExprs(body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (load && load->dtype.lanes() > 1 == vectors && FirstElement(*load)) {
+      AddToFamilies(*load, &families);
+    }
+    return true;
+  });
+  return families;
+}
+
 }  // namespace
 
 Expr ContiguousBase(const Expr& index) {
@@ -86,16 +107,8 @@ std::optional<VectorGrid> GridOf(absl::Span<const LoadNode* const> loads) {
 }
 
 std::vector<VectorGrid> FindVectorGrids(const Stmt& body) {
-  std::vector<Family> families;
-  VisitExprs(body, [&](const Expr& e) {
-    const auto* load = e.As<LoadNode>();
-    if (load && ContiguousBase(load->indices[0])) {
-      AddToFamilies(*load, &families);
-    }
-    return true;
-  });
   std::vector<VectorGrid> grids;
-  for (const Family& family : families) {
+  for (const Family& family : FamiliesIn(body, /*vectors=*/true)) {
     if (std::optional<VectorGrid> grid = GridOfFamily(family)) {
       grids.push_back(*std::move(grid));
       continue;
@@ -103,6 +116,15 @@ std::vector<VectorGrid> FindVectorGrids(const Stmt& body) {
     for (int64_t apart : family.apart) {
       grids.push_back(GridAt(*family.load, apart));
     }
+  }
+  return grids;
+}
+
+std::vector<VectorGrid> FindScalarGrids(const Stmt& body) {
+  std::vector<VectorGrid> grids;
+  for (const Family& family : FamiliesIn(body, /*vectors=*/false)) {
+    std::optional<VectorGrid> grid = GridOfFamily(family);
+    if (grid) grids.push_back(*std::move(grid));
   }
   return grids;
 }

@@ -34,6 +34,10 @@ std::optional<VectorGrid> GridOf(absl::Span<const LoadNode* const> loads);
 // uses. Vectors that make no grid with others are grids of their own.
 std::vector<VectorGrid> FindVectorGrids(const Stmt& body);
 
+// The same of what it reads one by one: grids of one lane. What makes no grid
+// with others that it is constants apart from is not among them.
+std::vector<VectorGrid> FindScalarGrids(const Stmt& body);
+
 // From the first to the last element of `buffer` that vectors in `body` read,
 // as far as their indices differ by constants.
 int64_t VectorSpan(const Stmt& body, const Buffer& buffer);

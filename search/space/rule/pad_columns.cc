@@ -18,6 +18,13 @@ absl::StatusOr<Schedule> Pad(Schedule sch, const BlockInfo& info, int column,
   std::vector<int64_t> padding(info.axes.size(), 1);
   padding[column] = kLeastVector;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
+  // Without the group c // 3 of one group, which padding would make two.
+  IndexMap same;
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    same.inputs.push_back(Var("d" + std::to_string(i)));
+    same.outputs.push_back(same.inputs.back());
+  }
+  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, same));
   KILN_RETURN_IF_ERROR(sch.PadEinsum(block, padding));
   return sch;
 }

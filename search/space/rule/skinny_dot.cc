@@ -76,11 +76,14 @@ bool WritesEachAxis(const BlockInfo& info) {
       });
 }
 
-// Whether the columns are enough for vectors, but the operands lie along the
-// sum.
+// Whether the columns are enough for vectors of a quarter of the lanes.
+bool HaveVectors(const BlockInfo& info, int lanes) {
+  return info.axes[info.ContiguousAxis()].extent >= lanes / 4;
+}
+
+// Whether they are, but the operands lie along the sum.
 bool IsWideDot(const BlockInfo& info, int lanes) {
-  return info.ReducesContiguously() &&
-         info.axes[info.ContiguousAxis()].extent >= lanes / 4;
+  return info.ReducesContiguously() && HaveVectors(info, lanes);
 }
 
 class Dots {
@@ -317,7 +320,7 @@ absl::StatusOr<Schedule> DotsOfParts(Schedule sch, const BlockInfo& info,
 bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
   const int column = info.ContiguousAxis(), last = LastReduction(info);
   if (!info.has_init || column < 0 || last < 0) return false;
-  if (info.axes[column].extent >= lanes / 4 && !IsWideDot(info, lanes)) {
+  if (info.axes[column].extent > lanes / 2 && !IsWideDot(info, lanes)) {
     return false;
   }
   if (info.axes[last].extent % lanes != 0) return false;
@@ -340,7 +343,11 @@ std::vector<Schedule> SkinnyDot(const Schedule& sch, const std::string& block,
   if (RowAxis(*info, wide) < 0) return {};
   std::vector<Schedule> made =
       OnlyWay(Dots(sch, *info, context).Run(), context);
-  if (made.empty() || !wide) return made;
+  if (made.empty()) return made;
+  if (!wide) {
+    if (HaveVectors(*info, context.registers.Floats())) made.push_back(sch);
+    return made;
+  }
   const int64_t part = PartOf(info->axes[LastReduction(*info)].extent,
                               context.registers.Floats());
   if (part > 0 &&

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
@@ -10,6 +11,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<Schedule> Dots(const char* workload) {
   return ApplyRule(SkinnyDot, *MakeWorkload(workload), "conv2d_nhwc");
@@ -31,14 +33,27 @@ TEST(SkinnyDotTest, TransposedConvolutionsToFewChannelsAreDotsByPhases) {
   const std::vector<ScheduleRule> rules =
       RulesNamed({"pad-columns", "polyphase", "skinny-dot"});
   const auto made = ApplyRules(module, rules, RuleContext());
-  ASSERT_EQ(made.size(), 4u)
-      << "with a padded output, and with dots; in parallel, and not";
-  EXPECT_THAT(ToText(made[1].trace()), HasSubstr("sch.rfactor"));
-  ExpectSameMeaning(module, {made[1]});
+  ASSERT_EQ(made.size(), 6u) << "with a padded output, by dots or not, and "
+                                "with dots alone; in parallel, and not";
+  EXPECT_THAT(ToText(made[2].trace()), HasSubstr("sch.rfactor"));
+  EXPECT_THAT(ToText(made[2].trace()), Not(HasSubstr("sch.pad_einsum")));
+  ExpectSameMeaning(module, {made[2]});
+}
+
+TEST(SkinnyDotTest, OutputsThatFillHalfAVectorMayBeDots) {
+  for (const int channels : {4, 5, 8}) {
+    const Module module =
+        *MakeWorkload(absl::StrCat("c2d:6,9,32,", channels, ",3,1,0"));
+    const auto made = ApplyRule(SkinnyDot, module, "conv2d_nhwc");
+    ASSERT_EQ(made.size(), 2u) << channels;
+    EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
+    EXPECT_THAT(ToText(made[1].trace()), Not(HasSubstr("sch.rfactor")));
+    ExpectSameMeaning(module, {made[0]});
+  }
 }
 
 TEST(SkinnyDotTest, OutputsThatFillVectorsAreLeftAlone) {
-  EXPECT_TRUE(Dots("c2d:6,9,32,4,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,32,9,3,1,0").empty());
   EXPECT_TRUE(Dots("c2d:6,9,32,32,3,1,0").empty());
 }
 
