@@ -30,7 +30,6 @@ constexpr double kMathSlots = 24;  // exp and the like, as polynomials
 // What a polynomial takes longer where its steps have only those of the next
 // round to overlap with.
 constexpr double kMathAlone = 0.35;
-constexpr double kStepsKept = 4;   // of an unrolled reduction, at most
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
@@ -133,8 +132,6 @@ class StoreEstimator {
   TileRows RowsOf(const NestAccess& access, size_t dim) const;
   double ShareOfTiles() const;
   double LastRowsTimes() const;
-  bool HasSharedSteps(const NestAccess& access) const;
-  double KeptForSteps() const;
   // Seconds for one number for all lanes, where a vector takes `vector`.
   double SharedLoad(const NestAccess& access, double vector) const;
   double TileCount(const NestAccess& access) const;
@@ -222,9 +219,7 @@ void StoreEstimator::FindRegisters() {
     out_.registers +=
         access.in_registers ? TileCount(access) : LiveRegisters(access);
   }
-  const double held = std::max(out_.registers, machine_.vectors.count * 1.0);
-  spilled_ = held - machine_.vectors.count +
-             std::max(0.0, out_.registers + KeptForSteps() - held);
+  spilled_ = std::max(0.0, out_.registers - machine_.vectors.count);
 }
 
 // How many times as long the sums take because the last tile has fewer rows,
@@ -271,41 +266,6 @@ double StoreEstimator::ShareOfTiles() const {
     share *= std::min(1.0, std::ceil(rows.all / rows.tile) / tiles);
   }
   return share;
-}
-
-// Whether steps of the unrolled reduction load elements that other steps load
-// for other sums, as the taps of a convolution do: some dimension moves with
-// both.
-bool StoreEstimator::HasSharedSteps(const NestAccess& access) const {
-  for (const ApproximateDim& dim : access.access->dims) {
-    bool reduces = false, spreads = false;
-    for (const ApproximateTerm& term : dim.terms) {
-      const int i = program_.loops[term.loop].depth;
-      if (i < nest_.tile || i == nest_.lane_loop || nest_.extents[i] <= 1) {
-        continue;
-      }
-      (store_.roles[i] == LoopRole::kReduce ? reduces : spreads) = true;
-    }
-    if (reduces && spreads) return true;
-  }
-  return false;
-}
-
-// Registers that hold operands for later steps: what several steps load is
-// loaded once.
-double StoreEstimator::KeptForSteps() const {
-  if (!nest_.accesses[0].in_registers) return 0;
-  double kept = 0;
-  for (const NestAccess& access : nest_.accesses) {
-    if (access.in_registers || !HasSharedSteps(access)) continue;
-    double steps = 1;
-    for (int i = nest_.tile; i < nest_.depth(); ++i) {
-      const bool reduce = store_.roles[i] == LoopRole::kReduce;
-      if (reduce && access.strides[i] != 0) steps *= nest_.extents[i];
-    }
-    kept += LiveRegisters(access) * (std::min(steps, kStepsKept) - 1);
-  }
-  return kept;
 }
 
 double StoreEstimator::SharedLoad(const NestAccess& access,

@@ -109,6 +109,32 @@ TEST(AnalyticTest, StepsThatAreUnrolledShareTheRegistersOfTheirOperands) {
   EXPECT_LT(Estimate(Unrolled(4)).seconds, Estimate(Unrolled(2)).seconds);
 }
 
+// 30 sums of a convolution with 3 taps along x, in a loop of `kind`.
+std::string Taps(const std::string& kind) {
+  return absl::Substitute(
+      R"(
+@T.prim_func
+def main(A: T.Buffer((92, 960), "float32"), B: T.Buffer((3, 960), "float32"), C: T.Buffer((90, 960), "float32")):
+    for x_0, c_0 in T.grid(3, 60):
+        for t in $0(3):
+            for x_1 in T.unroll(30):
+                for v in T.vectorized(16):
+                    with T.block("C"):
+                        vx = T.axis.spatial(90, x_0 * 30 + x_1)
+                        vc = T.axis.spatial(960, c_0 * 16 + v)
+                        vt = T.axis.reduce(3, t)
+                        C[vx, vc] = C[vx, vc] + A[vx + vt, vc] * B[vt, vc]
+)",
+      kind);
+}
+
+TEST(AnalyticTest, ElementsThatSeveralTapsReadTakeNoRegistersFromSums) {
+  const StoreEstimate unrolled = Estimate(Taps("T.unroll")).stores[0];
+  const StoreEstimate serial = Estimate(Taps("T.serial")).stores[0];
+  EXPECT_LE(unrolled.registers, 32);
+  EXPECT_LE(unrolled.arithmetic, serial.arithmetic);
+}
+
 // Seconds of the first cache, which gives half a vector in the time of a load;
 // rows of A have as many elements.
 double NearSeconds(int rows, int vectors, int row_of_a) {
