@@ -60,6 +60,10 @@ struct Machine {
   int cores = 1;
   VectorRegisters vectors = kAvxRegisters;
   int line_bytes = 64;
+  // Of the last cache, as much as stays there of what one core reads again:
+  // less than all where other programs use it, or other guests of the host. 0:
+  // not known, and taken for all.
+  int64_t l3_held_bytes = 0;
   int l1_ways = 8;
   int l2_ways = 16;
   // GFLOP/s of float32 multiply-adds (each counts 2): one core, all cores.

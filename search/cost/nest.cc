@@ -24,6 +24,7 @@ class NestMaker {
     for (const AccessSummary& access : store_.accesses) AddAccess(access);
     FindLanes();
     FindTile();
+    nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) SetFootprints(&access);
     return std::move(nest_);
   }

@@ -64,6 +64,9 @@ struct Nest {
   double lane_use = 1;      // share of useful lanes in them
   double lane_repeats = 1;  // times that a loop that stays a loop fills them
   double tile_steps = 1;    // iterations of the tile, lanes as one
+  // What the tile reads comes once and as it lies, however it is used: a square
+  // that is transposed in registers.
+  bool reads_tile_once = false;
 
   int depth() const { return static_cast<int>(extents.size()); }
   // Iterations of the loops [first, last).

@@ -58,8 +58,11 @@ class Traffic {
 };
 
 double Traffic::Capacity(MemoryLevelId id) const {
-  const double bytes = static_cast<double>(machine_.level(id).bytes);
-  const double shared = id == MemoryLevelId::kL3 ? nest_.threads : 1;
+  const bool is_last = id == MemoryLevelId::kL3;
+  const int64_t held = is_last ? machine_.l3_held_bytes : 0;
+  const auto bytes =
+      static_cast<double>(held > 0 ? held : machine_.level(id).bytes);
+  const double shared = is_last ? nest_.threads : 1;
   return kCapacityShare * bytes / shared;
 }
 
@@ -183,7 +186,9 @@ Transfer Traffic::At(MemoryLevelId id) const {
       static_cast<MemoryLevelId>(static_cast<int>(id) - 1);
   // A vector moves as one.
   const bool ends_in_lanes = nest_.lane_loop == nest_.depth() - 1;
-  const int last = nest_.depth() - (ends_in_lanes ? 1 : 0);
+  const int last = nest_.reads_tile_once
+                       ? nest_.tile
+                       : nest_.depth() - (ends_in_lanes ? 1 : 0);
   int depth = 0;
   while (depth < last && BytesAt(depth, inner) > Capacity(inner)) {
     ++depth;

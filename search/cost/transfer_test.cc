@@ -247,5 +247,56 @@ TEST(TransferTest, PanelsAreAskedForWhileLoopsPassOverTheOneBefore) {
       << "no loop passes over a panel";
 }
 
+// Of a transpose of rows 12 KiB apart, over the bytes read: 8 lines of one set
+// at a time.
+double TransposeBytesFromL2(bool marked) {
+  const std::string text =
+      absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((256, 3072), "float32"), B: T.Buffer((3072, 256), "float32")):
+    for i_0, k_0 in T.grid(32, 384):
+        for k_1 in T.unroll(8):
+            for i_1 in T.vectorized(8):
+                with T.block("B"):
+                    vk = T.axis.spatial(3072, k_0 * 8 + k_1)
+                    vi = T.axis.spatial(256, i_0 * 8 + i_1)
+                    T.block_attr({"$0": True})
+                    B[vk, vi] = A[vi, vk]
+)",
+                       marked ? "kiln.transposed_copy" : "other");
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  const TimeEstimate e = EstimateTime(Summarize(*f), TestMachine(), 1);
+  return e.stores[0].transfer[kL2] * 100e9 / (256 * 3072 * 4);
+}
+
+TEST(TransferTest, SquaresThatAreTurnedInRegistersAreReadRowByRow) {
+  EXPECT_GT(TransposeBytesFromL2(/*marked=*/false), 16);
+  EXPECT_LT(TransposeBytesFromL2(/*marked=*/true), 12);
+}
+
+TEST(TransferTest, WhatTheLastCacheDoesNotHoldComesFromMemory) {
+  const absl::StatusOr<Function> f = ParseFunction("test", R"(
+@T.prim_func
+def main(A: T.Buffer((1048576,), "float32"), B: T.Buffer((1048576,), "float32")):
+    for i_0 in range(65536):
+        for i_1 in T.vectorized(16):
+            with T.block("B"):
+                vi = T.axis.spatial(1048576, i_0 * 16 + i_1)
+                B[vi] = A[vi] + T.float32(1)
+)");
+  KILN_ASSERT_OK(f.status());
+  const ProgramSummary program = Summarize(*f);
+  Machine machine = TestMachine();
+  const auto from_memory = [&] {
+    const Nest nest = MakeNest(program, program.stores[0], machine, 1);
+    return TransferOf(nest, machine, MemoryLevelId::kMemory).seconds;
+  };
+  EXPECT_EQ(from_memory(), 0);
+  machine.l3_held_bytes = 4 << 20;
+  EXPECT_GE(from_memory(), 8 * 1048576 / 15e9);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -83,6 +83,7 @@ class Walker {
   bool has_cold_constants_ = false;
   std::vector<const CallNode*> skipped_;  // see SkippedChoices
   bool has_phases_ = false;               // of the block around
+  bool transposes_ = false;               // so does it
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
   double weight_ = 1;  // how often an expression counts
@@ -213,12 +214,14 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   const int64_t outer_steps = unroll_steps_;
   const bool outer_guarded = guarded_;
   const bool outer_phases = has_phases_;
+  const bool outer_transposes = transposes_;
   const std::vector<LoopRole> outer_roles = roles_;
   const BlockNode& block = *realize.block;
   unroll_steps_ =
       IntAnnotation(block.annotations, kUnrollKey).value_or(unroll_steps_);
   guarded_ = guarded_ || !IsOne(realize.predicate);
   has_phases_ = block.annotations.contains(kPhases);
+  transposes_ = block.annotations.contains(kTransposedCopy);
   BindIters(realize);
   if (block.init) {
     const bool outer_init = std::exchange(in_init_, true);
@@ -229,6 +232,7 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   roles_ = outer_roles;
   guarded_ = outer_guarded;
   has_phases_ = outer_phases;
+  transposes_ = outer_transposes;
   unroll_steps_ = outer_steps;
   block_ = outer_block;
   share_ = outer_share;
@@ -243,6 +247,7 @@ void Walker::WalkStore(const StoreNode& store) {
   summary.predicated = guarded_;
   summary.share = share_;
   summary.block = block_;
+  summary.transposes = transposes_;
   skipped_ = SkippedChoices(store);
   std::vector<Expr> conditions;
   for (const CallNode* choice : skipped_) conditions.push_back(choice->args[0]);

@@ -121,6 +121,9 @@ struct StoreSummary {
   // condition makes them zero, as taps on padding are.
   double added = 1;
   int block = 0;  // stores of one block have one number
+  // Of a block with the mark kTransposedCopy: squares of it are loaded row by
+  // row and turned in registers.
+  bool transposes = false;
 };
 
 struct ProgramSummary {

@@ -36,6 +36,8 @@ constexpr int kVersion = 1;
 // after a nap they are placed anew. The best of some looks counts.
 constexpr int kLooks = 5;
 constexpr std::chrono::milliseconds kNap{10};
+// Of the rate of a cache, what data that fit are read at.
+constexpr double kHeldRate = 0.6;
 constexpr const char* kLevelNames[kNumMemoryLevels] = {"L1", "L2", "L3",
                                                        "memory"};
 
@@ -88,6 +90,23 @@ void MeasureLevel(ThreadPool& pool, const PeakOptions& options,
   Raise(&level.all_write_gbs, all.write_gbs);
 }
 
+// The largest share of the last cache that is read again nearly as fast as a
+// small part of it.
+void MeasureHeldBytes(ThreadPool& pool, const PeakOptions& options,
+                      Machine* machine) {
+  const MemoryLevel& level = machine->level(MemoryLevelId::kL3);
+  const int64_t least = BytesIn(*machine, MemoryLevelId::kL3, 1);
+  machine->l3_held_bytes = least;
+  for (const int64_t bytes :
+       {level.bytes / 4 * 3, level.bytes / 2, level.bytes / 4}) {
+    if (bytes <= least) return;
+    const double rate = MeasureBandwidth(pool, 1, bytes, options).read_gbs;
+    if (rate < kHeldRate * level.read_gbs) continue;
+    machine->l3_held_bytes = bytes == level.bytes / 4 * 3 ? level.bytes : bytes;
+    return;
+  }
+}
+
 bool HaveSameCaches(const Machine& a, const Machine& b) {
   return std::equal(std::begin(a.levels), std::end(a.levels),
                     std::begin(b.levels),
@@ -101,8 +120,8 @@ bool IsRate(double value) { return std::isfinite(value) && value > 0; }
 absl::Status Check(const Machine& machine) {
   bool good = machine.cores > 0 && machine.vectors.bytes > 0 &&
               machine.vectors.count > 0 && machine.line_bytes > 0 &&
-              machine.l1_ways > 0 && IsRate(machine.gflops) &&
-              IsRate(machine.all_gflops);
+              machine.l1_ways > 0 && machine.l3_held_bytes >= 0 &&
+              IsRate(machine.gflops) && IsRate(machine.all_gflops);
   for (int i = 0; i < kNumMemoryLevels; ++i) {
     const MemoryLevel& level = machine.levels[i];
     good &= IsRate(level.read_gbs) && IsRate(level.write_gbs) &&
@@ -126,6 +145,7 @@ Machine FromProto(const machine::Constants& proto) {
   m.line_bytes = proto.line_bytes();
   m.l1_ways = proto.l1_ways();
   if (proto.l2_ways() > 0) m.l2_ways = proto.l2_ways();
+  m.l3_held_bytes = proto.l3_held_bytes();
   m.gflops = proto.gflops();
   m.all_gflops = proto.all_gflops();
   for (int i = 0; i < kNumMemoryLevels; ++i) {
@@ -172,6 +192,7 @@ Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options) {
   PeakOptions few = options;
   few.runs = std::min(options.runs, 2);
   MeasureLevel(pool, few, MemoryLevelId::kL3, &machine);
+  MeasureHeldBytes(pool, few, &machine);
   MeasureLevel(pool, few, MemoryLevelId::kMemory, &machine);
   return machine;
 }
@@ -187,6 +208,7 @@ std::string MachineToJson(const Machine& machine) {
   proto.set_line_bytes(machine.line_bytes);
   proto.set_l1_ways(machine.l1_ways);
   proto.set_l2_ways(machine.l2_ways);
+  proto.set_l3_held_bytes(machine.l3_held_bytes);
   proto.set_gflops(machine.gflops);
   proto.set_all_gflops(machine.all_gflops);
   for (int i = 0; i < kNumMemoryLevels; ++i) {
@@ -239,6 +261,12 @@ absl::StatusOr<Machine> LoadMachine(const std::string& path) {
     return absl::Status(
         machine.status().code(),
         absl::StrCat(path, ": ", std::string(machine.status().message())));
+  }
+  if (machine->l3_held_bytes <= 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path,
+        " does not tell how much of the last cache is held; measure anew "
+        "with //tools:machine"));
   }
   const Machine here = DescribeMachine();
   if (machine->cpu != here.cpu || machine->isa != here.isa ||
@@ -301,6 +329,10 @@ std::string MachineTable(const Machine& m) {
         absl::StrCat(kLevelNames[i], "  ", SizeText(level.bytes)),
         absl::StrFormat("%.0f, %.0f", level.read_gbs, level.write_gbs),
         absl::StrFormat("%.0f, %.0f", level.all_read_gbs, level.all_write_gbs));
+  }
+  if (m.l3_held_bytes > 0) {
+    absl::StrAppend(&text, "of L3, ", SizeText(m.l3_held_bytes),
+                    " stay for one core\n");
   }
   return text;
 }

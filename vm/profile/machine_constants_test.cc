@@ -58,6 +58,7 @@ TEST(MachineConstantsTest, StoresAndFindsAgain) {
   const std::string path = TempPath("deep/folder/machine.json");
   Machine machine = DescribeMachine();
   machine.gflops = 99;
+  machine.l3_held_bytes = 1 << 20;
   KILN_EXPECT_OK(SaveMachine(machine, path));
   KILN_ASSERT_OK_AND_ASSIGN(Machine read, LoadMachine(path));
   EXPECT_EQ(read.gflops, 99);
@@ -66,12 +67,14 @@ TEST(MachineConstantsTest, StoresAndFindsAgain) {
 TEST(MachineConstantsTest, KnowsAFileOfAnotherMachine) {
   const std::string path = TempPath("other.json");
   Machine machine = DescribeMachine();
+  machine.l3_held_bytes = 1 << 20;
   machine.cpu = "Difference Engine No. 2";
   KILN_EXPECT_OK(SaveMachine(machine, path));
   EXPECT_THAT(LoadMachine(path).status(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("Difference Engine")));
   machine = DescribeMachine();
+  machine.l3_held_bytes = 1 << 20;
   machine.levels[2].bytes *= 10;
   KILN_EXPECT_OK(SaveMachine(machine, path));
   EXPECT_THAT(LoadMachine(path).status(),
@@ -98,8 +101,22 @@ TEST(MachineConstantsTest, MeasuresOnceAndStores) {
     EXPECT_GT(level.read_gbs, 0);
     EXPECT_GT(level.all_write_gbs, 0);
   }
+  EXPECT_GT(quick.l3_held_bytes, 0);
+  EXPECT_LE(quick.l3_held_bytes, quick.level(MemoryLevelId::kL3).bytes);
   KILN_EXPECT_OK(SaveMachine(quick, path));
   EXPECT_EQ(LoadOrMeasureMachine(path).gflops, quick.gflops);
+  EXPECT_EQ(LoadOrMeasureMachine(path).l3_held_bytes, quick.l3_held_bytes);
+}
+
+TEST(MachineConstantsTest, AnOlderFileThatDoesNotTellOfTheLastCacheIsMissing) {
+  const std::string path = TempPath("older.json");
+  Machine machine = DescribeMachine();
+  machine.l3_held_bytes = 0;
+  KILN_EXPECT_OK(SaveMachine(machine, path));
+  EXPECT_THAT(
+      LoadMachine(path).status(),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("last cache")));
+  EXPECT_GT(LoadOrMeasureMachine(path).l3_held_bytes, 0);
 }
 
 TEST(MachineConstantsTest, DamagedAndUnwritableFilesOnlyWarn) {

@@ -21,7 +21,7 @@ std::vector<ScheduleRule> Rules() {
 TEST(NearTransposesTest, OperandsOfHeadsMayBeTransposedHeadByHead) {
   const Module module = *MakeWorkload("tbg:18,5,35");
   const auto made = ApplyRules(module, Rules(), RuleContext());
-  ASSERT_EQ(made.size(), 8u) << "four in parallel, four on one thread";
+  ASSERT_EQ(made.size(), 6u) << "three in parallel, three on one thread";
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_THAT(ToText(made[1].trace()), Not(HasSubstr("sch.compute_at")));
   for (const Function& f : ExpectSameMeaning(module, {made[0]})) {

@@ -17,12 +17,14 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/sampled_tile.h"
 #include "kiln/search/space/rule/strassen_parts.h"
 #include "kiln/search/space/rule/tiling_choice.h"
+#include "kiln/search/space/rule/transposes.h"
 
 namespace kiln {
 namespace {
@@ -99,8 +101,23 @@ class Tiling {
       map.outputs.push_back(map.inputs[i]);
     }
     map.outputs.push_back(FloorMod(column, panel));
-    return sch_.TransformLayout(maker_ ? *maker_ : *panels_,
-                                Schedule::Side::kWrite, 0, map, 0.0);
+    KILN_RETURN_IF_ERROR(sch_.TransformLayout(
+        maker_ ? *maker_ : *panels_, Schedule::Side::kWrite, 0, map, 0.0));
+    return panels_ ? InlineTranspose() : absl::OkStatus();
+  }
+
+  // A transpose of the operand for this block alone is done where panels are
+  // made.
+  absl::Status InlineTranspose() {
+    const Function& f = FunctionOf(sch_, context_);
+    const std::optional<Path> copy = FindBlock(f, sch_.Value(*panels_));
+    const auto transpose = TransposeBefore(f, copy->realize()->block->name);
+    if (!transpose) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(*transpose, f.name));
+    const absl::Status inlined = sch_.ComputeInline(block);
+    context_.WentOn("a transpose done where panels are made", inlined);
+    transposes_ = inlined.ok();
+    return absl::OkStatus();
   }
 
   int64_t LaneCount() const {
@@ -347,12 +364,30 @@ class Tiling {
       KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kLayoutPreparation, true));
     }
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(*panels_));
+    if (transposes_) return MarkTransposedPanels(loops);
     const Rv columns = loops.back();
     loops.pop_back();
     if (choice_.near) return VectorizeInner(columns, /*unroll=*/true);
     KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
     KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
     return Parallel(&sch_, outermost, context_);
+  }
+
+  // Some columns of a panel at a time, as squares of them that are transposed
+  // in registers.
+  absl::Status MarkTransposedPanels(const std::vector<Rv>& loops) {
+    const size_t first = loops.size() - 2;
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+                          sch_.Split(loops[first], {Arg(), LaneCount()}));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
+                          sch_.Split(loops[first + 1], {Arg(), LaneCount()}));
+    KILN_RETURN_IF_ERROR(
+        sch_.Reorder({columns[0], rows[0], rows[1], columns[1]}));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
+    KILN_RETURN_IF_ERROR(sch_.Vectorize(columns[1]));
+    KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kTransposedCopy, true));
+    return choice_.near ? absl::OkStatus()
+                        : Parallel(&sch_, columns[0], context_);
   }
 
   // Reads the operand nearly as it lies: a few rows into all panels, then the
@@ -383,6 +418,7 @@ class Tiling {
   Rv block_, lane_;
   std::optional<Rv> panels_;  // a block that copies the operand into panels
   std::optional<Rv> maker_;   // or makes it there
+  bool transposes_ = false;   // while it copies
   std::vector<Rv> loops_;     // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };

@@ -1,14 +1,20 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/substitute.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
 
 // A dense layer of so many rows, outputs and inputs.
 Module Dense(int rows, int outputs, int inputs) {
@@ -62,6 +68,25 @@ TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
   EXPECT_TRUE(ApplyRule(TransposeOperands, *MakeWorkload("sfm:64,64"),
                         "T_softmax_expsum")
                   .empty());
+}
+
+// With panels of columns there is no transposed matrix beside them.
+TEST(TransposeOperandsTest, PanelsAreTransposedWhileTheyAreMade) {
+  const int shapes[][3] = {{40, 64, 48}, {33, 100, 20}, {64, 65, 31}};
+  const std::vector<ScheduleRule> rules =
+      RulesNamed({"transpose-operands", "register-tiling"});
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    const Module module = Dense(rows, outputs, inputs);
+    std::vector<Schedule> turned;
+    for (Schedule& made : ApplyRules(module, rules, RuleContext())) {
+      const std::string trace = ToText(made.trace());
+      if (trace.find("kiln.transposed_copy") == trace.npos) continue;
+      EXPECT_THAT(trace, HasSubstr("compute_inline"));
+      turned.push_back(std::move(made));
+    }
+    EXPECT_GE(turned.size(), 2u) << "packed ahead, and near";
+    ExpectSameMeaning(module, turned);
+  }
 }
 
 // Tiles of dots, for the same layers.

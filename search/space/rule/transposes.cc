@@ -25,6 +25,22 @@ int TransposedAxis(const BlockInfo& info) {
   return -1;
 }
 
+std::optional<std::string> TransposeBefore(const Function& f,
+                                           const std::string& reader) {
+  const auto info = DescribeBlock(f, reader);
+  if (!info || info->producers.size() != 1) return std::nullopt;
+  const std::string& name = info->producers[0];
+  const auto made = DescribeBlock(f, name);
+  if (!made || made->is_output || made->consumers.size() != 1) {
+    return std::nullopt;
+  }
+  const int along = TransposedAxis(*made);
+  if (along < 0 || made->axes[along].write_dim != made->write_dims - 2) {
+    return std::nullopt;
+  }
+  return name;
+}
+
 absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch, Rv block,
                                             const BlockInfo& info,
                                             const std::vector<Rv>& loops) {

@@ -2,6 +2,8 @@
 #ifndef KILN_SEARCH_SPACE_RULE_TRANSPOSES_H_
 #define KILN_SEARCH_SPACE_RULE_TRANSPOSES_H_
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +15,11 @@ namespace kiln {
 // The axis along which the block reads contiguous elements that it writes
 // elsewhere, as a transpose does; -1: none.
 int TransposedAxis(const BlockInfo& info);
+
+// The block that transposes matrices, the last two dimensions of what it
+// writes, for the block `reader` alone.
+std::optional<std::string> TransposeBefore(const Function& f,
+                                           const std::string& reader);
 
 // Makes squares of the loops of the axes of such a block, which share cache
 // lines on both sides, and which code generation transposes in registers: they
