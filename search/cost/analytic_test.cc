@@ -137,14 +137,16 @@ TEST(AnalyticTest, ElementsThatSeveralTapsReadTakeNoRegistersFromSums) {
 
 // Seconds of the first cache, which gives half a vector in the time of a load;
 // rows of A have as many elements.
-double NearSeconds(int rows, int vectors, int row_of_a) {
+double NearSeconds(int rows, int vectors, int row_of_a, int row_of_b = 256) {
   Machine machine = TestMachine();
   machine.levels[0].read_gbs = 100;
   const absl::StatusOr<Function> f = ParseFunction(
       "test", absl::StrReplaceAll(
                   Matmul(rows, vectors),
                   {{"A: T.Buffer((256, 256)",
-                    absl::StrCat("A: T.Buffer((256, ", row_of_a, ")")}}));
+                    absl::StrCat("A: T.Buffer((256, ", row_of_a, ")")},
+                   {"B: T.Buffer((256, 256)",
+                    absl::StrCat("B: T.Buffer((256, ", row_of_b, ")")}}));
   KILN_EXPECT_OK(f.status());
   if (!f.ok()) return 0;
   return EstimateTime(Summarize(*f), machine, 1).stores[0].transfer[0];
@@ -153,6 +155,11 @@ double NearSeconds(int rows, int vectors, int row_of_a) {
 TEST(AnalyticTest, NumbersForAllLanesCostALoadEachNotAVector) {
   // 8 numbers and 2 vectors for 16 operations; 4 and 4 for as many.
   EXPECT_LT(NearSeconds(8, 2, 260), 1.1 * NearSeconds(4, 4, 260));
+}
+
+TEST(AnalyticTest, VectorsOfRowsThatBeginWithinALineLieInTwo) {
+  EXPECT_GT(NearSeconds(4, 4, 260, 257), 1.3 * NearSeconds(4, 4, 260));
+  EXPECT_EQ(NearSeconds(4, 4, 260, 272), NearSeconds(4, 4, 260));
 }
 
 TEST(AnalyticTest, NumbersAtTheSamePlaceInTheirLinesWaitForOneBank) {

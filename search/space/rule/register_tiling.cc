@@ -386,8 +386,11 @@ class Tiling {
     KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(columns[1]));
     KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kTransposedCopy, true));
-    return choice_.near ? absl::OkStatus()
-                        : Parallel(&sch_, columns[0], context_);
+    if (choice_.near) return absl::OkStatus();
+    std::vector<Rv> outer(loops.begin(), loops.end() - 2);
+    outer.push_back(columns[0]);
+    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
+    return Parallel(&sch_, fused, context_);
   }
 
   // Reads the operand nearly as it lies: a few rows into all panels, then the
