@@ -5,6 +5,10 @@
 //   for k in 512: acc += A[k] * B[k*1024 : k*1024 + 16]
 //     +  T.prefetch(T.address_of(B[(k + 64)*1024]), 0, 3, 1)
 //
+// What a loop reads row by row from beginning to end, as a matrix that is
+// multiplied by a vector, is asked for beyond the page at hand: on a Zen 3 one
+// of 50257 x 768 takes 16.5 ms without and 12.6 with.
+//
 // Of blocks of rows that are read panel by panel, each asks for the next one.
 // And of panels that are passed over again and again, each pass asks for its
 // share of the next one (prefetch_plan.h). A tile whose rows are read element
@@ -41,12 +45,16 @@ using lower::VectorGrid;
 // follow without gaps.
 constexpr int64_t kMinStrideBytes = 512;
 constexpr int64_t kMinIterations = 16;
+constexpr int64_t kMinRows = 4;  // of those that follow without gaps
 // Smaller buffers are near enough.
 constexpr int64_t kMinBufferBytes = 256 << 10;
 // How far ahead to ask, in cycles with two vector operations each.
 constexpr int64_t kCyclesAhead = 128;
 constexpr int64_t kVectorsPerCycle = 2;
 constexpr int64_t kMaxAhead = 64;
+// Of what is read from beginning to end, how far ahead: beyond the page at
+// hand, where the hardware stops.
+constexpr int64_t kStreamAheadBytes = 6 << 10;
 // Sums that take less do not give their results' lines the time to come.
 constexpr int64_t kMinSumCycles = 256;
 
@@ -120,9 +128,10 @@ class AskedLines {
   std::vector<std::pair<const BufferNode*, Linear>> lines_;
 };
 
-// A long innermost loop, and what is known of its iterations.
+// An innermost loop, and what is known of its iterations.
 struct Stream {
   const ForNode* loop = nullptr;  // null outside of such loops
+  bool is_short = false;          // too short for more than whole rows
   int64_t cycles = 0;             // of one iteration
   int64_t ahead = 0;              // iterations to look ahead
   // What exists in an iteration only.
@@ -140,8 +149,8 @@ struct CopyAhead {
   size_t around = 0;
 };
 
-// Where `loop` is innermost, stores something, and is long; else without a
-// loop.
+// Where `loop` is innermost, stores something, and has a few iterations; else
+// without a loop.
 Stream StreamOf(const ForNode& loop, const Machine& machine) {
   Stream stream;
   bool is_innermost = true;
@@ -158,14 +167,13 @@ Stream StreamOf(const ForNode& loop, const Machine& machine) {
     return is_innermost;
   });
   const int64_t* extent = AsInt(loop.extent);
-  if (!is_innermost || bytes == 0 || !extent || *extent < kMinIterations) {
-    return {};
-  }
+  if (!is_innermost || bytes == 0 || !extent || *extent < kMinRows) return {};
   const int64_t cycles =
       std::max<int64_t>(1, bytes / (kVectorsPerCycle * machine.vectors.bytes));
   stream.cycles = cycles;
   stream.lines = AskedLines(machine.line_bytes);
   stream.loop = &loop;
+  stream.is_short = *extent < kMinIterations;
   stream.ahead = std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead);
   return stream;
 }
@@ -332,7 +340,16 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
   if (!stream_.lines.Add(buffer, index)) return;
   const int64_t bytes = buffer->dtype.bytes();
   const int64_t step = ToLinear(index).Coefficient(stream_.loop->var.get());
-  if (bytes * step <= kMinStrideBytes || step <= SpanOf(buffer)) return;
+  if (step == SpanOf(buffer) && bytes * step >= kMinStrideBytes) {
+    if (absl::c_linear_search(stream_.panels, buffer.get())) return;
+    AddLines(buffer, Plus(index, kStreamAheadBytes / bytes), load.dtype.bytes(),
+             kNearest, out);
+    return;
+  }
+  if (stream_.is_short || bytes * step <= kMinStrideBytes ||
+      step <= SpanOf(buffer)) {
+    return;
+  }
   const bool is_held = stream_.ahead <= RowsHeld(machine_, bytes * step);
   const bool comes =
       !IsFar(buffer) || absl::c_linear_search(stream_.panels, buffer.get());
@@ -406,7 +423,7 @@ Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
   loops_.push_back(&loop);
   stream_ = StreamOf(loop, machine_);
   std::vector<Stmt> ahead;
-  if (stream_.loop) AskAhead(loop.body, &ahead);
+  if (stream_.loop && !stream_.is_short) AskAhead(loop.body, &ahead);
   Stmt body = Run(loop.body);
   stream_ = Stream();
   loops_.pop_back();

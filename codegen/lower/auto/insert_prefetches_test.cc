@@ -204,6 +204,30 @@ TEST(InsertPrefetchesTest, TheTextIsReadBackAndItsMeaningIsTheSame) {
   KILN_EXPECT_OK(lower::CompareMeaning(f, read, 1));
 }
 
+// Rows of 128 elements without gaps.
+std::string WholeRows(int64_t extent) {
+  return absl::Substitute(R"(
+    for k in range($0):
+        C[0:64] = C[0:64] + A[k * 128:k * 128 + 64]
+        C[0:64] = C[0:64] + A[k * 128 + 64:k * 128 + 128]
+)",
+                          extent);
+}
+
+TEST(InsertPrefetchesTest, WholeRowsAreAskedForAPageAhead) {
+  for (const int64_t rows : {512, 8}) {
+    const std::string after = After(Parse(WholeRows(rows)));
+    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1536]), 0, 3, 1)"));
+    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1648]), 0, 3, 1)"));
+  }
+  EXPECT_THAT(After(Parse(WholeRows(3))), Not(HasSubstr(kAny))) << "too few";
+  EXPECT_THAT(After(Parse(WholeRows(100), 32 << 10)), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, ShortLoopsAskForNothingElse) {
+  EXPECT_THAT(After(Parse(Rows(8, 1040))), Not(HasSubstr(kAny)));
+}
+
 // Four rows of 64 elements each, read one by one for vectors of 16.
 std::string ScalarRows(int64_t next_rows) {
   std::string body = R"(
