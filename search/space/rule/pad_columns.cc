@@ -13,18 +13,24 @@ namespace {
 
 constexpr int64_t kLeastVector = 4;  // lanes
 
+// The block without the group c // 3 of its only group, which padding would
+// make two.
+absl::Status SimplifyIndices(Schedule* sch, Rv block, size_t axes) {
+  IndexMap same;
+  for (size_t i = 0; i < axes; ++i) {
+    same.inputs.push_back(Var("d" + std::to_string(i)));
+    same.outputs.push_back(same.inputs.back());
+  }
+  return sch->TransformBlockLayout(block, same);
+}
+
 absl::StatusOr<Schedule> Pad(Schedule sch, const BlockInfo& info, int column,
                              const std::string& function) {
   std::vector<int64_t> padding(info.axes.size(), 1);
   padding[column] = kLeastVector;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
-  // Without the group c // 3 of one group, which padding would make two.
-  IndexMap same;
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    same.inputs.push_back(Var("d" + std::to_string(i)));
-    same.outputs.push_back(same.inputs.back());
-  }
-  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, same));
+  if (sch.PadEinsum(block, padding).ok()) return sch;
+  KILN_RETURN_IF_ERROR(SimplifyIndices(&sch, block, info.axes.size()));
   KILN_RETURN_IF_ERROR(sch.PadEinsum(block, padding));
   return sch;
 }
