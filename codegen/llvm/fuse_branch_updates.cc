@@ -8,8 +8,8 @@
 //
 // A call of llvm.fmuladd is not taken apart.
 //
-// A 5x5 depthwise convolution of 14x14x672, stride 2, tiles of 7 x 16, on a
-// Zen 3: 50 us without, 30 with.
+// A 5x5 depthwise convolution of 14x14x672, stride 2, tiles of 7 x 16 in loops
+// over the taps, on a Zen 3: 57 us without, 42 with.
 #include "kiln/codegen/llvm/fuse_branch_updates.h"
 
 #include <vector>
