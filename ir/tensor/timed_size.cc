@@ -1,0 +1,53 @@
+#include "kiln/ir/tensor/timed_size.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "kiln/base/check.h"
+#include "kiln/ir/tensor/dims.h"
+
+namespace kiln {
+
+Function AtSize(const Function& f, const DimSize& size) {
+  const std::vector<Var> dims = SymbolicDims(f);
+  KILN_CHECK_EQ(dims.size(), size.size());
+  VarMap map;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    map[dims[i].get()] = Int(size[i], dims[i].dtype());
+  }
+  return SubstituteDims(f, map);
+}
+
+std::optional<DimSize> TimedSize(const Function& f) {
+  const auto found = f.attrs.find(kTimedSize);
+  const AttrList* list =
+      found == f.attrs.end() ? nullptr : found->second.list();
+  if (!list || list->size() != SymbolicDims(f).size()) return std::nullopt;
+  DimSize size;
+  for (const Attr& item : *list) {
+    const int64_t* value = item.expr() ? AsInt(*item.expr()) : nullptr;
+    if (!value || *value < 0) return std::nullopt;
+    size.push_back(*value);
+  }
+  return size;
+}
+
+void SetTimedSize(Function* f, const DimSize& size) {
+  if (size.empty()) {
+    f->attrs.erase(kTimedSize);
+    return;
+  }
+  AttrList list;
+  for (int64_t value : size) list.push_back(Attr(Int(value)));
+  f->attrs[kTimedSize] = Attr(std::move(list));
+}
+
+Function AtTimedSize(const Function& f) {
+  const std::optional<DimSize> size = TimedSize(f);
+  if (!size) return f;
+  Function known = AtSize(f, *size);
+  known.attrs.erase(kTimedSize);
+  return known;
+}
+
+}  // namespace kiln
