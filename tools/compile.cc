@@ -121,6 +121,15 @@ absl::StatusOr<std::unique_ptr<Database>> Records() {
   return records;
 }
 
+// Several sizes of a dimension are where its functions are timed.
+Bindings ModelBindings() {
+  Bindings bindings = BindingsOfFlags();
+  bindings.function = absl::GetFlag(FLAGS_func);
+  bindings.samples = absl::GetFlag(FLAGS_minutes) > 0 ||
+                     !absl::GetFlag(FLAGS_work_dir).empty();
+  return bindings;
+}
+
 // As long as --minutes says.
 absl::Status Tune(const Module& prepared, const Target& target) {
   const double minutes = absl::GetFlag(FLAGS_minutes);
@@ -134,12 +143,18 @@ absl::Status Tune(const Module& prepared, const Target& target) {
   FinishOnInterrupt("compile",
                     "writes the model with what was found until now");
   const std::unique_ptr<TuneView> view = TextView(isatty(STDOUT_FILENO));
-  return TuneModel(prepared,
-                   {.target = target,
-                    .seconds = minutes * 60,
-                    .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),
-                    .stop = Interrupted},
-                   view.get());
+  TuneModelRequest request = {
+      .target = target,
+      .seconds = minutes * 60,
+      .work_dir = CallerPath(absl::GetFlag(FLAGS_work_dir)),
+      .stop = Interrupted};
+  KILN_ASSIGN_OR_RETURN(request.samples,
+                        SampledSizes(prepared, ModelBindings()));
+  if (!request.samples.empty()) {
+    KILN_ASSIGN_OR_RETURN(request.sampled,
+                          BoundFunction(prepared, ModelBindings()));
+  }
+  return TuneModel(prepared, request, view.get());
 }
 
 // What graph functions call, put back as it was tuned; then the tensor
@@ -172,9 +187,7 @@ absl::StatusOr<vm::Executable> CompileTuned(const Module& module,
 // The module that is named, with its weights.
 absl::StatusOr<Module> LoadModel() {
   KILN_ASSIGN_OR_RETURN(Module module, LoadModuleFile(modules[0]));
-  Bindings bindings = BindingsOfFlags();
-  bindings.function = absl::GetFlag(FLAGS_func);
-  return Bound(std::move(module), bindings);
+  return Bound(std::move(module), ModelBindings());
 }
 
 absl::Status Write(const vm::Executable& executable,

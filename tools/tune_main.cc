@@ -50,6 +50,7 @@
 #include "kiln/tools/tuning/prepare.h"
 #include "kiln/tools/tuning/replay_log.h"
 #include "kiln/tools/tuning/tune.h"
+#include "kiln/tools/tuning/tune_sizes.h"
 #include "kiln/tools/tuning/view.h"
 
 ABSL_FLAG(std::string, module, "", "module to tune: a path, or - for stdin");
@@ -378,7 +379,7 @@ absl::StatusOr<int> Tune() {
   const bool apply = absl::GetFlag(FLAGS_apply_best);
   KILN_ASSIGN_OR_RETURN(
       const std::vector<TuneOutcome> outcomes,
-      apply ? ApplyBest(request) : RunTuneAll(request, view.get()));
+      apply ? ApplyBest(request) : RunTuneSizes(request, view.get()));
   if (apply) {
     std::vector<TuneState> states;
     for (const TuneOutcome& outcome : outcomes) {

@@ -5,8 +5,11 @@
 
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/expr.h"
+#include "kiln/ir/text/python/source.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/trace/instruction.h"
+#include "kiln/schedule/trace/schedule.h"
+#include "kiln/schedule/trace/script.h"
 
 namespace kiln {
 namespace {
@@ -42,6 +45,14 @@ absl::StatusOr<CarriedOver> CarryOver(const Trace& trace, const State& start) {
   }
   out.trace = WithDecisions(std::move(out.trace), decisions);
   return out;
+}
+
+absl::StatusOr<CarriedOver> CarryOver(const std::string& trace,
+                                      const Module& at_size,
+                                      const Module& module) {
+  Schedule schedule(at_size);
+  KILN_RETURN_IF_ERROR(RunScript(python::Source("<trace>", trace), &schedule));
+  return CarryOver(schedule.trace(), State(module));
 }
 
 }  // namespace kiln

@@ -8,7 +8,10 @@
 #ifndef KILN_SCHEDULE_TRACE_CARRY_OVER_H_
 #define KILN_SCHEDULE_TRACE_CARRY_OVER_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
+#include "kiln/ir/tensor/module.h"
 #include "kiln/schedule/trace/state.h"
 #include "kiln/schedule/trace/trace.h"
 
@@ -22,6 +25,12 @@ struct CarriedOver {
 // `trace` is of the function at `start` with numbers for its symbolic
 // dimensions. The error is the refusal of a step.
 absl::StatusOr<CarriedOver> CarryOver(const Trace& trace, const State& start);
+
+// The same for a trace as text (print.h) of a function in `at_size`, which is
+// `module` with numbers for the dimensions.
+absl::StatusOr<CarriedOver> CarryOver(const std::string& trace,
+                                      const Module& at_size,
+                                      const Module& module);
 
 }  // namespace kiln
 

@@ -10,6 +10,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/compare/compare.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/analysis/path.h"
@@ -44,6 +45,15 @@ std::string NamesakesOf(const Function& f) {
     absl::StrAppend(&pattern, " ", place->second);
   });
   return pattern;
+}
+
+// What a workload is found by where its key is not known: of a function that is
+// timed at a size, the key of the one for all sizes.
+std::string OutlineKey(const Function& f) {
+  if (!TimedSize(f)) return Sha256Hex(Outline(f, true, true));
+  Function at_any_size = f;
+  SetTimedSize(&at_any_size, {});
+  return WorkloadKey(at_any_size);
 }
 
 }  // namespace
@@ -82,7 +92,7 @@ Workload WorkloadOf(const Module& module, const std::string& function) {
   workload.func_name = function;
   const Function& f = *module.Find(function);
   workload.key = WorkloadKey(f);
-  workload.outline = Sha256Hex(Outline(f, true, true));
+  workload.outline = OutlineKey(f);
   return workload;
 }
 
@@ -104,7 +114,7 @@ Workload WithKey(Workload workload) {
   const absl::StatusOr<StoredFunction> stored = ReadWorkload(workload);
   if (!stored.ok()) return workload;
   workload.key = WorkloadKey(stored->get());
-  workload.outline = Sha256Hex(Outline(stored->get(), true, true));
+  workload.outline = OutlineKey(stored->get());
   return workload;
 }
 

@@ -23,7 +23,9 @@ std::string WorkloadKey(const Function& f);
 std::string Outline(const Function& f, bool no_numbers, bool no_types);
 
 // `function` is the name of one of the module's. Other functions of the module
-// do not count for the key.
+// do not count for the key. The outline of a function that is timed at a size
+// (ir/tensor/timed_size.h) is the key of the same function without one: all its
+// sizes are found by that.
 Workload WorkloadOf(const Module& module, const std::string& function);
 
 // A module read back, and the index of the function that was tuned.

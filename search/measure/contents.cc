@@ -8,6 +8,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/codegen/guard/input_ranges.h"
 #include "kiln/ir/access/argument_use.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/vm/ndarray/random_fill.h"
 
 namespace kiln {
@@ -21,25 +22,36 @@ absl::Status OnlyKnownAtCalls(const KernelSignature& signature,
       "--input for each parameter"));
 }
 
-// The scalars that constant shapes tell, such as strides: all of them.
-absl::StatusOr<std::vector<int64_t>> StaticScalars(
-    const KernelSignature& signature) {
-  ScalarValues scalars(signature.scalars.size());
-  std::vector<std::vector<int64_t>> shapes(signature.params.size());
-  ArgumentShapes known(signature.params.size());
+using Shapes = std::vector<std::vector<int64_t>>;
+
+// Of each parameter of `f`, whose kernel has the signature.
+absl::StatusOr<Shapes> KnownShapes(const Function& f,
+                                   const KernelSignature& signature) {
+  const Function at_size = AtTimedSize(f);
+  Shapes shapes(signature.params.size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     const KernelParam& param = signature.params[i];
     if (param.kind == KernelParam::Kind::kScalar) {
       return OnlyKnownAtCalls(signature, signature.scalars[param.index].name);
     }
-    for (const KernelDim& dim : signature.buffers[param.index].shape) {
-      if (!dim.is_constant()) {
-        return OnlyKnownAtCalls(signature, ToString(signature, dim));
+    const std::vector<KernelDim>& dims = signature.buffers[param.index].shape;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const int64_t* extent = AsInt(at_size.params[i].buffer->shape[d]);
+      if (!extent) {
+        return OnlyKnownAtCalls(signature, ToString(signature, dims[d]));
       }
-      shapes[i].push_back(dim.constant());
+      shapes[i].push_back(*extent);
     }
-    known[i] = shapes[i];
   }
+  return shapes;
+}
+
+// The scalars that shapes tell, such as strides: all of them.
+absl::StatusOr<std::vector<int64_t>> ScalarsOf(const KernelSignature& signature,
+                                               const Shapes& shapes) {
+  ScalarValues scalars(signature.scalars.size());
+  ArgumentShapes known(signature.params.size());
+  for (size_t i = 0; i < shapes.size(); ++i) known[i] = shapes[i];
   FindScalars(signature, known, &scalars);
   std::vector<int64_t> values;
   for (size_t s = 0; s < scalars.values.size(); ++s) {
@@ -51,10 +63,10 @@ absl::StatusOr<std::vector<int64_t>> StaticScalars(
   return values;
 }
 
-absl::StatusOr<NDArray> EmptyFor(const KernelBuffer& buffer) {
-  KILN_RETURN_IF_ERROR(BufferBytes(buffer, {}).status());
-  std::vector<int64_t> shape;
-  for (const KernelDim& dim : buffer.shape) shape.push_back(dim.constant());
+absl::StatusOr<NDArray> EmptyFor(const KernelBuffer& buffer,
+                                 absl::Span<const int64_t> scalars,
+                                 std::vector<int64_t> shape) {
+  KILN_RETURN_IF_ERROR(BufferBytes(buffer, scalars).status());
   return NDArray::Empty(std::move(shape), buffer.dtype);
 }
 
@@ -80,14 +92,17 @@ absl::StatusOr<CallContents> DrawContents(const Function& f,
                                           const KernelSignature& signature,
                                           uint64_t seed) {
   CallContents contents;
-  KILN_ASSIGN_OR_RETURN(contents.scalars, StaticScalars(signature));
+  KILN_ASSIGN_OR_RETURN(const Shapes shapes, KnownShapes(f, signature));
+  KILN_ASSIGN_OR_RETURN(contents.scalars, ScalarsOf(signature, shapes));
   const std::vector<ArgumentUse> uses = BufferUses(f);
-  KILN_ASSIGN_OR_RETURN(const auto ranges, InputRanges(f));
+  KILN_ASSIGN_OR_RETURN(const auto ranges, InputRanges(AtTimedSize(f)));
   contents.buffers.resize(signature.buffers.size());
   for (size_t i = 0; i < uses.size(); ++i) {
     if (uses[i] == ArgumentUse::kWritten) continue;
-    KILN_ASSIGN_OR_RETURN(contents.buffers[i], EmptyFor(signature.buffers[i]));
     // Each parameter is a buffer.
+    KILN_ASSIGN_OR_RETURN(
+        contents.buffers[i],
+        EmptyFor(signature.buffers[i], contents.scalars, shapes[i]));
     FillInRange(*contents.buffers[i], ranges[i], seed + i);
   }
   return contents;

@@ -32,6 +32,7 @@
 #include "kiln/codegen/guard/input_ranges.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/tensor/numerics.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/ir/transform/split_preparation.h"
 #include "kiln/ir/work/work.h"
@@ -189,6 +190,7 @@ struct TrustedRun {
 // What every run of a reference needs.
 struct Reference {
   const Function& f;
+  const Function known;  // at the size that is timed
   double flop;
   const ReferenceOptions& options;
   Runner& runner;
@@ -208,8 +210,8 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
       reference.flop <= reference.options.max_interpreted_flop;
   std::optional<std::vector<Tensor>> whole;
   if (is_small) {
-    KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.f, signature, contents,
-                                             kMaxInterpretedSteps));
+    KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.known, signature,
+                                             contents, kMaxInterpretedSteps));
   }
   TrustedRun run;
   run.contents = std::move(contents);
@@ -228,7 +230,7 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
   // but where both round a function such as exp in their own ways.
   const std::vector<Tolerance> none(run.tolerances.size());
   const std::vector<Tolerance> interpreted =
-      reference.trusted.exact && !CallsRoundedMath(reference.f)
+      reference.trusted.exact && !CallsRoundedMath(reference.known)
           ? none
           : run.tolerances;
   if (reference.trusted.exact) run.tolerances = none;
@@ -236,17 +238,17 @@ absl::StatusOr<TrustedRun> RunChecked(const Reference& reference,
     SampleOptions sample;
     sample.seed = reference.options.seed;
     KILN_ASSIGN_OR_RETURN(run.samples,
-                          CheckSamples(reference.f, signature, run.contents,
+                          CheckSamples(reference.known, signature, run.contents,
                                        run.outputs, interpreted, sample));
     if (run.samples.count == 0 && !is_small) {
-      KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.f, signature,
+      KILN_ASSIGN_OR_RETURN(whole, Interpreted(reference.known, signature,
                                                run.contents, kMaxStepsInstead));
     }
   }
   run.interpreted = whole.has_value();
   if (whole) {
-    KILN_RETURN_IF_ERROR(
-        CompareWhole(reference.f, signature, *whole, run.outputs, interpreted));
+    KILN_RETURN_IF_ERROR(CompareWhole(reference.known, signature, *whole,
+                                      run.outputs, interpreted));
   }
   return run;
 }
@@ -325,7 +327,7 @@ absl::StatusOr<WholeNumbers> DrawWholeNumbers(const Function& f,
 absl::StatusOr<WholeNumbers> SafeWholeNumbers(const Reference& reference,
                                               const CallContents& contents,
                                               Builder& builder) {
-  const Function& f = reference.f;
+  const Function& f = reference.known;
   const uint64_t seed = reference.options.seed;
   KILN_ASSIGN_OR_RETURN(const std::vector<bool> is_free,
                         FreeBuffers(f, contents));
@@ -333,7 +335,7 @@ absl::StatusOr<WholeNumbers> SafeWholeNumbers(const Reference& reference,
                         DrawWholeNumbers(f, contents, is_free, seed));
   if (!HasDataInIndices(f)) return numbers;
   const absl::Status inside =
-      CheckAccesses(f, numbers.contents, builder, reference.runner,
+      CheckAccesses(reference.f, numbers.contents, builder, reference.runner,
                     reference.trusted.deadline_s);
   if (inside.ok()) return numbers;
   return DrawWholeNumbers(f, contents, std::vector<bool>(is_free.size()), seed);
@@ -455,7 +457,8 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options) {
   KILN_RETURN_IF_ERROR(CheckConcurrentLoops(f));
-  const double flop = CountWork(f).value_or(Work()).flop.value;
+  const Function known = AtTimedSize(f);
+  const double flop = CountWork(known).value_or(Work()).flop.value;
   const Function plain =
       WithoutPreparation(flop > options.max_plain_flop ? InCacheOrder(f) : f);
   const bool optimize = flop > options.max_unoptimized_flop;
@@ -469,8 +472,8 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     KILN_ASSIGN_OR_RETURN(contents,
                           DrawContents(f, build.signature, options.seed));
   }
-  Reference reference = {f, flop, options, runner, {}};
-  reference.trusted.reduction_length = ReductionLength(f);
+  Reference reference = {f, known, flop, options, runner, {}};
+  reference.trusted.reduction_length = ReductionLength(known);
   reference.trusted.exact = IsStrict(f);
   reference.trusted.num_threads = ThreadPool::NumAvailableCpus();
   reference.trusted.deadline_s = kDeadlineS + flop * kSecondsPerFlop;
@@ -488,7 +491,7 @@ absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
   KILN_ASSIGN_OR_RETURN(build, builder.BuildPlain(plain));
   ReferenceOptions slow = options;
   slow.max_unoptimized_flop = std::numeric_limits<double>::infinity();
-  const Reference again = {f, flop, slow, runner, reference.trusted};
+  const Reference again = {f, known, flop, slow, runner, reference.trusted};
   return TaskOf(again, builder, build, contents);
 }
 

@@ -44,9 +44,10 @@ Function InCacheOrder(const Function& f);
 // and runs it in a worker: `f` compiled as it stands (large ones: in cache
 // order) defines the outputs, some elements of which the interpreter confirms,
 // or else the task's grounds say why it does not. The second of the task holds
-// small whole numbers, on which outputs are compared exactly. Refuses symbolic
-// dimensions and scalar parameters where no contents are given, which have no
-// values then.
+// small whole numbers, on which outputs are compared exactly. Where no contents
+// are given, symbolic dimensions are those of the timed size
+// (ir/tensor/timed_size.h); refuses others, and scalar parameters, which have
+// no values then.
 absl::StatusOr<std::shared_ptr<const MeasureTask>> MakeReferenceTask(
     const Function& f, Builder& builder, Runner& runner,
     const ReferenceOptions& options = {});

@@ -7,6 +7,7 @@
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/search/measure/contents.h"
@@ -18,6 +19,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(InCacheOrderTest, KeepsTheMeaning) {
   for (const char* spec : {"gmm:6,20,7", "c2d:6,6,3,8,3,1,1", "tbg:8,2,12"}) {
@@ -181,20 +183,38 @@ TEST(ReferenceTaskTest, KeepsToTheInputsOfAUserWhereOthersAreUnstable) {
   EXPECT_GT(kept, 0);
 }
 
-TEST(ReferenceTaskTest, RefusesSymbolicShapes) {
-  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
-  LlvmBuilder builder(HostTarget());
-  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("test", R"(
+constexpr char kSymbolic[] = R"(
 @T.prim_func
 def main(a: T.handle, b: T.handle):
     n = T.int64()
-    A = T.match_buffer(a, (n,), "float32")
+    A = T.match_buffer(a, (n, 3), "float32")
     B = T.match_buffer(b, (n,), "float32")
-    for i in range(n):
+    for i, k in T.grid(n, 3):
         with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi]
-)"));
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+)";
+
+TEST(ReferenceTaskTest, ATimedSizeGivesDimensionsTheirValues) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  LlvmBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("test", kSymbolic));
+  for (const int64_t size : {1, 100, 200000}) {
+    SetTimedSize(&f, {size});
+    KILN_ASSERT_OK_AND_ASSIGN(const auto task,
+                              MakeReferenceTask(f, builder, *runner));
+    EXPECT_EQ(task->output_bytes()[0], size * sizeof(float));
+    EXPECT_THAT(task->grounds(), HasSubstr("exactly in B"));
+    EXPECT_THAT(task->grounds(), Not(HasSubstr("none of")));
+  }
+}
+
+TEST(ReferenceTaskTest, RefusesSymbolicShapes) {
+  KILN_ASSERT_OK_AND_ASSIGN(auto runner, LocalRunner::Create());
+  LlvmBuilder builder(HostTarget());
+  KILN_ASSERT_OK_AND_ASSIGN(Function f, ParseFunction("test", kSymbolic));
   EXPECT_THAT(
       MakeReferenceTask(f, builder, *runner),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("depends on n")));

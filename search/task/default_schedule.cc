@@ -20,13 +20,10 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/automatic.h"
-#include "kiln/ir/tensor/dims.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/ir/tensor/visit.h"
-#include "kiln/ir/text/python/source.h"
 #include "kiln/schedule/trace/carry_over.h"
 #include "kiln/schedule/trace/print.h"
-#include "kiln/schedule/trace/schedule.h"
-#include "kiln/schedule/trace/script.h"
 #include "kiln/search/cost/analytic.h"
 #include "kiln/search/feature/summary.h"
 #include "kiln/search/space/rule/block_info.h"
@@ -89,12 +86,9 @@ constexpr double kOpenIterationSeconds = 1e-7;
 constexpr size_t kCarriedOver = 3;
 constexpr size_t kLookedAt = 8;
 
+// All dimensions are of one size.
 Function AtSize(const Function& f, int64_t size) {
-  VarMap map;
-  for (const Var& dim : SymbolicDims(f)) {
-    map[dim.get()] = Int(size, dim.dtype());
-  }
-  return SubstituteDims(f, map);
+  return kiln::AtSize(f, DimSize(SymbolicDims(f).size(), size));
 }
 
 // Whether each loop of known extent runs.
@@ -115,16 +109,6 @@ struct Carried {
   std::string trace;
   bool is_clumsy = false;  // at borders, which estimates do not see
 };
-
-absl::StatusOr<Carried> CarryOver(const Module& module, int function,
-                                  const Module& at_size,
-                                  const std::string& trace) {
-  Schedule schedule(at_size);
-  KILN_RETURN_IF_ERROR(RunScript(python::Source("<trace>", trace), &schedule));
-  KILN_ASSIGN_OR_RETURN(const CarriedOver carried,
-                        kiln::CarryOver(schedule.trace(), State(module)));
-  return Carried{*carried.state.functions[function], ToText(carried.trace)};
-}
 
 double ParallelIterations(const Stmt& body) {
   double count = 0;
@@ -279,13 +263,14 @@ void CarryOverBest(const Module& module, int function, const Module& at_size,
   size_t good = 0, clumsy = 0;
   for (const DefaultSchedule& one : best) {
     if (good == kCarriedOver) return;
-    absl::StatusOr<Carried> carried =
-        CarryOver(module, function, at_size, one.trace);
-    if (!carried.ok()) continue;
-    carried->is_clumsy = HasTooManyTails(carried->scheduled) ||
-                         MergesOpenAxes(carried->scheduled);
-    size_t& count = carried->is_clumsy ? clumsy : good;
-    if (++count <= kCarriedOver) samples->AddSchedule(*std::move(carried));
+    const absl::StatusOr<CarriedOver> over =
+        CarryOver(one.trace, at_size, module);
+    if (!over.ok()) continue;
+    Carried carried = {*over->state.functions[function], ToText(over->trace)};
+    carried.is_clumsy =
+        HasTooManyTails(carried.scheduled) || MergesOpenAxes(carried.scheduled);
+    size_t& count = carried.is_clumsy ? clumsy : good;
+    if (++count <= kCarriedOver) samples->AddSchedule(std::move(carried));
   }
 }
 

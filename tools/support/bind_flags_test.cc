@@ -1,3 +1,6 @@
+// Models as text with parameters and dimensions bound: what becomes constant,
+// what stays open and at which sizes it is sampled, and which bindings are
+// refused.
 #include "kiln/tools/support/bind_flags.h"
 
 #include <string>
@@ -15,7 +18,9 @@
 namespace kiln {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kModel[] = R"(
 @I.ir_module
@@ -76,6 +81,64 @@ TEST(BindFlagsTest, WhatFitsNothingIsRefused) {
   for (const char* dim : {"n", "n=", "n=-1", "=3", "n=x"}) {
     EXPECT_THAT(error({"", {dim}}), HasSubstr(dim));
   }
+}
+
+constexpr char kTwoDims[] = R"(
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor(("n", "m"), "float32")):
+        y = R.exp(x)
+        return y
+)";
+
+TEST(BindFlagsTest, DimensionsWithSeveralSizesStayOpen) {
+  const Module module = Read(kTwoDims);
+  const Bindings bindings = {.dims = {"n=1", "16", "m=4", "128"},
+                             .samples = true};
+  EXPECT_THAT(SampledSizes(module, bindings),
+              IsOkAndHolds(ElementsAre(DimValues{{"n", 1}, {"m", 4}},
+                                       DimValues{{"n", 16}, {"m", 128}})));
+  KILN_ASSERT_OK_AND_ASSIGN(const Module bound, Bound(module, bindings));
+  EXPECT_EQ(FirstDifference(bound, module).value_or(""), "");
+  EXPECT_THAT(
+      SampledSizes(module, {.dims = {"n=1", "16", "m=4"}}),
+      IsOkAndHolds(ElementsAre(DimValues{{"n", 1}}, DimValues{{"n", 16}})));
+  EXPECT_THAT(SampledSizes(module, {.dims = {"n=1", "m=4"}}),
+              IsOkAndHolds(IsEmpty()));
+}
+
+TEST(BindFlagsTest, SeveralSizesAreRefusedWhereTheyDoNotFit) {
+  const Module module = Read(kTwoDims);
+  EXPECT_THAT(Bound(module, {.dims = {"n=1", "16"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("n several sizes; tune")));
+  EXPECT_THAT(Bound(module, {.dims = {"k=1", "16"}, .samples = true}),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("no dimension called k")));
+  EXPECT_THAT(
+      SampledSizes(module, {.dims = {"n=1", "2", "m=1", "2", "3"}}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("side by side")));
+  EXPECT_THAT(Bound(module, {.dims = {"16", "n=1"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--bind 16 is no dimension")));
+}
+
+TEST(BindFlagsTest, TensorFunctionsAreSampledAtOneSizeToo) {
+  const Module module = Read(R"(
+@T.prim_func
+def main(a: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    for i in range(n):
+        with T.block("A"):
+            vi = T.axis.spatial(n, i)
+            A[vi] = T.float32(0)
+)");
+  const Bindings bindings = {.dims = {"n=3"}, .samples = true};
+  KILN_EXPECT_OK(Bound(module, bindings));
+  EXPECT_THAT(SampledSizes(module, bindings),
+              IsOkAndHolds(ElementsAre(DimValues{{"n", 3}})));
 }
 
 TEST(BindFlagsTest, ModulesNameTheirFunction) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/search/database/by_size.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record_file.h"
@@ -25,7 +26,7 @@ absl::StatusOr<TuneOutcome> ApplyTo(const TuneJob& job, int id,
   const Function& function = *job.module.Find(job.function);
   BestProgram best;
   KILN_ASSIGN_OR_RETURN(
-      best, FindBest(database, function, RecordTarget(request.target)));
+      best, FindBestBySize(database, function, RecordTarget(request.target)));
   TuneOutcome outcome;
   outcome.state.id = id;
   outcome.state.task = job.name;

@@ -98,6 +98,9 @@ std::vector<TuneJob> Merge(std::vector<TuneJob> jobs) {
     }
     TuneJob& first = merged[place->second];
     first.weight += job.weight;
+    std::set<DimSize> sizes(first.sizes.begin(), first.sizes.end());
+    sizes.insert(job.sizes.begin(), job.sizes.end());
+    first.sizes.assign(sizes.begin(), sizes.end());
     first.same.push_back(job.function);
   }
   std::set<std::string> names;

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/ir/text/python/source.h"
 
 namespace kiln {
@@ -21,6 +22,9 @@ struct TuneJob {
   std::optional<python::Source> space;
   bool use_rules = false;  // the rules' schedules beside those of `space`
   double weight = 1;       // calls of it
+  // Where the function has symbolic dimensions: sizes at which schedules of it
+  // are timed, ascending.
+  std::vector<DimSize> sizes = {};
   // Other functions that are the same but for names, merged into this one.
   std::vector<std::string> same = {};
 };
@@ -44,7 +48,8 @@ absl::StatusOr<TuneJob> JobOfWorkload(const std::string& workload);
 absl::StatusOr<std::vector<std::string>> SuiteWorkloads(std::string_view suite);
 
 // One job for all whose functions are equal up to names: the first one's, with
-// the sum of the weights. Names that come twice are told apart by a number.
+// the sum of the weights and the sizes of all. Names that come twice are told
+// apart by a number.
 std::vector<TuneJob> Merge(std::vector<TuneJob> jobs);
 
 }  // namespace kiln

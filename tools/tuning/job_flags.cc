@@ -1,9 +1,12 @@
 // What a module holds decides what is tuned: of a model the tensor functions
 // that its graph functions call once ops are legalized, else each tensor
 // function. relu(x) and relu(y) of one shape are one job with the weight 2.
+// --bind n=1,16 gives functions of symbolic dimensions the sizes at which they
+// are timed: those with which the model calls them where n is 1 and 16.
 #include "kiln/tools/tuning/job_flags.h"
 
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/tools/support/program.h"
+#include "kiln/tools/tuning/call_sizes.h"
 
 namespace kiln {
 namespace {
@@ -54,52 +58,135 @@ std::vector<std::string> DimNames(const TuneJob& job) {
   return names;
 }
 
-}  // namespace
+// Sizes by the names of functions.
+using SizesOf = std::map<std::string, std::set<DimSize>>;
 
-absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs) {
+std::string WayOut(const std::set<std::string>& dims, bool has_samples) {
+  if (has_samples) return "no value of --bind tells their size";
+  return absl::StrCat("extents depend on ", absl::StrJoin(dims, ", "),
+                      "; --bind ", absl::StrJoin(dims, "=16,"),
+                      "=16 tunes the model at a size, --bind ", *dims.begin(),
+                      "=1,16,128 for all sizes");
+}
+
+// Those of known extents, and those of symbolic ones with their sizes.
+absl::StatusOr<std::vector<TuneJob>> WithSizes(std::vector<TuneJob> jobs,
+                                               const SizesOf& sizes,
+                                               bool has_samples) {
   std::vector<TuneJob> known;
   std::vector<std::string> others;
   std::set<std::string> dims;
   for (TuneJob& job : jobs) {
     const std::vector<std::string> names = DimNames(job);
-    if (names.empty()) {
-      known.push_back(std::move(job));
+    const auto found = sizes.find(job.function);
+    if (!names.empty() && found == sizes.end()) {
+      dims.insert(names.begin(), names.end());
+      others.push_back(job.function);
       continue;
     }
-    dims.insert(names.begin(), names.end());
-    others.push_back(job.function);
+    if (!names.empty()) {
+      job.sizes.assign(found->second.begin(), found->second.end());
+    }
+    known.push_back(std::move(job));
   }
   if (others.empty()) return known;
-  const std::string why = absl::StrCat(
-      absl::StrJoin(others, ", "), ": extents depend on ",
-      absl::StrJoin(dims, ", "), "; --bind ", absl::StrJoin(dims, "=16,"),
-      "=16 tunes the model at a size");
+  const std::string why = absl::StrCat(absl::StrJoin(others, ", "), ": ",
+                                       WayOut(dims, has_samples));
   if (known.empty()) return absl::InvalidArgumentError(why);
   std::fprintf(stderr, "not tuned: %s\n", why.c_str());
   return known;
 }
 
+}  // namespace
+
+absl::StatusOr<std::vector<TuneJob>> ModelJobs(const SampledModel& model) {
+  SizesOf sizes;
+  for (const DimValues& sample : model.samples) {
+    for (auto& [name, found] : CallSizes(model.module, model.sampled, sample)) {
+      sizes[name].merge(found);
+    }
+  }
+  return WithSizes(JobsOf(model.module, model.entry), sizes,
+                   !model.samples.empty());
+}
+
 namespace {
 
 // The jobs of a model: all, those of one graph function, or one function.
-absl::StatusOr<std::vector<TuneJob>> ModelJobs(const JobFlags& flags,
-                                               Module* module) {
+absl::StatusOr<std::vector<TuneJob>> JobsOfModel(const JobFlags& flags,
+                                                 Module* module) {
+  SampledModel model{*module, "", "", {}};
+  KILN_ASSIGN_OR_RETURN(model.samples, SampledSizes(*module, flags.bindings));
+  if (!model.samples.empty()) {
+    KILN_ASSIGN_OR_RETURN(model.sampled,
+                          BoundFunction(*module, flags.bindings));
+  }
   KILN_ASSIGN_OR_RETURN(*module, PrepareModel(*module, flags.prepare));
   const std::string& func = flags.func;
   const bool is_graph = func.empty() || module->FindGraph(func);
-  std::vector<TuneJob> jobs = JobsOf(*module, is_graph ? func : "");
-  if (is_graph) {
-    if (!jobs.empty()) return OfKnownExtents(std::move(jobs));
+  if (is_graph) model.entry = func;
+  if (is_graph && JobsOf(*module, model.entry).empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         func.empty() ? "no graph function" : func,
         " calls no tensor function, also where its ops are legalized; "
         "opt --module FILE --passes legalize prints what it calls"));
   }
+  KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs, ModelJobs(model));
+  if (is_graph) return jobs;
   for (TuneJob& job : jobs) {
     if (job.function == func) return std::vector<TuneJob>{std::move(job)};
   }
   KILN_ASSIGN_OR_RETURN(const Function* chosen, ChooseFunction(*module, func));
   return std::vector<TuneJob>{JobOf(*chosen)};
+}
+
+// Gives a tensor function the sizes that the samples say, by names.
+absl::Status TakeSizes(const std::vector<DimValues>& samples, TuneJob* job) {
+  const std::vector<std::string> names = DimNames(*job);
+  if (names.empty()) return absl::OkStatus();
+  std::set<DimSize> sizes;
+  for (const DimValues& sample : samples) {
+    DimSize size;
+    for (const std::string& name : names) {
+      const auto found = sample.find(name);
+      if (found == sample.end()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--bind gives no size of ", name, ", a dimension of ",
+            job->function, "; --bind ", absl::StrJoin(names, "=16,"), "=16"));
+      }
+      size.push_back(found->second);
+    }
+    sizes.insert(std::move(size));
+  }
+  job->sizes.assign(sizes.begin(), sizes.end());
+  return absl::OkStatus();
+}
+
+// Every name is a dimension of some function.
+absl::Status CheckNames(const std::vector<DimValues>& samples,
+                        const std::vector<TuneJob>& jobs) {
+  std::set<std::string> known;
+  for (const TuneJob& job : jobs) {
+    for (const std::string& name : DimNames(job)) known.insert(name);
+  }
+  for (const auto& [name, size] : samples.front()) {
+    if (known.count(name) > 0) continue;
+    return absl::NotFoundError(
+        absl::StrCat("--bind: no function that is tuned has a dimension "
+                     "called ",
+                     name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeSizes(const JobFlags& flags, const Module& module,
+                       std::vector<TuneJob>* jobs) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<DimValues> samples,
+                        SampledSizes(module, flags.bindings));
+  if (samples.empty()) return absl::OkStatus();
+  KILN_RETURN_IF_ERROR(CheckNames(samples, *jobs));
+  for (TuneJob& job : *jobs) KILN_RETURN_IF_ERROR(TakeSizes(samples, &job));
+  return absl::OkStatus();
 }
 
 // What one module holds, or one function of it.
@@ -113,8 +200,10 @@ absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
     KILN_ASSIGN_OR_RETURN(TuneJob job, JobOfWorkload(workload));
     return std::vector<TuneJob>{std::move(job)};
   }
-  KILN_ASSIGN_OR_RETURN(*module, Bound(std::move(*module), flags.bindings));
-  if (!module->graph_functions.empty()) return ModelJobs(flags, module);
+  Bindings bindings = flags.bindings;
+  bindings.samples = true;
+  KILN_ASSIGN_OR_RETURN(*module, Bound(std::move(*module), bindings));
+  if (!module->graph_functions.empty()) return JobsOfModel(flags, module);
   std::vector<TuneJob> jobs = JobsOf(*module);
   if (jobs.empty() || !flags.func.empty()) {
     KILN_ASSIGN_OR_RETURN(const Function* chosen,
@@ -122,6 +211,7 @@ absl::StatusOr<std::vector<TuneJob>> ModuleJobs(const JobFlags& flags,
     jobs = {JobOf(*chosen)};
   }
   if (!flags.einsum.empty()) jobs[0].name = "einsum";
+  KILN_RETURN_IF_ERROR(TakeSizes(flags, *module, &jobs));
   return jobs;
 }
 

@@ -24,9 +24,18 @@ struct JobFlags {
   PrepareOptions prepare;  // of models
 };
 
-// Those that have a size to be measured at; the others are named on standard
-// error. InvalidArgument, with the way out, where there is no other.
-absl::StatusOr<std::vector<TuneJob>> OfKnownExtents(std::vector<TuneJob> jobs);
+// What the graph function `entry` of a prepared model calls, or, for "", any
+// public one. Functions of symbolic dimensions get the sizes with which they
+// are called where the dimensions of `sampled` have the values of one of the
+// samples; those without a size are named on standard error. InvalidArgument,
+// with the way out, where there are no others.
+struct SampledModel {
+  const Module& module;
+  std::string entry;
+  std::string sampled;  // a graph function
+  std::vector<DimValues> samples;
+};
+absl::StatusOr<std::vector<TuneJob>> ModelJobs(const SampledModel& model);
 
 // Equal functions are merged. `module` takes the one that the jobs are
 // functions of, and stays empty where there is none. Errors name the flag.

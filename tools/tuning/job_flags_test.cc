@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/automatic.h"
@@ -22,10 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-void Refused(const JobFlags& flags, const char* why) {
+void Refused(const JobFlags& flags, const char* why,
+             absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
   Module module;
-  EXPECT_THAT(LoadJobs(flags, &module),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
+  EXPECT_THAT(LoadJobs(flags, &module), StatusIs(code, HasSubstr(why)));
 }
 
 TEST(JobFlagsTest, WorkloadsMayRepeatAndHaveWeights) {
@@ -125,6 +126,73 @@ class Module:
               UnorderedElementsAre("relu 1", "exp 1", "tanh 1"));
   KILN_ASSERT_OK(write("(a, b)"));
   Refused({.module = path}, "--bind m=16,n=16 tunes");
+}
+
+// "name: n=1 n=16" of each job.
+std::vector<std::string> NamesAndSizes(const JobFlags& flags) {
+  Module module;
+  const auto jobs = LoadJobs(flags, &module);
+  KILN_EXPECT_OK(jobs);
+  std::vector<std::string> texts;
+  if (!jobs.ok()) return texts;
+  for (const TuneJob& job : *jobs) {
+    std::string& text = texts.emplace_back(job.name);
+    for (const DimSize& size : job.sizes) {
+      absl::StrAppend(&text, " ", absl::StrJoin(size, "x"));
+    }
+  }
+  return texts;
+}
+
+TEST(JobFlagsTest, SeveralSizesOfADimensionAreSizesOfFunctions) {
+  const std::string path = ::testing::TempDir() + "/job_flags_sizes.py";
+  KILN_ASSERT_OK(WriteFileAtomically(path, R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 8), "float32"), y: R.Tensor(("m", 4), "float32"),
+             z: R.Tensor((4,), "float32")):
+        n = T.int64()
+        a = R.nn.relu(x)
+        b = R.exp(y)
+        c = R.sin(R.reshape(x, (n * 8,)))
+        return (a, b, c, R.tanh(z))
+)"));
+  Bindings bindings;
+  bindings.dims = {"n=16", "1"};
+  EXPECT_THAT(
+      NamesAndSizes({.module = path, .bindings = bindings}),
+      UnorderedElementsAre("relu 1 16", "tanh", "fused_reshape_sin 1 16"));
+  bindings.dims = {"n=16", "1", "m=2"};
+  EXPECT_THAT(NamesAndSizes({.module = path, .bindings = bindings}),
+              ::testing::Contains("exp"));
+  bindings.dims = {"n=16", "1", "q=2", "3"};
+  Refused({.module = path, .bindings = bindings}, "no dimension called q",
+          absl::StatusCode::kNotFound);
+}
+
+TEST(JobFlagsTest, TensorFunctionsHaveTheSizesOfTheirNames) {
+  const std::string path = ::testing::TempDir() + "/job_flags_tensor.py";
+  KILN_ASSERT_OK(WriteFileAtomically(path, R"(
+@T.prim_func
+def main(a: T.handle):
+    n = T.int64()
+    m = T.int64()
+    A = T.match_buffer(a, (m, n), "float32")
+    for i, j in T.grid(m, n):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float32(0)
+)"));
+  Bindings bindings;
+  bindings.dims = {"n=1", "16", "m=2", "3"};
+  EXPECT_THAT(NamesAndSizes({.module = path, .bindings = bindings}),
+              ElementsAre("main 2x1 3x16"));
+  bindings.dims = {"n=1", "16"};
+  Refused({.module = path, .bindings = bindings}, "no size of m");
+  bindings.dims = {"n=1", "16", "m=2", "3", "k=1", "2"};
+  Refused({.module = path, .bindings = bindings}, "dimension called k",
+          absl::StatusCode::kNotFound);
 }
 
 TEST(JobFlagsTest, AModelWithoutTasksSaysSo) {

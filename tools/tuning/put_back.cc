@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/search/database/by_size.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/database/record.h"
 #include "kiln/search/database/verdict.h"
@@ -55,7 +56,7 @@ absl::StatusOr<TunedModule> PutBackBest(const Module& module,
   for (const auto& [name, calls] : CallCounts(module)) {
     Function* function = result.module.Find(name);
     absl::StatusOr<BestProgram> best =
-        FindBest(database, *function, of_records);
+        FindBestBySize(database, *function, of_records);
     if (absl::IsNotFound(best.status())) {
       result.why[name] = std::string(best.status().message());
       continue;
@@ -78,14 +79,14 @@ Scheduler KeepTuned(std::set<std::string> tuned, Scheduler rest) {
 
 Scheduler ScheduleFromRecords(Database* database, const Target& target,
                               Scheduler rest) {
-  return
-      [database, of_records = RecordTarget(target), rest = std::move(rest)](
-          const Module& module, const Function& f) -> absl::StatusOr<Function> {
-        absl::StatusOr<BestProgram> best = FindBest(*database, f, of_records);
-        if (absl::IsNotFound(best.status())) return rest(module, f);
-        if (!best.ok()) return best.status();
-        return std::move(best->scheduled);
-      };
+  return [database, of_records = RecordTarget(target), rest = std::move(rest)](
+             const Module& module,
+             const Function& f) -> absl::StatusOr<Function> {
+    absl::StatusOr<BestProgram> best = FindBestBySize(*database, f, of_records);
+    if (absl::IsNotFound(best.status())) return rest(module, f);
+    if (!best.ok()) return best.status();
+    return std::move(best->scheduled);
+  };
 }
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include "kiln/tools/tuning/job.h"
 #include "kiln/tools/tuning/job_flags.h"
 #include "kiln/tools/tuning/tune.h"
+#include "kiln/tools/tuning/tune_sizes.h"
 
 namespace kiln {
 namespace {
@@ -20,8 +21,9 @@ constexpr int64_t kMostTrials = 1000;
 absl::Status TuneModel(const Module& prepared, const TuneModelRequest& request,
                        TuneView* view) {
   TuneAllRequest all;
-  KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs,
-                        OfKnownExtents(JobsOf(prepared)));
+  KILN_ASSIGN_OR_RETURN(
+      std::vector<TuneJob> jobs,
+      ModelJobs({prepared, "", request.sampled, request.samples}));
   all.jobs = Merge(std::move(jobs));
   all.model = &prepared;
   all.target = request.target;
@@ -29,7 +31,7 @@ absl::Status TuneModel(const Module& prepared, const TuneModelRequest& request,
   all.max_seconds = request.seconds;
   all.work_dir = request.work_dir;
   all.stop = request.stop;
-  return RunTuneAll(all, view).status();
+  return RunTuneSizes(all, view).status();
 }
 
 }  // namespace kiln
