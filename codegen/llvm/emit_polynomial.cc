@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kScalefLanes = 16;
 constexpr double kShift = 12582912.0;  // 1.5 * 2^23
+constexpr int kExponentBias = 127;
 
 }  // namespace
 
@@ -83,49 +84,52 @@ llvm::Value* Emitter::Clamp(llvm::Value* x, double least, double most) {
 
 // x = n ln 2 + r, |r| <= ln 2 / 2; e^x = 2^n (1 + r (1 + r p(r))). The sum of
 // 1.5 * 2^23 and a small number is rounded to an integer, which stands in its
-// low bits.
-llvm::Value* Emitter::ExpF32(llvm::Value* x) {
-  // Beyond these limits the result is 0 or inf.
-  return ExpOfClamped(Clamp(x, -104, 89));
-}
-
-llvm::Value* Emitter::ExpOfNegative(llvm::Value* x) {
-  llvm::Value* least = Splat(-104, x->getType());
-  return ExpOfClamped(b_.CreateSelect(b_.CreateFCmpOLT(x, least), least, x));
-}
-
-llvm::Value* Emitter::ExpOfClamped(llvm::Value* clamped) {
-  llvm::Type* type = clamped->getType();
+// low bits: `bias` + n.
+Emitter::ReducedExp Emitter::ReduceExp(llvm::Value* x, int bias) {
+  llvm::Type* type = x->getType();
   auto constant = [&](double value) { return Splat(value, type); };
+  ReducedExp e;
   llvm::Value* shifted =
-      Fma(clamped, constant(1.44269504088896341), constant(kShift));
-  llvm::Value* n = b_.CreateFSub(shifted, constant(kShift));
-  llvm::Value* r = Fma(n, constant(-0.693359375), clamped);
-  r = Fma(n, constant(2.12194440e-4), r);
-  llvm::Value* y = Polynomial(
+      Fma(x, constant(1.44269504088896341), constant(kShift + bias));
+  e.n = b_.CreateFSub(shifted, constant(kShift + bias));
+  llvm::Value* r = Fma(e.n, constant(-0.693359375), x);
+  r = Fma(e.n, constant(2.12194440e-4), r);
+  e.y = Polynomial(
       r, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3, 4.1665795894E-2,
           1.6666665459E-1, 5.0000001201E-1, 1.0, 1.0});
-  return HasScalef(type) ? Scalef(y, n) : ScaleTwice(y, shifted);
+  e.bits = b_.CreateBitCast(shifted, type->getWithNewType(b_.getInt32Ty()));
+  return e;
 }
 
-// 2^n y, where n, not beyond +-250, stands in the low bits of `shifted`: by two
-// powers, each a normal number, so that the last product rounds to what is too
-// small or too large.
-llvm::Value* Emitter::ScaleTwice(llvm::Value* y, llvm::Value* shifted) {
-  llvm::Type* type = y->getType();
-  llvm::Type* int_type = type->getWithNewType(b_.getInt32Ty());
-  auto integer = [&](int64_t value) {
-    return llvm::ConstantInt::get(int_type, value);
-  };
-  auto power = [&](llvm::Value* exponent) {
-    return b_.CreateBitCast(
-        b_.CreateAdd(b_.CreateShl(exponent, 23), integer(0x3f800000)), type);
-  };
-  llvm::Value* n =
-      b_.CreateSub(b_.CreateBitCast(shifted, int_type), integer(0x4b400000));
-  llvm::Value* half = b_.CreateAShr(n, 1);
-  return b_.CreateFMul(b_.CreateFMul(y, power(half)),
-                       power(b_.CreateSub(n, half)));
+// 2^(m - 127) where m, from 1 to 254, stands in the low bits of `bits`: those
+// above are shifted out.
+llvm::Value* Emitter::PowerOfTwo(llvm::Value* bits, llvm::Type* type) {
+  return b_.CreateBitCast(b_.CreateShl(bits, 23), type);
+}
+
+// 2^n y by two powers, each a normal number, so that the last product rounds to
+// what is too small or too large.
+llvm::Value* Emitter::ExpF32(llvm::Value* x) {
+  // Beyond these limits the result is 0 or inf.
+  const ReducedExp e = ReduceExp(Clamp(x, -104, 89), 2 * kExponentBias);
+  llvm::Type* type = x->getType();
+  if (HasScalef(type)) return Scalef(e.y, e.n);
+  llvm::Value* half = b_.CreateLShr(e.bits, 1);
+  return b_.CreateFMul(b_.CreateFMul(e.y, PowerOfTwo(half, type)),
+                       PowerOfTwo(b_.CreateSub(e.bits, half), type));
+}
+
+// Of numbers up to 0: one power is enough, 2^64 times as large as it is to be.
+llvm::Value* Emitter::ExpOfNegative(llvm::Value* x) {
+  constexpr int kLift = 64;
+  llvm::Type* type = x->getType();
+  llvm::Value* least = Splat(-104, type);
+  const ReducedExp e =
+      ReduceExp(b_.CreateSelect(b_.CreateFCmpOLT(x, least), least, x),
+                kExponentBias + kLift);
+  if (HasScalef(type)) return Scalef(e.y, e.n);
+  return b_.CreateFMul(b_.CreateFMul(e.y, PowerOfTwo(e.bits, type)),
+                       Splat(std::ldexp(1.0, -kLift), type));
 }
 
 // x = 2^e m with m in [sqrt(1/2), sqrt(2)).

@@ -174,11 +174,17 @@ class Emitter {
   llvm::Value* EmitPolynomial(Intrinsic op, llvm::Value* x);
   bool HasScalef(llvm::Type* type) const;
   llvm::Value* Scalef(llvm::Value* y, llvm::Value* n);
-  llvm::Value* ScaleTwice(llvm::Value* y, llvm::Value* shifted);
+  // e^x as 2^n y, with n also in the low bits of whole numbers.
+  struct ReducedExp {
+    llvm::Value* y = nullptr;
+    llvm::Value* n = nullptr;
+    llvm::Value* bits = nullptr;
+  };
+  ReducedExp ReduceExp(llvm::Value* x, int bias);
+  llvm::Value* PowerOfTwo(llvm::Value* bits, llvm::Type* type);
   llvm::Value* Clamp(llvm::Value* x, double least, double most);
   llvm::Value* ExpF32(llvm::Value* x);
   llvm::Value* ExpOfNegative(llvm::Value* x);
-  llvm::Value* ExpOfClamped(llvm::Value* clamped);
   llvm::Value* LogF32(llvm::Value* x);
   llvm::Value* TanhF32(llvm::Value* x);
   llvm::Value* ErfF32(llvm::Value* x);

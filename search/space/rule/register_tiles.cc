@@ -148,6 +148,24 @@ std::vector<RegisterTile> PanelTiles(const TileSpace& space,
   return tiles;
 }
 
+// Where nothing wider divides the columns well, as 5 or 7 vectors of them, the
+// best of the wider panels, and those that are as wide as the best tile over an
+// operand that lies near: all columns at once, say.
+void AddWiderPanels(const TileSpace& space, const VectorRegisters& file,
+                    const std::vector<RegisterTile>& panels,
+                    std::vector<int>* widths) {
+  std::vector<RegisterTile> near = AllTiles(space, file);
+  SortByWeight(&near);
+  for (const std::vector<RegisterTile>& tiles : {panels, near}) {
+    const auto wider =
+        std::find_if(tiles.begin(), tiles.end(), [&](const RegisterTile& tile) {
+          return std::find(widths->begin(), widths->end(), tile.vectors) ==
+                 widths->end();
+        });
+    if (wider != tiles.end()) widths->push_back(wider->vectors);
+  }
+}
+
 }  // namespace
 
 std::vector<RegisterTile> ChooseRegisterTiles(const TileSpace& space,
@@ -173,6 +191,8 @@ std::vector<int> PanelWidths(const TileSpace& space,
   // A single vector has a load for each of its multiply-adds.
   if (widths.size() > 1) {
     widths.erase(std::remove(widths.begin(), widths.end(), 1), widths.end());
+  } else if (widths[0] == 1) {
+    AddWiderPanels(space, file, tiles, &widths);
   }
   return widths;
 }

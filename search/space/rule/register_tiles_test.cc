@@ -1,13 +1,17 @@
 #include "kiln/search/space/rule/register_tiles.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
 
 namespace kiln {
 namespace {
+
+using ::testing::Contains;
 
 TEST(RegisterTilesTest, TilesLeaveRegistersForOperands) {
   for (int64_t rows : {1, 7, 49, 512}) {
@@ -90,6 +94,15 @@ TEST(PanelTilesTest, WidthsDifferAndTilesOfOneAreAlike) {
 
 TEST(PanelTilesTest, NarrowOutputsHaveOneVector) {
   EXPECT_EQ(PanelWidths({1, 49, 16}, kAvx512Registers), std::vector<int>{1});
+}
+
+TEST(PanelTilesTest, ColumnsThatNothingWiderDividesHaveWiderPanelsToo) {
+  for (const int64_t vectors : {5, 7}) {
+    const std::vector<int> widths =
+        PanelWidths({1, 784, 8 * vectors}, kAvxRegisters);
+    EXPECT_GT(*std::max_element(widths.begin(), widths.end()), 1) << vectors;
+  }
+  EXPECT_THAT(PanelWidths({1, 784, 40}, kAvxRegisters), Contains(5));
 }
 
 }  // namespace
