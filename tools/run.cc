@@ -37,6 +37,7 @@
 #include "kiln/search/measure/contents.h"
 #include "kiln/search/measure/llvm_builder.h"
 #include "kiln/search/measure/local_runner.h"
+#include "kiln/search/measure/reference_task.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/graph/interpreter.h"
 #include "kiln/tools/graph/run_flags.h"
@@ -134,10 +135,16 @@ ProgramFlags Program() {
   return flags;
 }
 
+// What the results of a function may differ by.
+struct Errors {
+  ErrorBound bound = ErrorBound::kComponentwise;
+  int64_t terms = 1;  // of each sum
+};
+
 // With the tolerances that flags say.
-Tolerance TolerancesFor(const NDArray& expected, ErrorBound bound) {
-  return ToleranceFor(expected, bound, absl::GetFlag(FLAGS_rtol),
-                      absl::GetFlag(FLAGS_atol));
+Tolerance TolerancesFor(const NDArray& expected, const Errors& errors) {
+  return ToleranceFor(expected, errors.bound, absl::GetFlag(FLAGS_rtol),
+                      absl::GetFlag(FLAGS_atol), errors.terms);
 }
 
 struct Output {
@@ -170,9 +177,9 @@ absl::Status CheckCount(const char* flag, size_t given,
 // Tells how `got` compares with `expected`; false on a mismatch.
 absl::StatusOr<bool> Agrees(const std::string& output,
                             const std::string& against, const NDArray& got,
-                            const NDArray& expected, ErrorBound bound) {
+                            const NDArray& expected, const Errors& errors) {
   const std::string what = absl::StrCat(output, " against ", against);
-  const Tolerance tolerance = TolerancesFor(expected, bound);
+  const Tolerance tolerance = TolerancesFor(expected, errors);
   const absl::StatusOr<CompareReport> compared =
       Compare(got, expected, tolerance);
   if (!compared.ok()) {
@@ -197,7 +204,7 @@ absl::StatusOr<bool> Agrees(const std::string& output,
 }
 
 absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written,
-                                      ErrorBound bound) {
+                                      const Errors& errors) {
   KILN_RETURN_IF_ERROR(
       CheckCount("--expect", repeated.expectations.size(), written));
   bool all = true;
@@ -206,7 +213,7 @@ absl::StatusOr<bool> MeetExpectations(const std::vector<Output>& written,
                           ReadTensor(repeated.expectations[i]));
     KILN_ASSIGN_OR_RETURN(bool agrees,
                           Agrees(written[i].name, repeated.expectations[i],
-                                 written[i].array, expected, bound));
+                                 written[i].array, expected, errors));
     all = all && agrees;
   }
   return all;
@@ -255,7 +262,7 @@ absl::StatusOr<std::vector<PackedValue>> Interpreted(
 }
 
 absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
-                                  ErrorBound bound,
+                                  const Errors& errors,
                                   const std::vector<PackedValue>& expected,
                                   const std::vector<PackedValue>& got) {
   const std::vector<Output> want = Outputs(signature, expected);
@@ -264,7 +271,7 @@ absl::StatusOr<bool> CheckOutputs(const KernelSignature& signature,
   for (size_t i = 0; i < want.size(); ++i) {
     KILN_ASSIGN_OR_RETURN(bool agrees,
                           Agrees(have[i].name, "the interpreter", have[i].array,
-                                 want[i].array, bound));
+                                 want[i].array, errors));
     all = all && agrees;
   }
   return all;
@@ -402,14 +409,15 @@ absl::StatusOr<bool> Judge(const Function& f, const KernelSignature& signature,
                            const std::vector<PackedValue>& args) {
   const std::vector<Output> written = Outputs(signature, args);
   KILN_RETURN_IF_ERROR(WriteOutputs(written));
-  const ErrorBound bound =
-      AllowsNormwise(f) ? ErrorBound::kNormwise : ErrorBound::kComponentwise;
-  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written, bound));
+  Errors errors;
+  if (AllowsNormwise(f)) errors.bound = ErrorBound::kNormwise;
+  errors.terms = ReductionLength(f);
+  KILN_ASSIGN_OR_RETURN(bool ok, MeetExpectations(written, errors));
   if (!absl::GetFlag(FLAGS_check)) return ok;
   const bool exact = IsStrict(f) && !CallsRoundedMath(f);
-  KILN_ASSIGN_OR_RETURN(
-      bool agrees, CheckOutputs(signature, exact ? ErrorBound::kExact : bound,
-                                expected, args));
+  if (exact) errors.bound = ErrorBound::kExact;
+  KILN_ASSIGN_OR_RETURN(bool agrees,
+                        CheckOutputs(signature, errors, expected, args));
   return ok && agrees;
 }
 

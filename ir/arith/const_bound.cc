@@ -35,6 +35,11 @@ ConstBound BoundOfType(DType dtype) {
   return {};
 }
 
+bool IsDigit(ExprKind kind) {
+  return kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod ||
+         kind == ExprKind::kTruncDiv || kind == ExprKind::kTruncMod;
+}
+
 // Whether arithmetic on values of `dtype` does not wrap.
 bool IsExact(DType dtype) { return IsExactInt(dtype); }
 
@@ -55,7 +60,7 @@ ConstBound Context::BoundOf(const Expr& e) {
   if (!e.dtype().is_scalar()) return {};
   const bool is_sum = e.kind() == ExprKind::kAdd ||
                       e.kind() == ExprKind::kSub || e.kind() == ExprKind::kMul;
-  if (!is_sum || !IsExact(e.dtype())) return BoundOfAtom(e);
+  if (!is_sum || !IsExact(e.dtype())) return KeptBoundOf(e);
   Visit visit(this);
   if (!visit.ok()) return {};
   const Linear linear = LinearOf(e);
@@ -70,6 +75,30 @@ ConstBound Context::BoundOfAtom(const Expr& atom) {
     if (terms.size() != 1 || !SameButForFactorOrder(terms[0].atom, atom))
       continue;
     if (terms[0].coefficient == 1) bound = Intersect(bound, constraint.bound);
+  }
+  return bound;
+}
+
+// With constraints a bound takes long, and is asked for again by each of those
+// that name the atom: also while it is looked for, as that of (n + 5) // 6 by
+// that of n + 5, which a constraint on the quotient bounds. Then nothing is
+// known, and what was found without it is not kept.
+ConstBound Context::KeptBoundOf(const Expr& atom) {
+  if (constraints_.empty() || !IsDigit(atom.kind())) return BoundOfAtom(atom);
+  for (const auto& [kept, bound] : kept_bounds_) {
+    if (kept == atom) return bound;
+  }
+  if (std::find(sought_.begin(), sought_.end(), atom) != sought_.end()) {
+    ++cycles_;
+    return {};
+  }
+  const int64_t cuts = cuts_, cycles = cycles_;
+  sought_.push_back(atom);
+  const ConstBound bound = BoundOfAtom(atom);
+  sought_.pop_back();
+  if (cuts_ == cuts && (cycles_ == cycles || sought_.empty())) {
+    if (kept_bounds_.size() == kMostKeptBounds) ForgetBounds();
+    kept_bounds_.emplace_back(atom, bound);
   }
   return bound;
 }
@@ -168,7 +197,7 @@ ConstBound Context::BoundOfDivision(const BinaryNode& e) {
 ConstBound Context::BoundOfTerms(const Linear& linear) {
   ConstBound sum = Point(linear.constant);
   for (const Term& term : linear.terms) {
-    sum = Plus(sum, Scale(BoundOfAtom(term.atom), term.coefficient));
+    sum = Plus(sum, Scale(KeptBoundOf(term.atom), term.coefficient));
     if (IsFree(sum)) break;
   }
   return sum;

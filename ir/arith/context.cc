@@ -70,6 +70,7 @@ Context::VarInfo& Context::VarOf(const Var& var) {
 }
 
 Context::VarInfo& Context::Rebind(const Var& var) {
+  ForgetBounds();
   VarInfo& info = VarOf(var);
   info.bound = {};
   info.modular = {};
@@ -119,6 +120,7 @@ void Context::Unbind(const VarNode* var) {
 }
 
 void Context::UndoTo(size_t depth) {
+  if (undo_.size() > depth) ForgetBounds();
   while (undo_.size() > depth) {
     const Undo& undo = undo_.back();
     switch (undo.kind) {
@@ -165,6 +167,7 @@ void Context::TightenVar(const Var& var, const ConstBound& bound) {
   undo_.push_back({Undo::kVar, static_cast<uint32_t>(&info - vars_.data()),
                    info.version, info.bound, info.modular});
   info.bound = tighter;
+  ForgetBounds();
 }
 
 // A fact that is known already would only take from the work that one proof
@@ -192,6 +195,7 @@ void Context::AddUpper(const Linear& linear, const VarNode* owner) {
   Constraint constraint{linear, {ConstBound::kNegInf, -linear.constant}, owner};
   constraint.terms.constant = 0;
   constraints_.push_back(std::move(constraint));
+  ForgetBounds();
   if (!owner) undo_.push_back({Undo::kConstraint});
 }
 
@@ -203,6 +207,7 @@ void Context::Tighten(const Expr& atom, const ConstBound& bound) {
   Constraint constraint{{}, bound, nullptr};
   constraint.terms.Add(atom, 1);
   constraints_.push_back(std::move(constraint));
+  ForgetBounds();
   undo_.push_back({Undo::kConstraint});
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -35,6 +36,7 @@ class Context {
 
   static constexpr int kEliminations = 2;
   static constexpr int kMaxEliminations = 128;
+  static constexpr size_t kMostKeptBounds = 64;
 
   // --- Queries on any expression.
   Expr Simplify(const Expr& e);
@@ -87,7 +89,9 @@ class Context {
     }
     ~Visit() { --c_->level_; }
     bool ok() const {
-      return c_->level_ < kMaxLevel && c_->work_ < c_->work_end_;
+      const bool ok = c_->level_ < kMaxLevel && c_->work_ < c_->work_end_;
+      if (!ok) ++c_->cuts_;
+      return ok;
     }
 
    private:
@@ -117,6 +121,9 @@ class Context {
   // indices are exact. Sums and products keep their normal form anyway.
   bool MayWrap(const Expr& e);
   ConstBound BoundOfAtom(const Expr& atom);
+  // The same; bounds of quotients and rests are kept until facts change.
+  ConstBound KeptBoundOf(const Expr& atom);
+  void ForgetBounds() { kept_bounds_.clear(); }
   ConstBound BoundOfNode(const Expr& e);
   ConstBound BoundOfBinary(const BinaryNode& e);
   ConstBound BoundOfDivision(const BinaryNode& e);
@@ -193,8 +200,12 @@ class Context {
   std::vector<Constraint> constraints_;
   std::vector<Fact> facts_;
   std::vector<Undo> undo_;
+  absl::InlinedVector<std::pair<Expr, ConstBound>, 4> kept_bounds_;
   int level_ = 0;
   int work_ = 0, work_end_ = kMaxWork;
+  absl::InlinedVector<Expr, 4> sought_;  // whose bounds are being looked for
+  // How often a limit was met, and a bound that was being looked for.
+  int64_t cuts_ = 0, cycles_ = 0;
   int eliminations_left_ = 0;
 };
 

@@ -8,7 +8,10 @@
 //
 // Programs are told apart by their traces. One that has no time at a size does
 // not serve it. There is no way from a program to one that lays constant
-// arguments out in another way, since each layout is a copy of the weights.
+// arguments out in another way, since each layout is a copy of the weights. A
+// trace is carried out once a way leads by its program; when that tells
+// something new of it, a layout or that the trace does not apply any more, the
+// way is looked for again.
 #include "kiln/search/database/by_size.h"
 
 #include <algorithm>
@@ -24,12 +27,13 @@
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/transform/dispatch_by_size.h"
+#include "kiln/search/database/rename_trace.h"
 #include "kiln/search/database/workload.h"
 
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostPrograms = 1024;
+constexpr int64_t kMostRecords = 1024;
 // A change of the program has to save this share of the time at one size.
 constexpr double kChange = 0.02;
 
@@ -46,26 +50,88 @@ std::optional<DimSize> SizeOf(const Workload& workload) {
   return stored.ok() ? TimedSize(stored->get()) : std::nullopt;
 }
 
-// Programs and their times. Programs are numbered by first appearance.
+// A trace with its records at the sizes at which it has one.
+struct Program {
+  const Workload* workload = nullptr;  // in whose names it is
+  std::vector<const TuningRecord*> at_size;
+  // Once it was carried out:
+  std::optional<std::string> preparation;
+  RenamedTrace renamed;
+  bool applies = true;
+};
+
+// Programs and their times at all sizes.
 class Table {
  public:
-  explicit Table(std::vector<TimedPrograms> timed) : timed_(std::move(timed)) {
-    for (size_t s = 0; s < timed_.size(); ++s) {
-      for (const BestProgram& one : timed_[s].programs) {
-        Row& row = rows_[Place(one)];
-        if (row.at_size.empty()) row.at_size.resize(timed_.size(), nullptr);
-        if (!row.at_size[s]) row.at_size[s] = &one;
+  Table(const std::vector<TimedRecords>& timed, const Function& function)
+      : timed_(timed) {
+    asked_.module.functions.push_back(function);
+    std::map<std::string, size_t> places;  // by trace
+    for (size_t s = 0; s < timed.size(); ++s) {
+      for (const TuningRecord& record : timed[s].records) {
+        const auto [place, is_new] =
+            places.emplace(record.trace, programs_.size());
+        if (is_new) {
+          programs_.push_back({&timed[s].workload, {}});
+          programs_.back().at_size.resize(timed.size(), nullptr);
+        }
+        programs_[place->second].at_size[s] = &record;
       }
     }
   }
 
-  // The programs of the least way; empty where none leads through all sizes.
-  std::vector<size_t> Best() const {
+  // The program for each size; empty where no way leads through all sizes.
+  std::vector<const Program*> Best() {
+    while (true) {
+      const std::vector<size_t> way = LeastWay();
+      bool is_new = false;
+      for (const size_t p : way) is_new |= CarryOut(programs_[p]);
+      if (is_new) continue;
+      std::vector<const Program*> best;
+      for (const size_t p : way) best.push_back(&programs_[p]);
+      return best;
+    }
+  }
+
+ private:
+  struct Step {
+    double cost = 0;
+    size_t from = 0;
+  };
+
+  // False where that was done before.
+  bool CarryOut(Program& program) {
+    if (program.preparation) return false;
+    program.preparation = "";
+    const absl::StatusOr<StoredFunction> stored =
+        ReadWorkload(*program.workload);
+    program.applies = stored.ok();
+    if (!stored.ok()) return true;
+    Function& function = asked_.module.functions[0];
+    SetTimedSize(&function, *TimedSize(stored->get()));
+    absl::StatusOr<RenamedTrace> renamed =
+        RenameTrace(*stored, TraceOf(program), asked_);
+    program.applies = renamed.ok();
+    if (!renamed.ok()) return true;
+    SetTimedSize(&renamed->scheduled, {});
+    program.preparation = PreparationText(renamed->scheduled);
+    program.renamed = *std::move(renamed);
+    return true;
+  }
+
+  static const std::string& TraceOf(const Program& program) {
+    return (*std::find_if(program.at_size.begin(), program.at_size.end(),
+                          [](const TuningRecord* r) { return r != nullptr; }))
+        ->trace;
+  }
+
+  std::vector<size_t> LeastWay() const {
+    if (programs_.empty()) return {};
     std::vector<std::vector<Step>> steps(timed_.size());
     for (size_t s = 0; s < timed_.size(); ++s) {
-      for (size_t p = 0; p < rows_.size(); ++p) {
+      for (size_t p = 0; p < programs_.size(); ++p) {
         steps[s].push_back(s == 0 ? Step{0, p} : Cheapest(steps[s - 1], p));
-        steps[s].back().cost += Cost(p, s);
+        steps[s].back().cost += Cost(programs_[p], s);
       }
     }
     const auto last = std::min_element(
@@ -81,48 +147,27 @@ class Table {
     return way;
   }
 
-  const BestProgram& At(size_t program, size_t size) const {
-    return *rows_[program].at_size[size];
-  }
-  const std::vector<TimedPrograms>& timed() const { return timed_; }
-
- private:
-  // A program, with its times at the sizes at which it has one.
-  struct Row {
-    std::string preparation;
-    std::vector<const BestProgram*> at_size;
-  };
-  struct Step {
-    double cost = 0;
-    size_t from = 0;
-  };
-
-  size_t Place(const BestProgram& program) {
-    const auto [place, is_new] =
-        places_.emplace(program.record.trace, rows_.size());
-    if (is_new) rows_.push_back({PreparationText(program.scheduled), {}});
-    return place->second;
-  }
-
-  double Cost(size_t program, size_t size) const {
-    const BestProgram* timed = rows_[program].at_size[size];
-    return timed ? std::log(timed->record.rank())
-                 : std::numeric_limits<double>::infinity();
+  static double Cost(const Program& program, size_t size) {
+    const TuningRecord* record = program.at_size[size];
+    return record && program.applies ? std::log(record->rank())
+                                     : std::numeric_limits<double>::infinity();
   }
 
   Step Cheapest(const std::vector<Step>& before, size_t program) const {
     Step best = {before[program].cost, program};
+    const auto& own = programs_[program].preparation;
     for (size_t q = 0; q < before.size(); ++q) {
-      if (rows_[q].preparation != rows_[program].preparation) continue;
+      const auto& other = programs_[q].preparation;
+      if (own && other && *own != *other) continue;
       const double cost = before[q].cost + kChange;
       if (cost < best.cost) best = {cost, q};
     }
     return best;
   }
 
-  const std::vector<TimedPrograms> timed_;
-  std::map<std::string, size_t> places_;  // by trace
-  std::vector<Row> rows_;
+  const std::vector<TimedRecords>& timed_;
+  StoredFunction asked_;
+  std::vector<Program> programs_;
 };
 
 // The bound between neighbouring sizes.
@@ -137,56 +182,52 @@ std::string DimsText(const Function& f) {
       [](std::string* out, const Var& dim) { out->append(dim.name()); });
 }
 
-// The way as one program.
-absl::StatusOr<BestProgram> Merged(const Table& table,
-                                   const std::vector<size_t>& way,
+// The programs for the sizes as one.
+absl::StatusOr<BestProgram> Merged(const std::vector<TimedRecords>& timed,
+                                   const std::vector<const Program*>& programs,
                                    const Function& f) {
   std::vector<SizeVariant> variants;
   std::string traces;
-  for (size_t s = 0; s < way.size(); ++s) {
-    const bool is_last = s + 1 == way.size();
-    if (!is_last && way[s + 1] == way[s]) continue;
-    const BestProgram& chosen = table.At(way[s], s);
+  for (size_t s = 0; s < programs.size(); ++s) {
+    const bool is_last = s + 1 == programs.size();
+    if (!is_last && programs[s + 1] == programs[s]) continue;
     SizeVariant& variant = variants.emplace_back();
-    variant.scheduled = chosen.scheduled;
+    variant.scheduled = programs[s]->renamed.scheduled;
     if (!is_last) {
-      variant.at_most =
-          Between(table.timed()[s].size, table.timed()[s + 1].size);
+      variant.at_most = Between(timed[s].size, timed[s + 1].size);
       absl::StrAppend(&traces, "# ", DimsText(f), " <= ", variant.at_most,
                       "\n");
     } else if (variants.size() > 1) {
       absl::StrAppend(&traces, "# more\n");
     }
-    absl::StrAppend(&traces, chosen.record.trace, is_last ? "" : "\n");
+    absl::StrAppend(&traces, programs[s]->renamed.trace, is_last ? "" : "\n");
   }
-  BestProgram best = table.At(way.back(), way.size() - 1);
-  KILN_ASSIGN_OR_RETURN(best.scheduled, DispatchBySize(variants));
+  BestProgram best;
+  best.record = *programs.back()->at_size.back();
   best.record.trace = std::move(traces);
+  best.workload = timed.back().workload;
+  KILN_ASSIGN_OR_RETURN(best.scheduled, DispatchBySize(variants));
   return best;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<TimedPrograms>> FindTimed(Database& database,
-                                                     const Function& function,
-                                                     const std::string& target,
-                                                     int64_t most) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Workload> all,
+absl::StatusOr<std::vector<TimedRecords>> FindTimed(Database& database,
+                                                    const Function& function,
+                                                    const std::string& target) {
+  KILN_ASSIGN_OR_RETURN(std::vector<Workload> all,
                         database.WorkloadsLike(WorkloadKey(function)));
-  std::vector<TimedPrograms> found;
-  for (const Workload& workload : all) {
+  std::vector<TimedRecords> found;
+  for (Workload& workload : all) {
     const std::optional<DimSize> size = SizeOf(workload);
     if (!size) continue;
-    Function timed = function;
-    SetTimedSize(&timed, *size);
-    KILN_ASSIGN_OR_RETURN(std::vector<BestProgram> programs,
-                          FindBestAndFirst(database, timed, target, most));
-    if (programs.empty()) continue;
-    for (BestProgram& one : programs) SetTimedSize(&one.scheduled, {});
-    found.push_back({*size, std::move(programs)});
+    KILN_ASSIGN_OR_RETURN(std::vector<TuningRecord> records,
+                          database.TopK(workload.key, target, kMostRecords));
+    if (records.empty()) continue;
+    found.push_back({*size, std::move(workload), std::move(records)});
   }
   std::sort(found.begin(), found.end(),
-            [](const TimedPrograms& a, const TimedPrograms& b) {
+            [](const TimedRecords& a, const TimedRecords& b) {
               return std::pair(Product(a.size), a.size) <
                      std::pair(Product(b.size), b.size);
             });
@@ -199,18 +240,19 @@ absl::StatusOr<BestProgram> FindBestBySize(Database& database,
   if (SymbolicDims(function).empty()) {
     return FindBest(database, function, target);
   }
-  KILN_ASSIGN_OR_RETURN(std::vector<TimedPrograms> timed,
-                        FindTimed(database, function, target, kMostPrograms));
+  KILN_ASSIGN_OR_RETURN(const std::vector<TimedRecords> timed,
+                        FindTimed(database, function, target));
   if (timed.empty()) return FindBest(database, function, target);
-  const Table table(std::move(timed));
-  const std::vector<size_t> way = table.Best();
-  if (way.empty()) {
+  Table table(timed, function);
+  const std::vector<const Program*> programs = table.Best();
+  if (programs.empty()) {
     return absl::NotFoundError(
-        absl::StrCat(database.path(), " has no program of ", function.name,
-                     " that was timed at each of ", table.timed().size(),
-                     " sizes; tune once more with the same --bind"));
+        absl::StrCat(database.path(), " has no programs of ", function.name,
+                     " for all of the ", timed.size(),
+                     " sizes at which it was timed; tune "
+                     "once more with the same --bind"));
   }
-  return Merged(table, way, function);
+  return Merged(timed, programs, function);
 }
 
 }  // namespace kiln

@@ -3,7 +3,6 @@
 #ifndef KILN_SEARCH_DATABASE_BY_SIZE_H_
 #define KILN_SEARCH_DATABASE_BY_SIZE_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,25 @@
 #include "kiln/ir/tensor/timed_size.h"
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
+#include "kiln/search/database/record.h"
 
 namespace kiln {
 
-// The programs of a function that were timed at one size, the fastest first.
-struct TimedPrograms {
+// The records of a function that was timed at one size, the fastest first. The
+// traces are in the names of the workload.
+struct TimedRecords {
   DimSize size;
-  std::vector<BestProgram> programs;
+  Workload workload;
+  std::vector<TuningRecord> records;
 };
 
-// Of a function with symbolic dimensions: for each size at which it was timed
-// on the target (workloads with an attribute, ir/tensor/timed_size.h), the
-// `most` fastest programs. Smaller sizes come first, by the product of the
+// Of a function with symbolic dimensions: the records at each size at which it
+// was timed on the target (workloads with an attribute,
+// ir/tensor/timed_size.h). Smaller sizes come first, by the product of the
 // dimensions. Empty where there is none; the error is the database's.
-absl::StatusOr<std::vector<TimedPrograms>> FindTimed(Database& database,
-                                                     const Function& function,
-                                                     const std::string& target,
-                                                     int64_t most);
+absl::StatusOr<std::vector<TimedRecords>> FindTimed(Database& database,
+                                                    const Function& function,
+                                                    const std::string& target);
 
 // As FindBest. A function with symbolic dimensions that was timed at some sizes
 // gets the programs with the least geometric mean of times over these sizes,

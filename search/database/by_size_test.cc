@@ -148,6 +148,15 @@ TEST_F(BySizeTest, AProgramServesWhereItWasTimed) {
   EXPECT_THAT(Found(), HasSubstr("if n <= 8:"));
 }
 
+TEST_F(BySizeTest, ATraceThatDoesNotApplyIsPassedOver) {
+  Add(1, "sch.parallel(l7)", 1);
+  Add(64, "sch.parallel(l7)", 1);
+  EXPECT_THAT(Found(), HasSubstr("has no programs"));
+  Add(1, kVectors, 10);
+  Add(64, kParallel, 200);
+  EXPECT_THAT(Found(), HasSubstr("if n <= 8:"));
+}
+
 TEST_F(BySizeTest, NamesDoNotCount) {
   Add(1, kVectors, 10);
   Add(64, kVectors, 200);

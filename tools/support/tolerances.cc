@@ -10,9 +10,23 @@
 namespace kiln {
 namespace {
 
-double DefaultRelative(DType dtype) {
-  if (dtype == DType::BFloat16()) return 3e-2;
-  if (dtype.bits() == 16) return 4e-3;
+// Each of n partial sums is rounded to the type. They grow with the square root
+// of their number as the final ones do, so that the error of one sum is about n
+// epsilons of a term, over 4.9, as standard deviation: sqrt(n) / 4.9 of the
+// sums' root mean square. Two orders of a sum differ by 1.4 times that, of many
+// sums one by 5 times more.
+double RoundedSums(int64_t terms) {
+  return 1.4 * 5 / 4.9 * std::sqrt(static_cast<double>(terms));
+}
+
+double DefaultRelative(DType dtype, int64_t terms) {
+  constexpr double kBFloat16Epsilon = 1.0 / 128, kHalfEpsilon = 1.0 / 1024;
+  if (dtype == DType::BFloat16()) {
+    return std::max(3e-2, kBFloat16Epsilon * RoundedSums(terms));
+  }
+  if (dtype.bits() == 16) {
+    return std::max(4e-3, kHalfEpsilon * RoundedSums(terms));
+  }
   return dtype.bits() == 64 ? 1e-12 : 1e-5;
 }
 
@@ -48,10 +62,12 @@ double Scale(const NDArray& expected, ErrorBound bound) {
 }  // namespace
 
 Tolerance ToleranceFor(const NDArray& expected, ErrorBound bound, double rtol,
-                       double atol) {
+                       double atol, int64_t terms) {
   const bool real = expected.dtype().is_float() && bound != ErrorBound::kExact;
   Tolerance tolerance = {rtol, atol};
-  if (rtol < 0) tolerance.rtol = real ? DefaultRelative(expected.dtype()) : 0;
+  if (rtol < 0) {
+    tolerance.rtol = real ? DefaultRelative(expected.dtype(), terms) : 0;
+  }
   if (atol < 0) {
     tolerance.atol = real ? tolerance.rtol * Scale(expected, bound) : 0;
   }

@@ -26,6 +26,20 @@ TEST(ToleranceForTest, TheScaleIsThatOfTheErrors) {
                    4e-6);
 }
 
+TEST(ToleranceForTest, LongSumsOf16BitsHaveLargerErrors) {
+  const auto relative = [](DType dtype, int64_t terms) {
+    return ToleranceFor(*NDArray::Zeros({4}, dtype), ErrorBound::kComponentwise,
+                        -1, -1, terms)
+        .rtol;
+  };
+  EXPECT_EQ(relative(DType::BFloat16(), 1), 3e-2);
+  EXPECT_GT(relative(DType::BFloat16(), 768), 0.1);
+  EXPECT_LT(relative(DType::BFloat16(), 768), 0.5);
+  EXPECT_EQ(relative(DType::Float(16), 1), 4e-3);
+  EXPECT_GT(relative(DType::Float(16), 768), 0.02);
+  EXPECT_EQ(relative(DType::Float(32), 768), 1e-5);
+}
+
 TEST(ToleranceForTest, WhatFlagsSayCounts) {
   const Tolerance tolerance =
       ToleranceFor(Numbers(), ErrorBound::kNormwise, 0.5, 0);

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/timed_size.h"
 #include "kiln/search/database/workload.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rule.h"
@@ -74,7 +75,8 @@ absl::StatusOr<std::unique_ptr<PreparedTask>> Prepare(const TuneJob& job,
   task.workload = WorkloadOf(job.module, job.function);
   task.num_threads = target.num_cores;
   task.target = RecordTarget(target);
-  static_cast<TaskWork&>(task) = TaskWorkOf(job.module.functions[function]);
+  static_cast<TaskWork&>(task) =
+      TaskWorkOf(AtTimedSize(job.module.functions[function]));
   task.weight = job.weight;
   task.space = prepared->space.get();
   GuideOptions of_task = guide;

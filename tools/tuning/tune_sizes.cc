@@ -134,6 +134,7 @@ class SizesRun {
     outcomes_.resize(request_.jobs.size());
     TuneAllRequest first = request_;
     first.max_seconds *= kFirstShare;
+    first.model = nullptr;  // it has no size to run at
     first.jobs.clear();
     std::vector<size_t> places;  // of the request's jobs
     for (size_t i = 0; i < request_.jobs.size(); ++i) {

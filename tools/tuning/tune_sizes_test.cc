@@ -118,11 +118,11 @@ TEST_F(TuneSizesTest, OneProgramServesAllSizes) {
   KILN_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
                             Database::Open(WorkDir::DatabaseIn(folder_)));
   KILN_ASSERT_OK_AND_ASSIGN(
-      const std::vector<TimedPrograms> timed,
-      FindTimed(*database, dense_, RecordTarget(HostTarget()), 100));
+      const std::vector<TimedRecords> timed,
+      FindTimed(*database, dense_, RecordTarget(HostTarget())));
   ASSERT_EQ(timed.size(), 2u);
   EXPECT_EQ(timed[0].size, DimSize{1});
-  EXPECT_EQ(timed[0].programs.size(), timed[1].programs.size());
+  EXPECT_EQ(timed[0].records.size(), timed[1].records.size());
 
   NamesView again;
   KILN_ASSERT_OK(RunTuneSizes(Request(), &again));
