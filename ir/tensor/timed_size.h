@@ -36,6 +36,14 @@ void SetTimedSize(Function* f, const DimSize& size);
 // At its timed size; the same function where it has none.
 Function AtTimedSize(const Function& f);
 
+// Of a module with such a function: all sizes at which it is to be timed, a
+// list of lists.
+inline constexpr char kTimedSizes[] = "kiln.timed_sizes";
+
+// Empty where the module says none, or no list of lists of numbers.
+std::vector<DimSize> TimedSizes(const Module& module);
+void SetTimedSizes(Module* module, const std::vector<DimSize>& sizes);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_TENSOR_TIMED_SIZE_H_

@@ -58,6 +58,16 @@ TEST(TimedSizeTest, ItSurvivesTheText) {
   EXPECT_EQ(Text(f), Text(Negate()));
 }
 
+TEST(TimedSizeTest, AModuleListsSizes) {
+  Module module;
+  module.functions.push_back(Negate());
+  EXPECT_TRUE(TimedSizes(module).empty());
+  SetTimedSizes(&module, {{3, 5}, {16, 1}});
+  KILN_ASSERT_OK_AND_ASSIGN(const Module read,
+                            ParseModule("m", PrintModule(module)));
+  EXPECT_THAT(TimedSizes(read), ElementsAre(DimSize{3, 5}, DimSize{16, 1}));
+}
+
 TEST(TimedSizeTest, WhatIsNoSizeIsNone) {
   for (const char* value : {"[3]", "[3, 5, 7]", "[3, -1]", "7", "[3, \"m\"]"}) {
     const std::string attrs =

@@ -20,6 +20,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -170,6 +171,21 @@ class Table {
   std::vector<Program> programs_;
 };
 
+// The sizes at which the function is to be timed and was not: those that one of
+// the workloads names.
+std::vector<DimSize> Missing(const std::vector<TimedRecords>& timed) {
+  std::set<DimSize> missing;
+  for (const TimedRecords& one : timed) {
+    const absl::StatusOr<StoredFunction> stored = ReadWorkload(one.workload);
+    if (!stored.ok()) continue;
+    for (const DimSize& size : TimedSizes(stored->module)) missing.insert(size);
+  }
+  for (const TimedRecords& one : timed) missing.erase(one.size);
+  return {missing.begin(), missing.end()};
+}
+
+std::string TextOf(const DimSize& size) { return absl::StrJoin(size, " x "); }
+
 // The bound between neighbouring sizes.
 int64_t Between(const DimSize& smaller, const DimSize& larger) {
   return static_cast<int64_t>(
@@ -243,6 +259,12 @@ absl::StatusOr<BestProgram> FindBestBySize(Database& database,
   KILN_ASSIGN_OR_RETURN(const std::vector<TimedRecords> timed,
                         FindTimed(database, function, target));
   if (timed.empty()) return FindBest(database, function, target);
+  if (const std::vector<DimSize> missing = Missing(timed); !missing.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        database.path(), " has times of ", function.name, " at some sizes of ",
+        DimsText(function), ", and none yet at ", TextOf(missing[0]),
+        "; the same tune goes on with it"));
+  }
   Table table(timed, function);
   const std::vector<const Program*> programs = table.Best();
   if (programs.empty()) {

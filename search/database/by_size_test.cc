@@ -66,6 +66,7 @@ class BySizeTest : public ::testing::Test {
   void Add(int64_t size, const std::string& step, double ns) {
     Module timed = module_;
     SetTimedSize(&timed.functions[0], {size});
+    SetTimedSizes(&timed, sizes_);
     const Workload workload = WorkloadOf(timed, "main");
     KILN_ASSERT_OK(database_->AddWorkload(workload));
     TuningRecord record;
@@ -91,6 +92,7 @@ class BySizeTest : public ::testing::Test {
   }
 
   Module module_;
+  std::vector<DimSize> sizes_;  // at which it is to be timed
   std::unique_ptr<Database> database_;
 };
 
@@ -153,6 +155,14 @@ TEST_F(BySizeTest, ATraceThatDoesNotApplyIsPassedOver) {
   Add(64, "sch.parallel(l7)", 1);
   EXPECT_THAT(Found(), HasSubstr("has no programs"));
   Add(1, kVectors, 10);
+  Add(64, kParallel, 200);
+  EXPECT_THAT(Found(), HasSubstr("if n <= 8:"));
+}
+
+TEST_F(BySizeTest, SizesThatAreStillToBeTimedAreWaitedFor) {
+  sizes_ = {{1}, {64}};
+  Add(1, kVectors, 10);
+  EXPECT_THAT(Found(), HasSubstr("none yet at 64"));
   Add(64, kParallel, 200);
   EXPECT_THAT(Found(), HasSubstr("if n <= 8:"));
 }

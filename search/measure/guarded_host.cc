@@ -1,3 +1,9 @@
+// Two parts: what a kernel finds in memory that it did not write (workspaces,
+// stacks and registers hold a filler), and what it leaves there (the slack
+// around workspaces, which are mapped one by one between pages that trap):
+//
+//   alloc    between guard pages, filled        free    slack checked, unmapped
+//   after 64 of them small ones are kept for the next alloc of their size
 #include "kiln/search/measure/guarded_host.h"
 
 #include <algorithm>
@@ -10,6 +16,13 @@ namespace {
 // Of all workspaces of a run: one that allocates without end should not take
 // the memory that it asks for.
 constexpr uint64_t kMaxFilled = uint64_t{32} << 20;
+
+// So many of the workspaces that are given back are unmapped at once, so that
+// their use shows. Of a kernel with one for each of many iterations some wait
+// for the next, since to map and unmap them takes longer than all else.
+constexpr int64_t kUnmapped = 64;
+constexpr size_t kMostIdle = 16;
+constexpr uint64_t kMostIdleBytes = uint64_t{1} << 20;  // of each
 
 // More than one function of a kernel takes (codegen/README.md).
 constexpr size_t kStackBytes = size_t{320} << 10;
@@ -94,8 +107,25 @@ int32_t GuardedHost::ParallelFor(const KilnHost* host, int64_t n,
   return self->loops_->parallel_for(self->loops_, n, &RunFilled, &loop);
 }
 
+// One of these bytes that was given back; null where there is none.
+void* GuardedHost::AllocIdle(uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = std::find_if(
+      idle_.begin(), idle_.end(),
+      [bytes](const GuardedBuffer& b) { return b.bytes() == bytes; });
+  if (found == idle_.end()) return nullptr;
+  void* data = found->data();
+  workspaces_.push_back(std::move(*found));
+  idle_.erase(found);
+  return data;
+}
+
 void* GuardedHost::Alloc(const KilnHost* host, uint64_t bytes) {
   auto* self = static_cast<GuardedHost*>(host->impl);
+  if (void* idle = self->AllocIdle(bytes)) {
+    std::memset(idle, static_cast<int>(self->filler_), bytes);
+    return idle;
+  }
   std::optional<GuardedBuffer> workspace =
       GuardedBuffer::Writable("(workspace)", bytes);
   if (!workspace) return nullptr;
@@ -119,6 +149,10 @@ void GuardedHost::Free(const KilnHost* host, void* workspace) {
     return;
   }
   if (!self->violation_) self->violation_ = found->CheckSlack();
+  if (++self->freed_ > kUnmapped && self->idle_.size() < kMostIdle &&
+      found->bytes() <= kMostIdleBytes) {
+    self->idle_.push_back(std::move(*found));
+  }
   self->workspaces_.erase(found);
 }
 

@@ -45,13 +45,15 @@ class GuardedHost {
                              KilnParallelBody body, void* env);
   static void* Alloc(const KilnHost* host, uint64_t bytes);
   static void Free(const KilnHost* host, void* workspace);
+  void* AllocIdle(uint64_t bytes);
 
   const KilnHost* loops_;
   const Filler filler_;
   std::atomic<uint64_t> filled_{0};  // bytes of workspaces
   KilnHost abi_;
   std::mutex mutex_;
-  std::vector<GuardedBuffer> workspaces_;
+  std::vector<GuardedBuffer> workspaces_, idle_;
+  int64_t freed_ = 0;
   std::optional<std::string> violation_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -15,21 +16,43 @@ namespace kiln {
 
 namespace {
 
-// Parts positions in the list of the parameters and what is prepared into those
-// of the buffers of that list and those of the scalars.
-void Part(const std::vector<int>& positions, const KernelSignature& whole,
-          std::vector<int>* buffers, std::vector<int>* scalars) {
+// The buffers among positions in the list of the parameters and what is
+// prepared, numbered as those of `whole` and behind them.
+std::vector<int> BuffersOf(const std::vector<int>& positions,
+                           const KernelSignature& whole) {
   const auto num_params = static_cast<int>(whole.params.size());
   const auto num_buffers = static_cast<int>(whole.buffers.size());
+  std::vector<int> buffers;
   for (int position : positions) {
     if (position >= num_params) {
-      buffers->push_back(num_buffers + position - num_params);
-      continue;
+      buffers.push_back(num_buffers + position - num_params);
+    } else if (whole.params[position].kind == KernelParam::Kind::kBuffer) {
+      buffers.push_back(whole.params[position].index);
     }
-    const KernelParam& param = whole.params[position];
-    const bool is_buffer = param.kind == KernelParam::Kind::kBuffer;
-    (is_buffer ? buffers : scalars)->push_back(param.index);
   }
+  return buffers;
+}
+
+// Where the scalars of a part, parameters and dimensions, stand among those of
+// the whole: they keep their names.
+absl::StatusOr<std::vector<int>> ScalarsOf(const KernelSignature& part,
+                                           const KernelSignature& whole) {
+  std::vector<int> scalars;
+  for (const KernelScalar& scalar : part.scalars) {
+    const auto has_name = [&](const KernelScalar& other) {
+      return other.name == scalar.name;
+    };
+    const auto found = absl::c_find_if(whole.scalars, has_name);
+    if (absl::c_count_if(whole.scalars, has_name) != 1) {
+      return absl::UnimplementedError(
+          absl::StrCat("function ", whole.name,
+                       " has a preparation; that needs scalars and "
+                       "dimensions with names of their own, unlike ",
+                       scalar.name));
+    }
+    scalars.push_back(static_cast<int>(found - whole.scalars.begin()));
+  }
+  return scalars;
 }
 
 std::vector<int> ColdBuffers(const Function& f,
@@ -42,31 +65,38 @@ std::vector<int> ColdBuffers(const Function& f,
   return buffers;
 }
 
+bool HasOpenShape(const Buffer& buffer) {
+  return absl::c_any_of(buffer->shape,
+                        [](const Expr& extent) { return !AsInt(extent); });
+}
+
 absl::StatusOr<BuildResult> BuildInTwo(const Function& scheduled,
                                        const Target& target) {
   KILN_ASSIGN_OR_RETURN(SplitFunction split, SplitPreparation(scheduled));
   BuildResult result;
   KILN_ASSIGN_OR_RETURN(result.signature, MakeSignature(scheduled));
-  if (!SymbolicDims(scheduled).empty()) {
-    return absl::UnimplementedError(
-        absl::StrCat("function ", scheduled.name,
-                     " has a preparation; it needs constant shapes"));
-  }
   KILN_ASSIGN_OR_RETURN(CompiledKernel main, CompileKernel(split.main, target));
   KILN_ASSIGN_OR_RETURN(CompiledKernel ahead,
                         CompileKernel(split.prepare, target));
   result.object = std::move(main.object);
   result.symbol = std::move(main.symbol);
+  if (absl::c_any_of(split.prepared, HasOpenShape)) {
+    return absl::UnimplementedError(
+        absl::StrCat("function ", scheduled.name,
+                     " prepares tensors whose shapes are not constant"));
+  }
   const size_t first = ahead.signature.buffers.size() - split.prepared.size();
   BuiltPreparation& preparation = result.preparation.emplace();
   preparation.object = std::move(ahead.object);
   preparation.symbol = std::move(ahead.symbol);
   preparation.prepared.assign(ahead.signature.buffers.begin() + first,
                               ahead.signature.buffers.end());
-  Part(split.prepare_args, result.signature, &preparation.args,
-       &preparation.scalars);
-  Part(split.main_args, result.signature, &preparation.kernel_args,
-       &preparation.kernel_scalars);
+  preparation.args = BuffersOf(split.prepare_args, result.signature);
+  preparation.kernel_args = BuffersOf(split.main_args, result.signature);
+  KILN_ASSIGN_OR_RETURN(preparation.scalars,
+                        ScalarsOf(ahead.signature, result.signature));
+  KILN_ASSIGN_OR_RETURN(preparation.kernel_scalars,
+                        ScalarsOf(main.signature, result.signature));
   return result;
 }
 

@@ -153,6 +153,39 @@ def main(beta: T.int32, x: T.Buffer((40,), "float32"), w: T.Buffer((40,), "float
   EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
 }
 
+TEST_F(PreparationTest, DimensionsGoToThePartThatUsesThem) {
+  const std::string head = R"(
+@T.prim_func
+def main(x: T.handle, w: T.Buffer((30,), "float32"), y: T.handle):
+    T.func_attr({"layout_free_buffers": [1], "kiln.timed_size": [3, 17]})
+    m = T.int64()
+    n = T.int64()
+    X = T.match_buffer(x, (m, n, 30), "float32")
+    Y = T.match_buffer(y, (n, m, 30), "float32")
+)";
+  KILN_ASSERT_OK_AND_ASSIGN(const Function f, ParseFunction("m.py", head + R"(
+    for i, j, k in T.grid(n, m, 30):
+        with T.block("y"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            Y[vi, vj, vk] = X[vj, vi, vk] + w[29 - vk]
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g, ParseFunction("m.py", head + R"(
+    t = T.alloc_buffer((30,))
+    for k in range(30):
+        with T.block("t"):
+            vk = T.axis.spatial(30, k)
+            T.block_attr({"meta_schedule.layout_rewrite_preproc": True})
+            t[vk] = w[29 - vk]
+    for i, j, k in T.grid(n, m, 30):
+        with T.block("y"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            Y[vi, vj, vk] = X[vj, vi, vk] + t[vk]
+)"));
+  KILN_ASSERT_OK_AND_ASSIGN(task_, MakeReferenceTask(f, builder_, *runner_));
+  const MeasureResult result = Measure(g);
+  EXPECT_EQ(result.verdict, Verdict::kOk) << result.reason;
+}
+
 TEST_F(PreparationTest, WhatCannotBeSplitIsABuildError) {
   EXPECT_THAT(builder_.Build(Ahead("x[vi, vj]")).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,

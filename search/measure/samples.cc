@@ -43,9 +43,10 @@ struct Output {
   Tolerance tolerance;
 };
 
-// The tensor parameters of `f` that are written. Shapes are constant.
+// The tensor parameters of `f` that are written by a call with the scalars.
 std::vector<Output> OutputsOf(const Function& f,
                               const KernelSignature& signature,
+                              absl::Span<const int64_t> scalars,
                               absl::Span<const std::string> bytes,
                               absl::Span<const Tolerance> tolerances) {
   std::vector<Output> outputs;
@@ -54,7 +55,7 @@ std::vector<Output> OutputsOf(const Function& f,
     if (!buffer.written) continue;
     Output output = {i, buffer.name, buffer.dtype, {}, nullptr, {}};
     for (const KernelDim& dim : buffer.shape) {
-      output.shape.push_back(dim.constant());
+      output.shape.push_back(*Evaluate(dim, scalars));
     }
     output.bytes = &bytes[outputs.size()];
     output.tolerance = tolerances[outputs.size()];
@@ -136,7 +137,8 @@ absl::StatusOr<Samples> CheckSamples(const Function& f,
     args.push_back(buffer ? buffer->data() : nullptr);
   }
   KILN_RETURN_IF_ERROR(elements->Start(args, options.max_steps));
-  const std::vector<Output> all = OutputsOf(f, signature, outputs, tolerances);
+  const std::vector<Output> all =
+      OutputsOf(f, signature, contents.scalars, outputs, tolerances);
   Samples samples;
   for (size_t o = 0; o < all.size(); ++o) {
     const auto indices =

@@ -35,6 +35,7 @@
 #include "kiln/search/database/database.h"
 #include "kiln/search/database/lookup.h"
 #include "kiln/search/measure/llvm_builder.h"
+#include "kiln/search/task/open_tails.h"
 #include "kiln/search/task/task_work.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/tuning/record_target.h"
@@ -48,7 +49,7 @@ namespace {
 // Schedules of each size that are timed at all sizes.
 constexpr int64_t kCarriedOver = 4;
 // Of the time, for the searches at single sizes.
-constexpr double kFirstShare = 0.75;
+constexpr double kFirstShare = 0.6;
 
 // Passes on what both runs tell, up to their ends.
 class BothRuns : public TuneView {
@@ -175,8 +176,7 @@ class SizesRun {
     second.guide.search = "grid";
     second.model = nullptr;
     std::vector<size_t> places;
-    for (size_t i = 0; i < request_.jobs.size(); ++i) {
-      if (request_.jobs[i].sizes.empty()) continue;
+    for (const size_t i : ByTime()) {
       KILN_ASSIGN_OR_RETURN(std::vector<TuneJob> jobs,
                             JobsAtAllSizes(request_.jobs[i]));
       for (TuneJob& job : jobs) {
@@ -191,6 +191,20 @@ class SizesRun {
       outcomes_[places[i]] = std::move(outcomes[i]);
     }
     return absl::OkStatus();
+  }
+
+  // The jobs with sizes, those first whose calls take most of the time.
+  std::vector<size_t> ByTime() const {
+    std::vector<size_t> jobs;
+    for (size_t i = 0; i < request_.jobs.size(); ++i) {
+      if (!request_.jobs[i].sizes.empty()) jobs.push_back(i);
+    }
+    const auto time = [&](size_t i) {
+      return outcomes_[i].state.best_us() * request_.jobs[i].weight;
+    };
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [&](size_t a, size_t b) { return time(a) > time(b); });
+    return jobs;
   }
 
   absl::StatusOr<std::vector<TuneJob>> JobsAtAllSizes(const TuneJob& job) {
@@ -209,6 +223,7 @@ class SizesRun {
       TuneJob& one = jobs.emplace_back(job);
       one.name = absl::StrCat(job.name, "_any_", SizeText(f, size));
       SetTimedSize(one.module.Find(job.function), size);
+      SetTimedSizes(&one.module, job.sizes);
       one.space = python::Source("carried over", space);
       one.use_rules = false;
       one.sizes.clear();
@@ -216,16 +231,19 @@ class SizesRun {
     return jobs;
   }
 
-  // Schedules of the function at all sizes, all different.
+  // Schedules of the function at all sizes, all different; those that are
+  // clumsy at borders only where there are no others.
   absl::StatusOr<std::vector<std::string>> Traces(const TuneJob& job) {
     KILN_ASSIGN_OR_RETURN(Database * database, OpenDatabase(job));
-    std::vector<std::string> traces;
+    std::vector<std::string> traces, clumsy;
     std::set<std::string> seen;
-    const auto add = [&](const std::string& trace) {
-      if (!trace.empty() && seen.insert(trace).second) traces.push_back(trace);
+    const auto add = [&](const std::string& trace, const Function& f) {
+      if (trace.empty() || !seen.insert(trace).second) return;
+      const bool is_clumsy = HasTooManyTails(f) || MergesOpenAxes(f);
+      (is_clumsy ? clumsy : traces).push_back(trace);
     };
     KILN_ASSIGN_OR_RETURN(const DefaultSchedule by_default, Default(job));
-    add(by_default.trace);
+    add(by_default.trace, by_default.scheduled);
     for (const DimSize& size : job.sizes) {
       const Module at_size = AtSize(job.module, job.function, size);
       KILN_ASSIGN_OR_RETURN(
@@ -235,10 +253,12 @@ class SizesRun {
       for (const BestProgram& one : best) {
         const absl::StatusOr<CarriedOver> carried =
             CarryOver(one.record.trace, at_size, job.module);
-        if (carried.ok()) add(ToText(carried->trace));
+        if (!carried.ok()) continue;
+        // The module of a job has no other function.
+        add(ToText(carried->trace), *carried->state.functions[0]);
       }
     }
-    return traces;
+    return traces.empty() ? clumsy : traces;
   }
 
   absl::StatusOr<DefaultSchedule> Default(const TuneJob& job) {
