@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-// A function is unrolled to at most this many statements; a loop that would
+// A function, or each branch of one for several sizes, is unrolled to at most
+// this many statements; a loop that would
 // pass the limit stays a loop.
 inline constexpr int64_t kMaxUnrolledStatements = 4096;
 

@@ -23,6 +23,7 @@
 #include <unordered_set>
 
 #include "kiln/base/lowering_policy.h"
+#include "kiln/codegen/lower/guards/alternatives.h"
 #include "kiln/codegen/lower/guards/condition.h"
 #include "kiln/codegen/lower/guards/condition_sites.h"
 #include "kiln/codegen/lower/guards/fold_known_conditions.h"
@@ -438,7 +439,8 @@ Stmt Partitioner::Run(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> PartitionLoops(Function f) {
-  f.body = Partitioner(f.body).Run(f.body);
+  f.body = lower::MapAlternatives(
+      f.body, [](const Stmt& part) { return Partitioner(part).Run(part); });
   return f;
 }
 

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "kiln/base/lowering_policy.h"
+#include "kiln/codegen/lower/guards/alternatives.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
@@ -195,7 +196,9 @@ Stmt Unroller::Run(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> UnrollLoops(Function f) {
-  f.body = Unroller(IsAuto(f) ? kImplicitSteps : 0).Run(f.body);
+  const int64_t unasked = IsAuto(f) ? kImplicitSteps : 0;
+  f.body = lower::MapAlternatives(
+      f.body, [&](const Stmt& part) { return Unroller(unasked).Run(part); });
   return f;
 }
 
