@@ -68,6 +68,13 @@ TEST(UnrollTest, TheLimitHoldsForAllLoopsTogether) {
   EXPECT_LE(CountStores(Unrolled(MakeSeq(loops))), kMaxUnrolledStatements + 10);
 }
 
+TEST(UnrollTest, EachBranchForSomeSizesHasALimitOfItsOwn) {
+  Var n("n"), i("i"), j("j");
+  const Stmt many = Loop(i, kMaxUnrolledStatements, Ones(i));
+  const Stmt s = Unrolled(MakeIf(LT(n, Int(5)), many, Loop(j, 100, Ones(j))));
+  EXPECT_EQ(CountStores(s), kMaxUnrolledStatements + 100);
+}
+
 TEST(UnrollTest, ThePragmaUnrollsSmallInnerLoops) {
   Var i("i"), j("j"), k("k");
   Stmt inner = Loop(j, 8, Loop(k, 8, Ones(Add(j, k)), ForKind::kSerial),
