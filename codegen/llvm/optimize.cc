@@ -2,6 +2,7 @@
 
 #include "kiln/codegen/llvm/combine_horizontal_adds.h"
 #include "kiln/codegen/llvm/fuse_branch_updates.h"
+#include "kiln/codegen/llvm/return_loads.h"
 #include "kiln/codegen/llvm/separate_steps.h"
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 #include "kiln/ir/tensor/marks.h"
@@ -56,7 +57,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+  llvm::FunctionPassManager last;
+  last.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
@@ -64,7 +66,12 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     if (FuseBranchUpdates(function)) {
       functions.invalidate(function, llvm::PreservedAnalyses::none());
     }
-    passes.run(function, functions);
+    functions.invalidate(function, passes.run(function, functions));
+    const LoadsInLoops loads(function,
+                             functions.getResult<llvm::LoopAnalysis>(function));
+    functions.invalidate(function, last.run(function, functions));
+    loads.Return(functions.getResult<llvm::LoopAnalysis>(function),
+                 machine.getTargetTransformInfo(function));
   }
   JoinMarkedSums(module);
   for (llvm::Function& function : module) {
