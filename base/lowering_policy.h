@@ -21,6 +21,10 @@ inline constexpr int64_t kMaxUnrolledStatements = 4096;
 // only where its indices are constants.
 inline constexpr int64_t kImplicitSteps = 32;
 
+// A serial loop that stays, of a body of few stores, has copies of that body
+// side by side, unasked, that come to no more stores than this.
+inline constexpr int64_t kStepsSideBySide = 8;
+
 // A tile that a border cuts short, whose place is known in a call only, has a
 // copy of its loops for each of at most so many lengths.
 inline constexpr int64_t kMaxTailCounts = 23;

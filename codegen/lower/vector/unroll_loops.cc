@@ -10,19 +10,32 @@
 // afford stays a loop around inner ones that may fit: of unrolled loops over i
 // in 1000 and j in 10, with at most 4096 statements, i stays and j becomes 10
 // statements.
+//
+// An innermost loop that stays, but whose body is a store or two, would go on
+// and look for its end more often than it stores. It does several of its
+// iterations in one, and the others behind it:
+//
+//   for i in 83: B[i*8:+8] = A[i*8:+8]
+//     →   for i in 10: B[i*64:+8] = A[i*64:+8], ..., 8 of them
+//         B[640:+8] = A[640:+8], B[648:+8] = A[648:+8], B[656:+8] = ...
 #include "kiln/codegen/lower/vector/unroll_loops.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/guards/alternatives.h"
 #include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
 namespace {
+
+// Operations of a store that is as long as the rest of its loop.
+constexpr int64_t kShortOperations = 4;
 
 constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 4;
 
@@ -36,6 +49,27 @@ int64_t Times(int64_t a, int64_t b) {
   return b != 0 && a > kMany / b ? kMany : a * b;
 }
 
+// Whether a store is short: so few operations between loads of other buffers
+// that the loop around it takes a good part of the time.
+bool IsShort(const StoreNode& store) {
+  int64_t operations = 0;
+  bool is_plain = true;
+  Visit(store.value, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (load) is_plain &= load->buffer != store.buffer;
+    is_plain &= e.kind() != ExprKind::kCall;
+    operations += e.As<BinaryNode>() != nullptr;
+    return is_plain && !load;
+  });
+  return is_plain && operations <= kShortOperations;
+}
+
+bool AreShort(const Stmt& s) {
+  if (const auto* store = s.As<StoreNode>()) return IsShort(*store);
+  const auto* seq = s.As<SeqNode>();
+  return seq && absl::c_all_of(seq->stmts, AreShort);
+}
+
 class Unroller {
  public:
   // Serial loops of up to `unasked` steps are unrolled though nobody asked.
@@ -47,6 +81,9 @@ class Unroller {
   Stmt RunIf(const IfNode& node);
   Stmt RunSeq(const SeqNode& seq);
   Stmt Repeat(const ForNode& loop, int64_t min, int64_t count);
+  int64_t SideBySide(const ForNode& loop, Size body, int64_t count) const;
+  Stmt RepeatInLoop(const ForNode& loop, int64_t min, int64_t count,
+                    int64_t copies);
   Stmt KeepLoop(const ForNode& loop, Expr min, Expr extent);
   Size SizeOf(const Stmt& s, int64_t max_step) const;
   Size SizeOfFor(const ForNode& loop, int64_t max_step) const;
@@ -113,6 +150,47 @@ Stmt Unroller::Repeat(const ForNode& loop, int64_t min, int64_t count) {
   return MakeSeq(std::move(copies));
 }
 
+// How many iterations of a loop that stays become one, 1 where it stays as it
+// is: as many as are allowed, or a few less where none remains then.
+int64_t Unroller::SideBySide(const ForNode& loop, Size body,
+                             int64_t count) const {
+  const bool is_plain = unasked_ > 0 && loop.for_kind == ForKind::kSerial &&
+                        body.steps > 0 && AreShort(loop.body);
+  if (!is_plain) return 1;
+  const int64_t most = std::min(count, kStepsSideBySide / body.steps);
+  if (most < 2 || emitted_ + most * body.steps > kMaxUnrolledStatements) {
+    return 1;
+  }
+  for (int64_t copies = most; 2 * copies > most; --copies) {
+    if (count % copies == 0) return copies;
+  }
+  return most;
+}
+
+Stmt Unroller::RepeatInLoop(const ForNode& loop, int64_t min, int64_t count,
+                            int64_t copies) {
+  const Var turn(loop.var->name, loop.var.dtype());
+  const Expr passed = Mul(turn, Int(copies));
+  normalizer_.SetDepth(turn.get(), ++depth_);
+  std::vector<Stmt> body;
+  for (int64_t i = 0; i < copies; ++i) {
+    normalizer_.Bind(loop.var.get(),
+                     normalizer_.Run(Add(passed, Int(min + i))));
+    body.push_back(Run(loop.body));
+  }
+  --depth_;
+  ForFields fields = loop.fields();
+  fields.var = turn;
+  fields.min = Int(0);
+  fields.extent = Int(count / copies);
+  fields.body = MakeSeq(std::move(body));
+  const int64_t done = count / copies * copies;
+  std::vector<Stmt> all = {MakeFor(std::move(fields))};
+  if (done < count) all.push_back(Repeat(loop, min + done, count - done));
+  normalizer_.Bind(loop.var.get(), nullptr);
+  return MakeSeq(std::move(all));
+}
+
 Stmt Unroller::KeepLoop(const ForNode& loop, Expr min, Expr extent) {
   normalizer_.SetDepth(loop.var.get(), ++depth_);
   Stmt body = Run(loop.body);
@@ -155,6 +233,10 @@ Stmt Unroller::RunFor(const ForNode& loop) {
     if (Unrolls(loop, body, *count, max_step_) &&
         Afford(loop, Times(body.steps, *count))) {
       result = Repeat(loop, *first, *count);
+    } else if (const int64_t copies = SideBySide(loop, body, *count);
+               copies > 1) {
+      emitted_ += copies * body.steps;
+      result = RepeatInLoop(loop, *first, *count, copies);
     }
   }
   if (!result) result = KeepLoop(loop, min, extent);

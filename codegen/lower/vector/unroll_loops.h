@@ -15,7 +15,9 @@ namespace kiln {
 // repeated, are at most kImplicitSteps (base/lowering_policy.h; none where `f`
 // is not automatic, ir/tensor/automatic.h), or at most what the annotation
 // `pragma_auto_unroll_max_step` on them or around them says. The value of
-// `pragma_unroll_explicit` makes no difference: nothing later unrolls.
+// `pragma_unroll_explicit` makes no difference: nothing later unrolls. Of a
+// serial loop that stays, whose body is a few stores, several iterations become
+// one (kStepsSideBySide; not where `f` is not automatic).
 absl::StatusOr<Function> UnrollLoops(Function f);
 
 }  // namespace kiln

@@ -1,8 +1,16 @@
+// Loops around stores as trees of statements: what copies of them remain after
+// the pass, with which indices, and in which loops; the limits are those of
+// base/lowering_policy.h.
 #include "kiln/codegen/lower/vector/unroll_loops.h"
+
+#include <tuple>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -39,6 +47,17 @@ int CountStores(const Stmt& s) {
     return true;
   });
   return count;
+}
+
+// The extent of the outermost loop in `s`, 0 where there is none.
+int64_t ExtentOfLoop(const Stmt& s) {
+  int64_t extent = 0;
+  Visit(s, [&](const Stmt& x) {
+    const auto* loop = x.As<ForNode>();
+    if (loop && extent == 0) extent = *AsInt(loop->extent);
+    return true;
+  });
+  return extent;
 }
 
 TEST(UnrollTest, IndicesBecomeConstants) {
@@ -90,10 +109,68 @@ TEST(UnrollTest, WithoutAPragmaOnlyShortSerialLoopsAreUnrolled) {
   Var i("i");
   const auto stays = [&](int64_t extent) {
     const Stmt s = Unrolled(Loop(i, extent, Ones(i), ForKind::kSerial));
-    return s.As<ForNode>() != nullptr;
+    return ExtentOfLoop(s) != 0;
   };
   EXPECT_FALSE(stays(kImplicitSteps));
   EXPECT_TRUE(stays(kImplicitSteps + 1));
+}
+
+// Indices of the stores of 0 to 90, each once, in order.
+TEST(UnrollTest, ALongLoopDoesSomeIterationsAtATime) {
+  Var i("i");
+  ForFields fields = Loop(i, 91, Ones(Mul(i, Int(16)))).As<ForNode>()->fields();
+  fields.for_kind = ForKind::kSerial;
+  fields.min = Int(5);
+  for (const auto& [extent, turns, stores] :
+       {std::tuple{91, 13, 7}, {96, 12, 8}, {83, 10, 8 + 3}}) {
+    fields.extent = Int(extent);
+    const Stmt s = Unrolled(MakeFor(fields));
+    EXPECT_EQ(ExtentOfLoop(s), turns);
+    EXPECT_EQ(CountStores(s), stores);
+    std::vector<int64_t> indices;
+    Visit(s, [&](const Stmt& x) {
+      const auto* loop = x.As<ForNode>();
+      for (int64_t turn = 0; loop && turn < turns; ++turn) {
+        Visit(loop->body, [&](const Stmt& inner) {
+          if (const auto* store = inner.As<StoreNode>()) {
+            IndexNormalizer at;
+            at.Bind(loop->var.get(), Int(turn));
+            indices.push_back(*AsInt(at.Run(store->indices[0])));
+          }
+          return true;
+        });
+      }
+      const auto* store = x.As<StoreNode>();
+      if (store) indices.push_back(*AsInt(store->indices[0]));
+      return !loop;
+    });
+    ASSERT_EQ(indices.size(), extent);
+    for (int n = 0; n < extent; ++n) EXPECT_EQ(indices[n], (n + 5) * 16);
+  }
+}
+
+TEST(UnrollTest, OnlyShortStoresStandSideBySide) {
+  Var i("i");
+  const Buffer b = MakeBuffer("B", DType::Float(32), {Int(1 << 20)});
+  const auto turns = [&](const Expr& value, const Stmt* guarded = nullptr) {
+    return ExtentOfLoop(
+        Unrolled(Loop(i, 96, guarded ? *guarded : MakeStore(kA, value, {i}),
+                      ForKind::kSerial)));
+  };
+  const Expr x = Load(b, {i});
+  EXPECT_EQ(turns(Mul(x, x)), 12);
+  EXPECT_EQ(turns(Mul(Mul(Mul(x, x), Mul(x, x)), Mul(x, x))), 96);
+  EXPECT_EQ(turns(Add(Load(kA, {i}), x)), 96) << "updates are sums";
+  const Stmt guarded = MakeIf(LT(Load(b, {i}), x), MakeStore(kA, x, {i}));
+  EXPECT_EQ(turns(x, &guarded), 96);
+}
+
+TEST(UnrollTest, LoopsStayAsTheyAreWhereNothingIsAutomatic) {
+  Var i("i");
+  Function f;
+  f.body = Loop(i, 96, Ones(i), ForKind::kSerial);
+  f.attrs[kAuto] = Attr(Bool(false));
+  EXPECT_EQ(ExtentOfLoop(UnrollLoops(f)->body), 96);
 }
 
 TEST(UnrollTest, DecidedBranchesGo) {
