@@ -105,7 +105,7 @@ constexpr LowerPass kPasses[] = {
     // Unrolled loops → copies, folded.
     {kVectors, "unroll_loops", Plain<UnrollLoops>},
     // As an operand is read.
-    {kVectors, "reorder_unrolled_updates", Plain<ReorderUnrolledUpdates>,
+    {kVectors, "reorder_unrolled_updates", WithMachine<ReorderUnrolledUpdates>,
      kOptional},
 
     {kPrefetches, "insert_prefetches", WithMachine<InsertPrefetches>, kAuto},

@@ -2,6 +2,7 @@
 #define KILN_CODEGEN_LOWER_VECTOR_REORDER_UNROLLED_UPDATES_H_
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -21,7 +22,12 @@ namespace kiln {
 // Sorted is by the operand of which more vectors are read. Terms of one
 // accumulator may change places, as `reorder` of a reduction may have it; those
 // of a strict function (ir/tensor/numerics.h) do not.
-absl::StatusOr<Function> ReorderUnrolledUpdates(Function f);
+//
+// Terms that share nothing with others, as those of other channels in a
+// depthwise convolution, come as a group where the first cache of `machine`
+// keeps what they read of lines that the next group reads, too.
+absl::StatusOr<Function> ReorderUnrolledUpdates(Function f,
+                                                const Machine& machine);
 
 }  // namespace kiln
 
