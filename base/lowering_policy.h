@@ -12,8 +12,7 @@
 namespace kiln {
 
 // A function, or each branch of one for several sizes, is unrolled to at most
-// this many statements; a loop that would
-// pass the limit stays a loop.
+// this many statements; a loop that would pass the limit stays a loop.
 inline constexpr int64_t kMaxUnrolledStatements = 4096;
 
 // Serial loops that come to no more stores and calls than this are unrolled

@@ -6,40 +6,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "kiln/codegen/llvm/machine_for_tests.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 
 namespace kiln::codegen_internal {
 namespace {
-
-std::unique_ptr<llvm::TargetMachine> MachineFor(const std::string& cpu) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  const std::string triple = "x86_64-unknown-linux-gnu";
-  std::string error;
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, "", llvm::TargetOptions(), std::nullopt));
-}
 
 // Loads in the loop before, after LICM and in the end; -1 where the text or
 // the result is invalid.
@@ -67,7 +52,7 @@ Loads LoadsOf(const std::string& text, const std::string& cpu) {
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(text, error, context);
   if (!module) return loads;
-  const auto machine = MachineFor(cpu);
+  const auto machine = MachineForTests(cpu);
   module->setDataLayout(machine->createDataLayout());
   llvm::Function& f = *module->getFunction("f");
   f.addFnAttr("target-cpu", cpu);

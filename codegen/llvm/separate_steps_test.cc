@@ -6,21 +6,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kiln/codegen/llvm/machine_for_tests.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace kiln::codegen_internal {
 namespace {
@@ -28,18 +25,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-std::unique_ptr<llvm::TargetMachine> MachineFor(const std::string& cpu) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  const std::string triple = "x86_64-unknown-linux-gnu";
-  std::string error;
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, "", llvm::TargetOptions(), std::nullopt));
-}
 
 // The lines of the body after the pass that are what was put in, and those
 // right behind each of them.
@@ -51,7 +36,7 @@ std::vector<std::string> BehindBarriers(const std::string& body,
       absl::StrCat("define void @f(ptr %a) {\n", body, "  ret void\n}\n"),
       error, context);
   if (!module) return {"unread: " + error.getMessage().str()};
-  const auto machine = MachineFor(cpu);
+  const auto machine = MachineForTests(cpu);
   module->setDataLayout(machine->createDataLayout());
   llvm::Function& f = *module->getFunction("f");
   f.addFnAttr("target-cpu", cpu);

@@ -8,37 +8,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "kiln/codegen/llvm/machine_for_tests.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace kiln::codegen_internal {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::unique_ptr<llvm::TargetMachine> MachineFor(const std::string& cpu) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  const std::string triple = "x86_64-unknown-linux-gnu";
-  std::string error;
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, "", llvm::TargetOptions(), std::nullopt));
-}
 
 // What becomes of a function @f, as text; "invalid" where LLVM's verifier finds
 // a fault in it.
@@ -48,7 +33,7 @@ std::string Widened(const std::string& text,
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(text, error, context);
   if (!module) return "unread: " + error.getMessage().str();
-  const auto machine = MachineFor(cpu);
+  const auto machine = MachineForTests(cpu);
   module->setDataLayout(machine->createDataLayout());
   llvm::Function& f = *module->getFunction("f");
   f.addFnAttr("target-cpu", cpu);
