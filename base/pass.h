@@ -16,7 +16,6 @@
 #ifndef KILN_BASE_PASS_H_
 #define KILN_BASE_PASS_H_
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "kiln/base/clock.h"
 
 namespace kiln {
 
@@ -71,12 +71,6 @@ struct PassControl {
 
 namespace pass_internal {
 
-inline double Now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 // The error of a pass, under its name.
 inline absl::Status Annotate(std::string_view pass,
                              const absl::Status& status) {
@@ -90,10 +84,11 @@ absl::StatusOr<Program> RunOne(const Pass<Program, Options>& pass,
                                Program program, const Options& options,
                                const PassControl<Program>& control) {
   const Program before = control.verify ? program : Program();
-  const double start = control.observe ? Now() : 0;
+  const double start = control.observe ? MonotonicSeconds() : 0;
   absl::StatusOr<Program> after = pass.run(std::move(program), options);
   if (!after.ok()) return Annotate(pass.name, after.status());
-  if (control.observe) control.observe(pass.name, *after, Now() - start);
+  if (control.observe)
+    control.observe(pass.name, *after, MonotonicSeconds() - start);
   if (!control.verify) return after;
   const absl::Status status = control.verify(pass.name, before, *after);
   if (!status.ok()) return Annotate(pass.name, status);

@@ -1,13 +1,13 @@
 #include "kiln/examples/models/comparison.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/clock.h"
 #include "kiln/base/file.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/transform/graph/passes.h"
@@ -16,12 +16,6 @@
 
 namespace kiln::models {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 absl::StatusOr<Module> Prepared(const Module& module,
                                 const CompileRequest& request) {
@@ -81,13 +75,13 @@ Errors ErrorsOf(const NDArray& got, const NDArray& expected) {
 absl::StatusOr<CompiledModel> CompileForRun(const Module& module,
                                             const CompileRequest& request) {
   CompiledModel compiled;
-  const Clock::time_point start = Clock::now();
+  const double start = MonotonicSeconds();
   KILN_ASSIGN_OR_RETURN(const Module prepared, Prepared(module, request));
-  compiled.prepare_s = SecondsSince(start);
-  const Clock::time_point middle = Clock::now();
+  compiled.prepare_s = MonotonicSeconds() - start;
+  const double middle = MonotonicSeconds();
   KILN_ASSIGN_OR_RETURN(compiled.executable,
                         CompiledWith(prepared, request, &compiled.tuned));
-  compiled.compile_s = SecondsSince(middle);
+  compiled.compile_s = MonotonicSeconds() - middle;
   return compiled;
 }
 

@@ -1,11 +1,11 @@
 #include "kiln/tools/graph/measure_profile.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/clock.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/vm/executable/bytecode.h"
 #include "kiln/vm/machine/machine.h"
@@ -18,12 +18,6 @@ namespace {
 constexpr int kWarmUp = 2;
 constexpr size_t kLeastRuns = 5, kMostRuns = 100;
 constexpr double kSeconds = 0.3;
-
-double Now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 struct Run {
   double start_s = 0, observed_s = 0;
@@ -45,7 +39,7 @@ void AddCall(const vm::ObservedCall& seen, Run* run) {
   call.bytes_written = seen.bytes_written;
   call.flop = seen.flop;
   call.flop_is_bound = seen.flop_is_bound;
-  call.start_s = Now() - seen.seconds - run->start_s;
+  call.start_s = MonotonicSeconds() - seen.seconds - run->start_s;
   call.typical_s = seen.seconds;
 }
 
@@ -67,12 +61,12 @@ absl::StatusOr<std::vector<Run>> TakeRuns(vm::Machine& observed, Run* now,
   for (int i = 0; runs.size() < kLeastRuns ||
                   (runs.size() < kMostRuns && spent < kSeconds);
        ++i) {
-    *now = {Now()};
+    *now = {MonotonicSeconds()};
     KILN_RETURN_IF_ERROR(observed.Call(function, args).status());
-    const double turn = Now();
+    const double turn = MonotonicSeconds();
     now->observed_s = turn - now->start_s;
     KILN_RETURN_IF_ERROR(plain.Call(function, args).status());
-    now->seconds = Now() - turn;
+    now->seconds = MonotonicSeconds() - turn;
     if (i < kWarmUp) continue;
     spent += now->observed_s + now->seconds;
     runs.push_back(*now);

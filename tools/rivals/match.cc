@@ -1,13 +1,13 @@
 #include "kiln/tools/rivals/match.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/clock.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/type/tolerance.h"
 #include "kiln/tools/rivals/pinned_threads.h"
@@ -25,11 +25,9 @@ constexpr double kSettleSeconds = 0.015;
 constexpr int kFewRepetitions = 5;
 
 double SecondsOf(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = MonotonicSeconds();
   call();
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
-  return took.count();
+  return MonotonicSeconds() - start;
 }
 
 double RootMeanSquare(const NDArray& array) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "kiln/base/check.h"
+#include "kiln/base/clock.h"
 #include "kiln/vm/profile/time_evaluator.h"
 
 namespace kiln::bench {
@@ -49,11 +50,9 @@ void Settle(const NamedCall& named, double seconds) {
 }
 
 double SecondsOf(const std::function<void()>& call, int times) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = MonotonicSeconds();
   for (int i = 0; i < times; ++i) call();
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
-  return took.count();
+  return MonotonicSeconds() - start;
 }
 
 // Seconds of one call in the best batch of a turn.

@@ -12,7 +12,6 @@
 #include "kiln/tools/tuning/rank_in_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kiln/base/clock.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/search/database/lookup.h"
@@ -39,12 +39,6 @@ namespace {
 // What took so much longer alone is no faster in the model.
 constexpr double kMostRatioAlone = 1.25;
 constexpr int kWarmUp = 2, kLeastRuns = 5, kMostRuns = 60;
-
-double Now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // Of each function that the model calls, by name, the best first.
 using Candidates = std::map<std::string, std::vector<BestProgram>>;
@@ -179,10 +173,10 @@ struct Contest {
 class Clock {
  public:
   explicit Clock(const RankInModelRequest& request)
-      : stop_(request.stop), end_(Now() + request.seconds) {}
+      : stop_(request.stop), end_(MonotonicSeconds() + request.seconds) {}
 
   bool Stopped() const { return stop_ && stop_(); }
-  double Remaining() const { return end_ - Now(); }
+  double Remaining() const { return end_ - MonotonicSeconds(); }
 
  private:
   const std::function<bool()>& stop_;
@@ -212,11 +206,12 @@ absl::StatusOr<Contest> MakeContest(const Module& scheduled,
   contest.host =
       std::make_unique<KernelHost>(contest.pool.get(), target.num_cores);
   for (size_t model = 0; model < MostCandidates(candidates); ++model) {
-    const double start = Now();
+    const double start = MonotonicSeconds();
     KILN_RETURN_IF_ERROR(
         AddModel(ModelOf(scheduled, candidates, model), target, &contest));
     // As long again for the next one, and as long for runs.
-    if (clock.Stopped() || clock.Remaining() < 2 * (Now() - start)) break;
+    if (clock.Stopped() || clock.Remaining() < 2 * (MonotonicSeconds() - start))
+      break;
   }
   return contest;
 }
@@ -229,13 +224,14 @@ absl::StatusOr<Runs> RunInTurns(Contest& contest, const Clock& clock) {
   Runs runs(contest.models.size());
   for (int turn = 0; turn < kWarmUp + kMostRuns && !clock.Stopped(); ++turn) {
     if (turn >= kWarmUp + kLeastRuns && clock.Remaining() < 0) break;
-    const double start = Now();
+    const double start = MonotonicSeconds();
     for (size_t i = 0; i < contest.models.size(); ++i) {
       KILN_ASSIGN_OR_RETURN(Seconds seconds,
                             contest.models[i]->Run(contest.entries));
       if (turn >= kWarmUp) runs[i].push_back(std::move(seconds));
     }
-    const double least = (Now() - start) * (kWarmUp + kLeastRuns - 1);
+    const double least =
+        (MonotonicSeconds() - start) * (kWarmUp + kLeastRuns - 1);
     if (turn == 0 && least > clock.Remaining()) break;
   }
   return runs;

@@ -5,12 +5,12 @@
 // the next one's as soon as nothing reads it.
 #include "kiln/vm/machine/machine.h"
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kiln/base/clock.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/vm/machine/builtins.h"
 #include "kiln/vm/machine/match.h"
@@ -22,12 +22,6 @@ namespace {
 
 absl::Status Invalid(std::string message) {
   return absl::InvalidArgumentError(message);
-}
-
-double Now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 // A condition: a number, or a tensor of one element.
@@ -420,9 +414,9 @@ class Machine::Impl {
                             Frame& frame) {
     ObservedCall call;
     LookAtKernel(executable_.kernels[in.index], Copies(in, frame, f), &call);
-    const double start = Now();
+    const double start = MonotonicSeconds();
     const absl::Status status = CallUnobserved(f, in, frame);
-    call.seconds = Now() - start;
+    call.seconds = MonotonicSeconds() - start;
     if (!status.ok()) return status;
     Observe(kernels_[in.index].signature().name, in, &call);
     return status;
@@ -506,9 +500,9 @@ class Machine::Impl {
     const Packed& packed = *packed_[in.index];
     if (!options_.observe) return packed(args);
     ObservedCall call;
-    const double start = Now();
+    const double start = MonotonicSeconds();
     KILN_ASSIGN_OR_RETURN(Value value, packed(args));
-    call.seconds = Now() - start;
+    call.seconds = MonotonicSeconds() - start;
     LookAtPacked(args, value, &call);
     Observe(executable_.strings[in.index], in, &call);
     return value;
