@@ -115,6 +115,7 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
                                      "channels_last",
                                      "cse",
                                      "fold_constants",
+                                     "combine_attention",
                                      "winograd",
                                      "legalize"};
   if (options.fusion == Fusion::kByPattern) {

@@ -14,6 +14,7 @@
 #include "kiln/ir/ops/legalize.h"
 #include "kiln/ir/transform/graph/annotate_patterns.h"
 #include "kiln/ir/transform/graph/canonicalize_bindings.h"
+#include "kiln/ir/transform/graph/combine_attention.h"
 #include "kiln/ir/transform/graph/combine_parallel_matmul.h"
 #include "kiln/ir/transform/graph/common_subexpressions.h"
 #include "kiln/ir/transform/graph/compute_prim_values.h"
@@ -160,6 +161,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
      Inferred<Sort<SortOrder::kBreadthFirstFromOutputs>>},
     {"combine_parallel_matmul", "combine_parallel_matmul",
      Inferred<CombineAll>},
+    {"combine_attention", "combine_attention", Inferred<CombineAttention>},
     {"expand_matmul_of_sum", "expand_matmul_of_sum",
      Inferred<ExpandMatmulOfSum>},
     {"reorder_take_after_matmul", "reorder_take_after_matmul",

@@ -67,18 +67,10 @@ bool ReadsBetterInPlace(const BlockInfo& block, const BlockInfo& consumer,
   return read.strides[axis] != 1.0 && StrideInPlace(block, read, axis) == 1.0;
 }
 
-const BlockNode* NodeOf(const Function& f, std::string_view name) {
-  const BlockNode* found = nullptr;
-  ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
-    if (!found && realize.block->name == name) found = realize.block.get();
-  });
-  return found;
-}
-
 // Whether reductions, which read each element many times, had better find what
 // the block makes as it makes it.
 bool ServesReductions(const Function& f, const BlockInfo& info) {
-  const Buffer& written = NodeOf(f, info.name)->writes[0].buffer;
+  const Buffer& written = NodeOf(f, info.name).writes[0].buffer;
   return std::any_of(
       info.consumers.begin(), info.consumers.end(), [&](const auto& name) {
         const auto consumer = DescribeBlock(f, name);
@@ -86,7 +78,7 @@ bool ServesReductions(const Function& f, const BlockInfo& info) {
         if (consumer->CountReduce() == 0) return false;
         return std::any_of(consumer->reads.begin(), consumer->reads.end(),
                            [&](const ReadInfo& read) {
-                             return NodeOf(f, name)->reads[read.index].buffer ==
+                             return NodeOf(f, name).reads[read.index].buffer ==
                                         written &&
                                     !ReadsBetterInPlace(info, *consumer, read);
                            });
@@ -130,7 +122,7 @@ std::vector<Var> ChoiceVars(const BlockNode& block) {
 bool DividesVectors(const Function& f, const BlockInfo& info) {
   const int column = info.ContiguousAxis();
   if (column < 0 || !info.has_condition) return false;
-  const BlockNode& block = *NodeOf(f, info.name);
+  const BlockNode& block = NodeOf(f, info.name);
   const std::vector<Var> chosen = ChoiceVars(block);
   const bool by_column =
       std::any_of(chosen.begin(), chosen.end(), [&](const Var& var) {
@@ -142,7 +134,7 @@ bool DividesVectors(const Function& f, const BlockInfo& info) {
                      [&](const std::string& name) {
                        const auto consumer = DescribeBlock(f, name);
                        return consumer && consumer->CountReduce() > 0 &&
-                              ReadsAlongVectors(*NodeOf(f, name), *consumer,
+                              ReadsAlongVectors(NodeOf(f, name), *consumer,
                                                 written);
                      });
 }
@@ -167,15 +159,41 @@ int64_t Count(const Stmt& body, int64_t limit,
 
 // A value of several uses is computed for each of them: it has to be cheap.
 bool IsCheapOrUsedOnce(const Function& f, const BlockInfo& info) {
-  const BlockNode& block = *NodeOf(f, info.name);
+  const BlockNode& block = NodeOf(f, info.name);
   const Buffer& written = block.writes[0].buffer;
   const auto any = [](const Expr&) { return true; };
   if (Count(block.body, kCheapNodes, any) <= kCheapNodes) return true;
   if (info.consumers.size() != 1) return false;
-  return Count(NodeOf(f, info.consumers[0])->body, 1, [&](const Expr& e) {
+  return Count(NodeOf(f, info.consumers[0]).body, 1, [&](const Expr& e) {
            const auto* load = e.As<LoadNode>();
            return load && load->buffer == written;
          }) == 1;
+}
+
+// Uses of each element from which on a quotient is better kept.
+constexpr double kUsesOfQuotients = 8;
+
+// Whether the block divides by what it reads. A product would divide for each
+// of its columns, one element after the other.
+bool Divides(const BlockNode& block) {
+  return Count(block.body, 0, [](const Expr& e) {
+           return e.kind() == ExprKind::kDiv && e.dtype().is_float() &&
+                  !e.As<BinaryNode>()->b.As<FloatImmNode>();
+         }) > 0;
+}
+
+// Whether some reduction reads each element of the block that often.
+bool ReductionsReuse(const Function& f, const BlockInfo& info, double uses) {
+  const auto elements = static_cast<double>(info.SpatialSize());
+  return std::any_of(
+      info.consumers.begin(), info.consumers.end(),
+      [&](const std::string& name) {
+        const auto consumer = DescribeBlock(f, name);
+        return consumer && consumer->CountReduce() > 0 &&
+               static_cast<double>(consumer->SpatialSize()) *
+                       static_cast<double>(consumer->ReduceSize()) >=
+                   uses * elements;
+      });
 }
 
 absl::StatusOr<Schedule> Inline(Schedule sch, const std::string& block,
@@ -194,6 +212,10 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (info->consumers.empty() || info->is_expensive) return {};
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
   if (Reorders(*info) && ServesReductions(FunctionOf(sch, context), *info)) {
+    return {};
+  }
+  if (Divides(NodeOf(FunctionOf(sch, context), info->name)) &&
+      ReductionsReuse(FunctionOf(sch, context), *info, kUsesOfQuotients)) {
     return {};
   }
   if (DividesVectors(FunctionOf(sch, context), *info)) return {};

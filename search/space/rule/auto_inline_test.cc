@@ -1,3 +1,6 @@
+// Each test asks the rule for one block of a small program: whether it goes
+// into its consumers, stays, or both ways are tried. What it makes of a program
+// is compared with the interpreter.
 #include <gtest/gtest.h>
 
 #include "absl/strings/substitute.h"
@@ -135,6 +138,34 @@ TEST(AutoInlineTest, OutputsSumsAndExpensiveFunctionsStay) {
   EXPECT_TRUE(Inlined("cbr:6,6,2,4,3,1,1", "compute").empty());
   EXPECT_TRUE(Inlined("cbr:6,6,2,4,3,1,1", "Conv2dOutput").empty());
   EXPECT_TRUE(Inlined("sfm:8,16", "T_softmax_exp").empty());
+}
+
+// Quotients of 16 x 24 elements and the product that reads them.
+constexpr char kQuotients[] = R"(
+@T.prim_func
+def main(A: T.Buffer((16, 24), "float32"), D: T.Buffer((16,), "float32"), W: T.Buffer((24, $0), "float32"), C: T.Buffer((16, $0), "float32")):
+    P = T.alloc_buffer((16, 24), "float32")
+    for i, k in T.grid(16, 24):
+        with T.block("P"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            P[vi, vk] = A[vi, vk] / $1
+    for i, j, k in T.grid(16, $0, 24):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + P[vi, vk] * W[vk, vj]
+)";
+
+TEST(AutoInlineTest, QuotientsThatAProductReadsOftenStay) {
+  const auto inlined = [](int columns, const char* divisor) {
+    const Module module =
+        ParseProgram(absl::Substitute(kQuotients, columns, divisor));
+    return ApplyRule(AutoInline, module, "P").size();
+  };
+  EXPECT_EQ(inlined(32, "D[vi]"), 0);
+  EXPECT_EQ(inlined(2, "D[vi]"), 1);
+  EXPECT_EQ(inlined(32, "T.float32(8)"), 1);
 }
 
 }  // namespace

@@ -316,6 +316,14 @@ std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
   });
 }
 
+const BlockNode& NodeOf(const Function& f, std::string_view name) {
+  const Scope scope(f.root());
+  const auto at = absl::c_find_if(scope.blocks, [&](const ScopeBlock& block) {
+    return block.block().name == name;
+  });
+  return at->block();
+}
+
 std::vector<std::string> RootBlocks(const Function& f) {
   std::vector<std::string> names;
   const BlockNode* root = RootOf(f);

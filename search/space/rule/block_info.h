@@ -73,6 +73,9 @@ std::optional<BlockInfo> DescribeBlock(const Function& f,
 std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
                                             std::string_view name);
 
+// The block of the root scope that DescribeBlock has described.
+const BlockNode& NodeOf(const Function& f, std::string_view name);
+
 // The names of the blocks of the root scope, in program order.
 std::vector<std::string> RootBlocks(const Function& f);
 

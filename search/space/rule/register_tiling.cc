@@ -1,430 +1,19 @@
-// The nest, for an output with axes [n, h, w, c] and reduction axes [y, x, k]:
-//
-//   parallel n, h, w outer, c outer:
-//     c block, w block:
-//       y, x, k, k unrolled:
-//         rows of w (unrolled), vectors of c (unrolled), lanes:  sum
-//       store the tile, or what the consumer makes of it
-#include <algorithm>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/algorithm/container.h"
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/layout_free.h"
-#include "kiln/ir/tensor/marks.h"
-#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/register_nest.h"
 #include "kiln/search/space/rule/rules.h"
-#include "kiln/search/space/rule/sampled_tile.h"
 #include "kiln/search/space/rule/strassen_parts.h"
 #include "kiln/search/space/rule/tiling_choice.h"
-#include "kiln/search/space/rule/transposes.h"
 
 namespace kiln {
 namespace {
-
-constexpr int kTiles = 8;            // to choose from
-constexpr int kPanelTiles = 3;       // over panels of one width
-constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
-constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
-constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
-constexpr int64_t kWindowSteps = 8;  // of the innermost reduction alone
-constexpr int64_t kRowsPacked = 8;   // at most, into all panels
-
-class Tiling {
- public:
-  Tiling(Schedule sch, const BlockInfo& info, const TileAxes& axes,
-         const TilingChoice& choice, std::optional<Joining> joining,
-         const RuleContext& context)
-      : sch_(std::move(sch)),
-        info_(info),
-        axes_(axes),
-        choice_(choice),
-        joining_(std::move(joining)),
-        context_(context) {}
-
-  absl::StatusOr<Schedule> Run() {
-    KILN_ASSIGN_OR_RETURN(block_, sch_.GetBlock(info_.name, FunctionName()));
-    if (choice_.packed) KILN_RETURN_IF_ERROR(Pack(*choice_.packed));
-    KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
-    KILN_RETURN_IF_ERROR(SplitColumns());
-    KILN_RETURN_IF_ERROR(SplitRows());
-    if (choice_.streamed) {
-      KILN_RETURN_IF_ERROR(OrderStream(*choice_.streamed));
-      KILN_RETURN_IF_ERROR(StoreChunk());
-    } else {
-      KILN_RETURN_IF_ERROR(Order());
-      KILN_RETURN_IF_ERROR(StoreTile());
-      if (joining_) KILN_RETURN_IF_ERROR(Join());
-    }
-    if (choice_.near) {
-      KILN_RETURN_IF_ERROR(sch_.ComputeAt(*panels_, blocks_[0], false));
-    }
-    KILN_RETURN_IF_ERROR(Mark());
-    KILN_RETURN_IF_ERROR(sch_.DecomposeReduction(block_, reduce_[0]).status());
-    return sch_;
-  }
-
- private:
-  const std::string& FunctionName() const {
-    return FunctionOf(sch_, context_).name;
-  }
-
-  // [.., columns] → [columns / panel, .., panel], of one vector or all of a
-  // tile
-  absl::Status Pack(const ReadInfo& operand) {
-    const Function& f = FunctionOf(sch_, context_);
-    const auto maker = MakerOf(f, info_, operand);
-    if (maker && !choice_.near) {
-      KILN_ASSIGN_OR_RETURN(maker_, sch_.GetBlock(*maker, f.name));
-    } else {
-      const std::vector<Rv> alone = {block_};
-      KILN_ASSIGN_OR_RETURN(
-          panels_,
-          sch_.CacheRead(
-              block_, operand.index, "global",
-              IsShared(f, info_, operand) ? alone : std::vector<Rv>()));
-    }
-    IndexMap map;
-    for (int i = 0; i < operand.dims(); ++i)
-      map.inputs.push_back(Var("d" + std::to_string(i)));
-    const Expr column = map.inputs.back();
-    const Expr panel = Int(LaneCount() * std::max(1, choice_.vectors));
-    map.outputs.push_back(FloorDiv(column, panel));
-    for (int i = 0; i + 1 < operand.dims(); ++i) {
-      map.outputs.push_back(map.inputs[i]);
-    }
-    map.outputs.push_back(FloorMod(column, panel));
-    KILN_RETURN_IF_ERROR(sch_.TransformLayout(
-        maker_ ? *maker_ : *panels_, Schedule::Side::kWrite, 0, map, 0.0));
-    return panels_ ? InlineTranspose() : absl::OkStatus();
-  }
-
-  // A transpose of the operand for this block alone is done where panels are
-  // made.
-  absl::Status InlineTranspose() {
-    const Function& f = FunctionOf(sch_, context_);
-    const std::optional<Path> copy = FindBlock(f, sch_.Value(*panels_));
-    const auto transpose = TransposeBefore(f, copy->realize()->block->name);
-    if (!transpose) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(*transpose, f.name));
-    const absl::Status inlined = sch_.ComputeInline(block);
-    context_.WentOn("a transpose done where panels are made", inlined);
-    transposes_ = inlined.ok();
-    return absl::OkStatus();
-  }
-
-  int64_t LaneCount() const {
-    return LanesFor(info_.axes[axes_.column].extent, context_.registers);
-  }
-
-  // Those to choose from.
-  std::vector<RegisterTile> Tiles() const {
-    const TileSpace space = TileSpaceOf(info_, axes_);
-    const VectorRegisters file = FileFor(space, context_.registers);
-    if (choice_.panels > 1) {
-      return {{1, 1, choice_.vectors * choice_.panels, /*weight=*/1}};
-    }
-    return choice_.vectors == 0
-               ? ChooseRegisterTiles(space, file, kTiles)
-               : ChoosePanelTiles(space, file, choice_.vectors, kPanelTiles);
-  }
-
-  absl::Status SplitColumns() {
-    KILN_ASSIGN_OR_RETURN(tile_, SampleTile(&sch_, Tiles()));
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> lanes,
-        sch_.Split(loops_[axes_.column], {Arg(), LaneCount()}));
-    lane_ = lanes[1];
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
-                          sch_.Split(lanes[0], {Arg(), tile_.vectors}));
-    inner_.push_back(vectors[1]);
-    return SplitBlock(vectors[0], axes_.column);
-  }
-
-  absl::Status SplitRows() {
-    if (axes_.row < 0) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops_[axes_.row], {Arg(), tile_.rows}));
-    inner_.insert(inner_.begin(), rows[1]);
-    KILN_RETURN_IF_ERROR(SplitBlock(rows[0], axes_.row));
-    if (axes_.outer_row < 0) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> outer,
-        sch_.Split(loops_[axes_.outer_row], {Arg(), tile_.outer_rows}));
-    inner_.insert(inner_.begin(), outer[1]);
-    loops_[axes_.outer_row] = outer[0];
-    return absl::OkStatus();
-  }
-
-  absl::Status SplitBlock(Rv tiles, int axis) {
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> factors,
-                          sch_.SamplePerfectTile(tiles, 2, kMaxBlock));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                          sch_.Split(tiles, {factors[0], factors[1]}));
-    loops_[axis] = parts[0];
-    blocks_.push_back(parts[1]);
-    return absl::OkStatus();
-  }
-
-  // Whether all of axis `i` comes between two panels that are packed where they
-  // are used: rows that share the panel, but those that tiles are made of.
-  bool SharesNearPanel(int i) const {
-    return choice_.near && i != axes_.column && i != axes_.row &&
-           !choice_.packed->Uses(i);
-  }
-
-  // Sorts the loops of the axes into outer and reduction loops, the last of
-  // which are unrolled.
-  absl::Status Order() {
-    std::vector<Rv> parts, rows;
-    for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
-      const bool is_part =
-          joining_ && absl::c_linear_search(joining_->parts, i);
-      (info_.axes[i].reduce ? reduce_
-       : is_part            ? parts
-       : SharesNearPanel(i) ? rows
-                            : outer_)
-          .push_back(loops_[i]);
-    }
-    if (choice_.columns_first) {
-      const Rv columns = loops_[axes_.column];
-      outer_.erase(std::find(outer_.begin(), outer_.end(), columns));
-      outer_.insert(outer_.begin(), columns);
-    }
-    KILN_RETURN_IF_ERROR(UnrollSteps());
-    std::vector<Rv> columns(blocks_.begin(), blocks_.begin() + 1);
-    rows.insert(rows.end(), blocks_.begin() + 1, blocks_.end());
-    std::vector<Rv> all = outer_;
-    for (const auto* loops : {&parts, &columns, &rows, &reduce_, &inner_}) {
-      all.insert(all.end(), loops->begin(), loops->end());
-    }
-    all.push_back(lane_);
-    return sch_.Reorder(all);
-  }
-
-  int64_t InnermostSteps() const {
-    const auto last =
-        std::find_if(info_.axes.rbegin(), info_.axes.rend(),
-                     [](const auto& axis) { return axis.reduce; });
-    return last->extent;
-  }
-
-  // Few steps are unrolled altogether, and so is the row of a window, of which
-  // each step knows then where it is inside; of many steps some of the
-  // innermost.
-  absl::Status UnrollSteps() {
-    if (info_.ReduceSize() <= kFewSteps) {
-      for (const Rv loop : reduce_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
-      return absl::OkStatus();
-    }
-    if (InnermostSteps() <= kWindowSteps) return sch_.Unroll(reduce_.back());
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> factors,
-        sch_.SamplePerfectTile(reduce_.back(), 2, kMaxUnroll));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> steps,
-                          sch_.Split(reduce_.back(), {factors[0], factors[1]}));
-    reduce_.back() = steps[0];
-    inner_.insert(inner_.begin(), steps[1]);
-    return absl::OkStatus();
-  }
-
-  // outer loops that the operand moves with, reductions, blocks of rows of it:
-  //   panels of columns, all rows of the output, the rows of the block
-  absl::Status OrderStream(const ReadInfo& operand) {
-    std::vector<Rv> rows;
-    outer_.push_back(loops_[axes_.column]);
-    for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
-      if (i == axes_.column) continue;
-      const bool moves = operand.Uses(i) || !MovesEvenly(info_, i);
-      (info_.axes[i].reduce ? reduce_
-       : moves              ? outer_
-                            : rows)
-          .push_back(loops_[i]);
-    }
-    KILN_ASSIGN_OR_RETURN(
-        const Rv height,
-        sch_.SampleCategorical({64, 128, 256}, {0.3, 0.4, 0.3}));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> blocks,
-                          sch_.Split(reduce_.back(), {Arg(), height}));
-    KILN_ASSIGN_OR_RETURN(const Rv steps,
-                          sch_.SampleCategorical({1, 2, 4}, {0.3, 0.4, 0.3}));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> unrolled,
-                          sch_.Split(blocks[1], {Arg(), steps}));
-    reduce_.back() = blocks[0];
-    inner_.insert(inner_.begin(), unrolled[1]);
-    std::vector<Rv> all = outer_;
-    all.insert(all.end(), reduce_.begin(), reduce_.end());
-    all.push_back(blocks_[0]);
-    all.insert(all.end(), rows.begin(), rows.end());
-    all.insert(all.end(), blocks_.begin() + 1, blocks_.end());
-    all.push_back(unrolled[0]);
-    all.insert(all.end(), inner_.begin(), inner_.end());
-    all.push_back(lane_);
-    return sch_.Reorder(all);
-  }
-
-  // The consumer, if there is one, is done on what an outer iteration sums up.
-  absl::Status StoreChunk() {
-    const std::optional<Rv> store = FuseConsumer(outer_.back());
-    if (!store) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
-    return VectorizeInner(loops.back(), /*unroll=*/false);
-  }
-
-  // The tile goes to its place once, by a copy or by the consumer.
-  absl::Status StoreTile() {
-    std::optional<Rv> store = FuseConsumer(blocks_.back());
-    if (!store) {
-      KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(block_, 0, "local"));
-      KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(*store, blocks_.back(), true));
-    }
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
-    const size_t first = loops.size() - info_.write_dims;
-    KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/true));
-    for (const int axis : {axes_.row, axes_.outer_row}) {
-      if (axis < 0) continue;
-      KILN_RETURN_IF_ERROR(
-          sch_.Unroll(loops[first + info_.axes[axis].write_dim]));
-    }
-    return absl::OkStatus();
-  }
-
-  // All parts of what an outer iteration computes are joined there.
-  absl::Status Join() {
-    if (outer_.empty()) return absl::FailedPreconditionError("no outer loop");
-    KILN_ASSIGN_OR_RETURN(const Rv join,
-                          sch_.GetBlock(joining_->block.name, FunctionName()));
-    KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(join, outer_.back(), true));
-    return OrderChoices(&sch_, join, joining_->block.axes, 1, LaneCount())
-        .status();
-  }
-
-  // The only consumer, if it can be done in `loop`.
-  std::optional<Rv> FuseConsumer(Rv loop) {
-    if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
-    Schedule trial = sch_;
-    const absl::StatusOr<Rv> consumer = MoveConsumer(&trial, loop);
-    if (!consumer.ok()) {
-      context_.WentOn("the consumer done on the tile", consumer.status());
-      return std::nullopt;
-    }
-    sch_ = std::move(trial);
-    return *consumer;
-  }
-
-  absl::StatusOr<Rv> MoveConsumer(Schedule* sch, Rv loop) const {
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                          sch->GetConsumers(block_));
-    if (consumers.size() != 1) {
-      return absl::FailedPreconditionError("not one consumer");
-    }
-    KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(consumers[0], loop, true));
-    KILN_RETURN_IF_ERROR(sch->SetScope(block_, 0, "local"));
-    return consumers[0];
-  }
-
-  absl::Status VectorizeInner(Rv loop, bool unroll) {
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                          sch_.Split(loop, {Arg(), LaneCount()}));
-    KILN_RETURN_IF_ERROR(sch_.Vectorize(parts[1]));
-    return unroll ? sch_.Unroll(parts[0]) : absl::OkStatus();
-  }
-
-  absl::Status Mark() {
-    KILN_ASSIGN_OR_RETURN(Rv fused, sch_.Fuse(outer_));
-    KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
-    KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
-    for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
-    return panels_ ? MarkPanels() : maker_ ? MarkMaker() : absl::OkStatus();
-  }
-
-  // A few rows of what it reads into all panels, then the next rows.
-  absl::Status MarkMaker() {
-    const Function& f = FunctionOf(sch_, context_);
-    const std::optional<Path> path = FindBlock(f, sch_.Value(*maker_));
-    const auto maker = DescribeBlock(f, path->realize()->block->name);
-    if (!maker) return absl::FailedPreconditionError("loops are no axes");
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> outer,
-        OrderChoices(&sch_, *maker_, maker->axes, kRowsPacked, LaneCount()));
-    if (outer.empty()) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    return Parallel(&sch_, fused, context_);
-  }
-
-  absl::Status MarkPanels() {
-    if (choice_.packed->layout_free) {
-      KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kLayoutPreparation, true));
-    }
-    KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(*panels_));
-    if (transposes_) return MarkTransposedPanels(loops);
-    const Rv columns = loops.back();
-    loops.pop_back();
-    if (choice_.near) return VectorizeInner(columns, /*unroll=*/true);
-    KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
-    KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
-    return Parallel(&sch_, outermost, context_);
-  }
-
-  // Some columns of a panel at a time, as squares of them that are transposed
-  // in registers.
-  absl::Status MarkTransposedPanels(const std::vector<Rv>& loops) {
-    const size_t first = loops.size() - 2;
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops[first], {Arg(), LaneCount()}));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
-                          sch_.Split(loops[first + 1], {Arg(), LaneCount()}));
-    KILN_RETURN_IF_ERROR(
-        sch_.Reorder({columns[0], rows[0], rows[1], columns[1]}));
-    KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
-    KILN_RETURN_IF_ERROR(sch_.Vectorize(columns[1]));
-    KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kTransposedCopy, true));
-    if (choice_.near) return absl::OkStatus();
-    std::vector<Rv> outer(loops.begin(), loops.end() - 2);
-    outer.push_back(columns[0]);
-    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    return Parallel(&sch_, fused, context_);
-  }
-
-  // Reads the operand nearly as it lies: a few rows into all panels, then the
-  // next rows. Gives the loop over these.
-  absl::StatusOr<Rv> OrderPacking(const std::vector<Rv>& loops) {
-    if (loops.size() < 2) return loops.front();
-    const ReadInfo& operand = *choice_.packed;
-    const int64_t together =
-        std::gcd(operand.shape[operand.dims() - 2], kRowsPacked);
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops.back(), {Arg(), together}));
-    std::vector<Rv> outer(loops.begin() + 1, loops.end() - 1);
-    outer.push_back(rows[0]);
-    std::vector<Rv> all = outer;
-    all.push_back(loops.front());
-    all.push_back(rows[1]);
-    KILN_RETURN_IF_ERROR(sch_.Reorder(all));
-    return sch_.Fuse(outer);
-  }
-
-  Schedule sch_;
-  const BlockInfo& info_;
-  const TileAxes axes_;
-  const TilingChoice choice_;
-  const std::optional<Joining> joining_;
-  const RuleContext& context_;
-  SampledTile tile_;
-  Rv block_, lane_;
-  std::optional<Rv> panels_;  // a block that copies the operand into panels
-  std::optional<Rv> maker_;   // or makes it there
-  bool transposes_ = false;   // while it copies
-  std::vector<Rv> loops_;     // one for each axis
-  std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
-};
 
 // "panels of 3 vectors, packed near".
 std::string NameOf(const TilingChoice& choice, bool joined) {
@@ -440,6 +29,18 @@ std::string NameOf(const TilingChoice& choice, bool joined) {
   if (choice.columns_first) absl::StrAppend(&name, ", columns first");
   if (joined) absl::StrAppend(&name, ", parts joined");
   return name;
+}
+
+absl::StatusOr<Schedule> Tile(const Schedule& sch, const BlockInfo& info,
+                              const TileAxes& axes, const TilingChoice& choice,
+                              const std::optional<Joining>& joining,
+                              const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(
+      RegisterNest nest,
+      TileInRegisters(sch, info, axes, choice, joining, 0, context));
+  KILN_RETURN_IF_ERROR(
+      nest.schedule.DecomposeReduction(nest.block, nest.first_step).status());
+  return nest.schedule;
 }
 
 }  // namespace
@@ -458,7 +59,7 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
     for (const auto& joined : {joining, std::optional<Joining>()}) {
       if (!joined && joining && choice.streamed) continue;  // were the same
       absl::StatusOr<Schedule> tiled =
-          Tiling(sch, *info, *axes, choice, joined, context).Run();
+          Tile(sch, *info, *axes, choice, joined, context);
       if (tiled.ok()) {
         made.push_back(*std::move(tiled));
       } else {

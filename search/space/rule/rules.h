@@ -20,6 +20,9 @@ RuleFunction Polyphase;
 // Products of operands that both lie along the sum, as a dense layer's weights
 // do: one of them transposed first, where each element is used often.
 RuleFunction TransposeOperands;
+// Products of rows that are made of those of other products, as attention has
+// them: some rows of all of it at a time.
+RuleFunction ProductChains;
 // Sums of products for outputs too narrow for vectors: vectors run along what
 // is summed up.
 RuleFunction SkinnyDot;
@@ -52,6 +55,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
+    {"product-chains", RuleTarget::kCpu, ProductChains},
     {"skinny-dot", RuleTarget::kCpu, SkinnyDot},
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},

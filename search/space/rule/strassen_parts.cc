@@ -11,15 +11,6 @@
 namespace kiln {
 namespace {
 
-// The block that DescribeBlock describes.
-const BlockNode& NodeOf(const Function& f, const std::string& name) {
-  const Scope scope(f.root());
-  const auto at = absl::c_find_if(scope.blocks, [&](const ScopeBlock& block) {
-    return block.block().name == name;
-  });
-  return at->block();
-}
-
 // Whether the block is marked as one that makes or joins parts, and chooses
 // among them by an iterator.
 bool IsOfParts(const Function& f, const BlockInfo& info) {
