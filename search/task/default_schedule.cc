@@ -76,6 +76,10 @@ constexpr double kCallSeconds = 2e-6;
 // Values of symbolic dimensions to schedule for: a single row, a few, a batch,
 // a short sequence, a long one.
 constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
+// A size that tiles divide may leave a step with fewer loops than an open one
+// does, so that no schedule of that size carries over: one that is so much
+// larger stands in for it.
+constexpr int64_t kToOddSize = 3;
 // Iterations of fused parallel loops find their place by divisions by symbolic
 // extents, and ask where the borders are. A product of 6 x 24 elements with 64
 // terms each would take 180 ns of a Zen 3 at full rate, and took 350 (one of
@@ -256,13 +260,13 @@ absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
 }
 
 // Of the schedules of one size, the best few that are good at borders, and as
-// many that are not.
-void CarryOverBest(const Module& module, int function, const Module& at_size,
+// many that are not. Whether there is any.
+bool CarryOverBest(const Module& module, int function, const Module& at_size,
                    const std::vector<DefaultSchedule>& best,
                    SizeSamples* samples) {
   size_t good = 0, clumsy = 0;
   for (const DefaultSchedule& one : best) {
-    if (good == kCarriedOver) return;
+    if (good == kCarriedOver) break;
     const absl::StatusOr<CarriedOver> over =
         CarryOver(one.trace, at_size, module);
     if (!over.ok()) continue;
@@ -272,27 +276,61 @@ void CarryOverBest(const Module& module, int function, const Module& at_size,
     size_t& count = carried.is_clumsy ? clumsy : good;
     if (++count <= kCarriedOver) samples->AddSchedule(std::move(carried));
   }
+  return good + clumsy > 0;
 }
 
-absl::StatusOr<DefaultSchedule> ScheduleSymbolic(
-    const Module& module, int function, const Machine& machine, int threads,
-    ThreadPool* pool, const DefaultScheduleOptions& options) {
-  const Function& f = module.functions[function];
-  SizeSamples samples(machine, threads);
-  for (const int64_t size : kSampleSizes) {
-    Module at_size = module;
-    at_size.functions[function] = AtSize(f, size);
-    if (!HasIterations(at_size.functions[function])) continue;
-    KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
-                          ScheduleKnown(at_size, function, machine, threads,
-                                        pool, options, kLookedAt,
-                                        /*at_any_size=*/true));
-    samples.AddSize(size, best.front().seconds);
-    CarryOverBest(module, function, at_size, best, &samples);
+// Schedules a function of symbolic extents by those of some sizes.
+class SymbolicScheduler {
+ public:
+  SymbolicScheduler(const Module& module, int function, const Machine& machine,
+                    int threads, ThreadPool* pool,
+                    const DefaultScheduleOptions& options)
+      : module_(module),
+        function_(function),
+        machine_(machine),
+        threads_(threads),
+        pool_(pool),
+        options_(options),
+        samples_(machine, threads) {}
+
+  absl::StatusOr<DefaultSchedule> Run() {
+    const Function& f = module_.functions[function_];
+    for (const int64_t size : kSampleSizes) {
+      const Module at_size = At(size);
+      if (!HasIterations(at_size.functions[function_])) continue;
+      KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
+                            BestAt(at_size));
+      samples_.AddSize(size, best.front().seconds);
+      if (CarryOverBest(module_, function_, at_size, best, &samples_)) continue;
+      const Module odd = At(size + kToOddSize);
+      KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> others,
+                            BestAt(odd));
+      CarryOverBest(module_, function_, odd, others, &samples_);
+    }
+    if (auto best = samples_.Best()) return *std::move(best);
+    return Unchanged(f, machine_, threads_);
   }
-  if (auto best = samples.Best()) return *std::move(best);
-  return Unchanged(f, machine, threads);
-}
+
+ private:
+  Module At(int64_t size) const {
+    Module at_size = module_;
+    at_size.functions[function_] = AtSize(module_.functions[function_], size);
+    return at_size;
+  }
+  absl::StatusOr<std::vector<DefaultSchedule>> BestAt(
+      const Module& at_size) const {
+    return ScheduleKnown(at_size, function_, machine_, threads_, pool_,
+                         options_, kLookedAt, /*at_any_size=*/true);
+  }
+
+  const Module& module_;
+  const int function_;
+  const Machine& machine_;
+  const int threads_;
+  ThreadPool* const pool_;
+  const DefaultScheduleOptions& options_;
+  SizeSamples samples_;
+};
 
 }  // namespace
 
@@ -300,7 +338,8 @@ absl::StatusOr<DefaultSchedule> ScheduleByDefault(
     const Module& module, int function, const Machine& machine, int threads,
     ThreadPool* pool, const DefaultScheduleOptions& options) {
   if (!SymbolicDims(module.functions[function]).empty()) {
-    return ScheduleSymbolic(module, function, machine, threads, pool, options);
+    return SymbolicScheduler(module, function, machine, threads, pool, options)
+        .Run();
   }
   KILN_ASSIGN_OR_RETURN(
       std::vector<DefaultSchedule> best,
