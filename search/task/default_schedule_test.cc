@@ -142,6 +142,22 @@ def main(a: T.handle, b: T.handle, c: T.handle):
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 )";
 
+// Of attention: panels of columns, whose number is open.
+constexpr char kSymbolicScores[] = R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 3, 24), "float32")
+    B = T.match_buffer(b, (n, 3, 24), "float32")
+    C = T.match_buffer(c, (3, n, n), "float32")
+    for h, i, j, k in T.grid(3, n, n, 24):
+        with T.block("C"):
+            vh, vi, vj, vk = T.axis.remap("SSSR", [h, i, j, k])
+            with T.init():
+                C[vh, vi, vj] = T.float32(0)
+            C[vh, vi, vj] = C[vh, vi, vj] + A[vi, vh, vk] * B[vj, vh, vk]
+)";
+
 constexpr char kSymbolicSoftmax[] = R"(
 @T.prim_func
 def main(a: T.handle, c: T.handle):
@@ -211,7 +227,8 @@ TEST_P(SymbolicScheduleTest, ComputesTheSameAtAllSizes) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, SymbolicScheduleTest,
                          testing::Values(kSymbolicRows, kSymbolicSquare,
-                                         kSymbolicSoftmax, kSymbolicImage));
+                                         kSymbolicScores, kSymbolicSoftmax,
+                                         kSymbolicImage));
 
 bool RunsInParallel(const Function& f) {
   bool found = false;
@@ -241,17 +258,20 @@ TEST(DefaultScheduleTest, ShortCallsStayOnOneThread) {
 }
 
 TEST(SymbolicScheduleTest, IsCloseToThatOfKnownSizes) {
-  const Module module = ParseProgram(kSymbolicRows);
-  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule any, Default(module));
-  for (int64_t size : {64, 128}) {
-    Module known = module;
-    known.functions[0] = WithDims(known.functions[0], size);
-    KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best, Default(known));
-    const Machine machine{.vectors = kAvx512Registers};
-    EXPECT_LT(EstimateTime(Summarize(WithDims(any.scheduled, size)), machine, 2)
-                  .seconds,
-              2 * best.seconds)
-        << size;
+  for (const char* text : {kSymbolicRows, kSymbolicScores}) {
+    const Module module = ParseProgram(text);
+    KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule any, Default(module));
+    for (int64_t size : {64, 128}) {
+      Module known = module;
+      known.functions[0] = WithDims(known.functions[0], size);
+      KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule best, Default(known));
+      const Machine machine{.vectors = kAvx512Registers};
+      EXPECT_LT(
+          EstimateTime(Summarize(WithDims(any.scheduled, size)), machine, 2)
+              .seconds,
+          2 * best.seconds)
+          << text << size;
+    }
   }
 }
 

@@ -116,6 +116,8 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
                                      "cse",
                                      "fold_constants",
                                      "combine_attention",
+                                     "expand_attention",
+                                     "compose_permute_dims",
                                      "winograd",
                                      "legalize"};
   if (options.fusion == Fusion::kByPattern) {

@@ -22,6 +22,7 @@
 #include "kiln/ir/transform/graph/dataflow_reshape.h"
 #include "kiln/ir/transform/graph/dead_code.h"
 #include "kiln/ir/transform/graph/decompose.h"
+#include "kiln/ir/transform/graph/expand_attention.h"
 #include "kiln/ir/transform/graph/fold_batch_norm.h"
 #include "kiln/ir/transform/graph/fold_constants.h"
 #include "kiln/ir/transform/graph/fuse_ops.h"
@@ -162,10 +163,13 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"combine_parallel_matmul", "combine_parallel_matmul",
      Inferred<CombineAll>},
     {"combine_attention", "combine_attention", Inferred<CombineAttention>},
+    {"expand_attention", "expand_attention", Inferred<ExpandAttention>},
     {"expand_matmul_of_sum", "expand_matmul_of_sum",
      Inferred<ExpandMatmulOfSum>},
     {"reorder_take_after_matmul", "reorder_take_after_matmul",
      Inferred<ReorderTakeAfterMatmul>},
+    {"compose_permute_dims", "compose_permute_dims",
+     Inferred<ComposePermuteDims>},
     {"reorder_permute_dims_after_concat", "reorder_permute_dims_after_concat",
      Inferred<ReorderPermuteDimsAfterConcat>},
     {"rewrite_by_rules", "rewrite_by_rules", RewriteByRules},

@@ -178,4 +178,31 @@ absl::StatusOr<Module> ReorderPermuteDimsAfterConcat(const Module& module) {
   return Rewritten(module, IsOp("concat", {Wildcard()}), rule);
 }
 
+absl::StatusOr<Module> ComposePermuteDims(const Module& module) {
+  BoundValues bound;
+  for (const graph::GraphFunction& f : module.graph_functions) {
+    bound.merge(BoundValuesOf(f));
+  }
+  const auto rule = [&](const graph::Expr& value, const Match&,
+                        graph::Emitter&) {
+    const auto& second = *value.As<graph::CallNode>();
+    const auto* first = CallOf(second.args[0], bound, "permute_dims");
+    const auto* input = first ? TensorOf(first->args[0]) : nullptr;
+    if (!input || input->rank < 1) return graph::Expr();
+    AttrList axes;
+    bool moves = false;
+    for (int axis = 0; axis < input->rank; ++axis) {
+      const int64_t middle = AxisBefore(second.attrs, axis, input->rank);
+      const int64_t before =
+          middle < 0 ? -1 : AxisBefore(first->attrs, middle, input->rank);
+      if (before < 0) return graph::Expr();
+      moves |= before != axis;
+      axes.emplace_back(Int(before));
+    }
+    if (!moves) return first->args[0];
+    return CallOp("permute_dims", {first->args[0]}, {{"axes", Attr(axes)}});
+  };
+  return Rewritten(module, IsOp("permute_dims", {Wildcard()}), rule);
+}
+
 }  // namespace kiln

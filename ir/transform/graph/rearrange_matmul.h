@@ -18,6 +18,9 @@ absl::StatusOr<Module> ReorderTakeAfterMatmul(const Module& module);
 // concat(A.T, B.T): concat(A, B).T, for any permutation that all share.
 absl::StatusOr<Module> ReorderPermuteDimsAfterConcat(const Module& module);
 
+// permute_dims of what permute_dims gives: one of them, or none.
+absl::StatusOr<Module> ComposePermuteDims(const Module& module);
+
 }  // namespace kiln
 
 #endif  // KILN_IR_TRANSFORM_GRAPH_REARRANGE_MATMUL_H_

@@ -1,3 +1,7 @@
+// Each test gives a function and what a pass makes of it, as text; or the same
+// text twice where the pass has to leave it alone.
+//
+//   w = add(a, b); y = matmul(x, w)  →  y = add(matmul(x, a), matmul(x, b))
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
 
 #include "gtest/gtest.h"
@@ -125,6 +129,29 @@ def main(x: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 3), "float32"), b: R.Te
         z = p
         R.output(y, z)
     return (y, z)
+)"),
+            "");
+}
+
+TEST(RearrangeMatmulTest, PermutationsOfPermutationsBecomeOneOrNone) {
+  EXPECT_EQ(DifferenceAfter({"compose_permute_dims"}, R"(
+@R.function
+def main(x: R.Tensor((2, 3, 4), "float32")):
+    a = R.permute_dims(x, axes=[2, 0, 1])
+    b = R.permute_dims(a, axes=[0, 2, 1])
+    c = R.permute_dims(a, axes=[1, 2, 0])
+    d = R.permute_dims(a)
+    y = R.add(c, x)
+    return (b, y, d)
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor((2, 3, 4), "float32")):
+    b = R.permute_dims(x, axes=[2, 1, 0])
+    c = x
+    d = R.permute_dims(x, axes=[1, 0, 2])
+    y = R.add(c, x)
+    return (b, y, d)
 )"),
             "");
 }
