@@ -7,13 +7,16 @@
 //
 // runs, all accesses of a tensor lie in a box. Iterations touch different
 // elements where the places of the boxes are, in units of their steps, an
-// injective map of the loop: (f // 4, f % 4). Where dimensions are the digits
-// of one number, as those of A[p // 112, p % 112] in pixels p of f * 6 + [0,
-// 6), the number tells more than they do.
+// injective map of the loop: (f // 4, f % 4). Where boxes meet, as those of
+// j * 3 + f for j < 4 do, the remainders by 3 may tell. Where dimensions are
+// the digits of one number, as those of A[p // 112, p % 112] in pixels p of f *
+// 6 + [0, 6), the number tells more than they do.
 #include "kiln/schedule/analysis/race.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,8 +27,11 @@
 #include "kiln/ir/arith/int_set.h"
 #include "kiln/ir/arith/interval.h"
 #include "kiln/ir/arith/iter_map.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/ir/arith/split_dims.h"
 #include "kiln/ir/arith/stride.h"
+#include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/alias.h"
 #include "kiln/schedule/analysis/independence.h"
@@ -58,10 +64,18 @@ struct Access {
   std::vector<IntSet> box;
 };
 
+// What all places along a dimension leave when they are divided: a number that
+// inner loops have no part in. No modulus: not known.
+struct Residue {
+  int64_t modulus = 0;
+  Expr value;
+};
+
 struct Touched {
   Buffer buffer;
   bool is_written = false;
   std::vector<IntSet> box;  // around all accesses
+  std::vector<Residue> residues;
   std::vector<Access> accesses;
   std::vector<int64_t> shape;  // where dimensions are merged
   bool is_mixed = false;       // in other ways for other accesses
@@ -84,13 +98,19 @@ std::vector<int64_t> MergeDigits(BufferRegion* point) {
   return shape;
 }
 
+// How closely boxes are taken.
+enum class Look {
+  kPlainly,
+  kMergingDigits,   // dimensions that are the digits of one number
+  kWithPredicates,  // where what a block's predicate says of inner loops holds
+};
+
 // What one iteration of a loop touches.
 class Collector {
  public:
   // `outer` ends with the loop itself.
-  Collector(const ForNode& loop, const std::vector<LoopRange>& outer,
-            bool merges_digits)
-      : loop_(loop), merges_digits_(merges_digits) {
+  Collector(const ForNode& loop, const std::vector<LoopRange>& outer, Look look)
+      : loop_(loop), look_(look) {
     for (const LoopRange& range : outer) analyzer_.Bind(range.var, range.range);
     Collect(loop.body);
   }
@@ -98,27 +118,79 @@ class Collector {
   Analyzer& analyzer() { return analyzer_; }
 
  private:
-  void Add(BufferRegion region, bool is_written) {
+  bool IsOfInnerLoops(const Expr& e) const {
+    return std::any_of(
+        inner_.begin(), inner_.end(),
+        [&](const LoopRange& range) { return UsesVar(e, range.var); });
+  }
+
+  Residue ResidueOf(const Range& range) {
+    if (!IsOne(range.extent)) return {};
+    Linear sum, outer;
+    Decompose(analyzer_.Simplify(range.min), 1, &sum);
+    if (!sum.ok) return {};
+    outer.constant = sum.constant;
+    int64_t modulus = 0;
+    for (const Term& term : sum.terms) {
+      if (!IsOfInnerLoops(term.atom)) {
+        outer.terms.push_back(term);
+        continue;
+      }
+      const Modular steps = analyzer_.Modulus(term.atom);
+      modulus = std::gcd(modulus, term.coefficient * steps.coefficient);
+      outer.constant += term.coefficient * steps.base;
+    }
+    if (modulus <= 1) return {};
+    const DType dtype = range.min.dtype();
+    return {modulus, analyzer_.Simplify(
+                         FloorMod(ToExpr(&outer, dtype), Int(modulus, dtype)))};
+  }
+
+  std::vector<Residue> ResiduesOf(const std::vector<Range>& region) {
+    std::vector<Residue> residues;
+    for (const Range& range : region) residues.push_back(ResidueOf(range));
+    return residues;
+  }
+
+  static void KeepCommon(const std::vector<Residue>& others,
+                         std::vector<Residue>* residues) {
+    for (size_t d = 0; d < residues->size(); ++d) {
+      Residue& own = (*residues)[d];
+      if (own.modulus != 0 && (own.modulus != others[d].modulus ||
+                               !SameExpr(own.value, others[d].value))) {
+        own = {};
+      }
+    }
+  }
+
+  void Add(BufferRegion region, bool is_written,
+           const Expr& predicate = Bool(true)) {
     const bool is_own =
         std::find(own_.begin(), own_.end(), region.buffer) != own_.end() ||
         (IsThread(loop_) && IsThreadMemory(region.buffer));
     if (is_own) return;
     std::vector<int64_t> shape;
-    if (merges_digits_) shape = MergeDigits(&region);
+    if (look_ == Look::kMergingDigits) shape = MergeDigits(&region);
     std::vector<IntSet> box =
-        EvalRegion(region.region, domains_, Bool(true), &analyzer_);
+        EvalRegion(region.region, domains_, predicate, &analyzer_);
+    const std::vector<Residue> residues = ResiduesOf(region.region);
     const auto at = std::find_if(
         touched_.begin(), touched_.end(),
         [&](const Touched& t) { return t.buffer == region.buffer; });
     if (at == touched_.end()) {
-      touched_.push_back(
-          {region.buffer, is_written, box, {{is_written, box}}, shape});
+      touched_.push_back({region.buffer,
+                          is_written,
+                          box,
+                          residues,
+                          {{is_written, box}},
+                          shape});
       return;
     }
     at->is_written |= is_written;
     at->is_mixed |= at->shape != shape;
     if (at->is_mixed) return;
     at->accesses.push_back({is_written, box});
+    KeepCommon(residues, &at->residues);
     for (size_t d = 0; d < box.size(); ++d) {
       at->box[d] = UnionSet(at->box[d], box[d], &analyzer_);
     }
@@ -167,8 +239,19 @@ class Collector {
              !MovesType(realize, IterType::kReduce);
     }
     if (IsOne(realize.predicate)) return false;
+    for (const LoopRange& range : inner_)
+      analyzer_.Bind(range.var, range.range);
     const auto held = analyzer_.Assume(Substitute(realize.predicate, lets_));
     return analyzer_.CanProveLessEqual(loop_.var, loop_.min);
+  }
+
+  // The conjuncts that say nothing of the loop itself.
+  Expr OfInnerLoops(const Expr& predicate) const {
+    Expr inner = Bool(true);
+    for (const Expr& conjunct : ConjunctsOf(Substitute(predicate, lets_))) {
+      if (!UsesVar(conjunct, loop_.var)) inner = Conjunction(inner, conjunct);
+    }
+    return inner;
   }
 
   void AddBlock(const BlockRealizeNode& realize) {
@@ -178,13 +261,19 @@ class Collector {
       map[realize.block->iters[i].var.get()] =
           Substitute(realize.values[i], lets_);
     }
-    if (HasInnerBlocks(*realize.block)) return AddInside(*realize.block, map);
+    const Expr predicate =
+        look_ == Look::kWithPredicates
+            ? Conjunction(held_, OfInnerLoops(realize.predicate))
+            : Bool(true);
+    if (HasInnerBlocks(*realize.block)) {
+      return AddInside(*realize.block, map, predicate);
+    }
     const bool shares = loop_.thread_tag.rfind("threadIdx", 0) == 0 &&
                         MovesType(realize, IterType::kReduce);
     const auto add = [&](const BufferRegion& region, bool is_written) {
       if (shares && WritesBuffer(*realize.block, region.buffer)) return;
       Add(MapRegion(region, [&](const Expr& e) { return Substitute(e, map); }),
-          is_written);
+          is_written, predicate);
     };
     for (const BufferRegion& r : realize.block->reads) add(r, false);
     for (const BufferRegion& r : realize.block->writes) add(r, true);
@@ -200,13 +289,16 @@ class Collector {
     return found && block.match_buffers.empty();
   }
 
-  void AddInside(const BlockNode& block, const VarMap& iterators) {
+  void AddInside(const BlockNode& block, const VarMap& iterators,
+                 const Expr& predicate) {
     const VarMap outside = std::exchange(lets_, iterators);
+    const Expr held = std::exchange(held_, predicate);
     own_.insert(own_.end(), block.alloc_buffers.begin(),
                 block.alloc_buffers.end());
     if (block.init) Collect(block.init);
     Collect(block.body);
     lets_ = outside;
+    held_ = held;
   }
 
   void Collect(const Stmt& s) {
@@ -214,8 +306,10 @@ class Collector {
       return AddBlock(*realize);
     }
     if (const auto* loop = s.As<ForNode>()) {
-      domains_[loop->var.get()] = {Substitute(loop->min, lets_),
-                                   Substitute(loop->extent, lets_)};
+      const Range range = {Substitute(loop->min, lets_),
+                           Substitute(loop->extent, lets_)};
+      domains_[loop->var.get()] = range;
+      inner_.push_back({loop->var, range});
     }
     if (const auto* let = s.As<LetStmtNode>()) {
       lets_[let->var.get()] = Substitute(let->value, lets_);
@@ -233,10 +327,12 @@ class Collector {
   }
 
   const ForNode& loop_;
-  const bool merges_digits_;
+  const Look look_;
   Analyzer analyzer_;
   Domains domains_;
+  std::vector<LoopRange> inner_;  // the same
   VarMap lets_;
+  Expr held_ = Bool(true);  // of the blocks around, where predicates count
   std::vector<Buffer> own_;
   std::vector<Touched> touched_;
 };
@@ -308,12 +404,17 @@ bool AllPassBy(const Touched& touched, const ForNode& loop,
   return true;
 }
 
-bool TellsApart(const std::vector<IntSet>& box, const ForNode& loop,
+bool TellsApart(const Touched& touched, const ForNode& loop,
                 const std::vector<LoopRange>& outer, Analyzer* analyzer) {
   std::vector<Expr> places;
-  for (const IntSet& set : box) {
+  for (size_t d = 0; d < touched.box.size(); ++d) {
+    const IntSet& set = touched.box[d];
     if (StepsClear(set, loop.var, analyzer)) return true;
-    if (Expr place = PlaceOf(set, loop.var, analyzer)) places.push_back(place);
+    if (Expr place = PlaceOf(set, loop.var, analyzer)) {
+      places.push_back(place);
+    } else if (touched.residues[d].modulus != 0) {
+      places.push_back(touched.residues[d].value);
+    }
   }
   if (places.empty()) return false;
   std::vector<LoopRange> ranges;
@@ -337,9 +438,8 @@ Buffer FirstMet(Collector& collector, const ForNode& loop,
     const bool is_apart =
         !touched.is_written ||
         (scope && LivesWithin(*scope, stmt, touched.buffer)) ||
-        (!touched.is_mixed &&
-         (TellsApart(touched.box, loop, outer, &analyzer) ||
-          AllPassBy(touched, loop, &analyzer)));
+        (!touched.is_mixed && (TellsApart(touched, loop, outer, &analyzer) ||
+                               AllPassBy(touched, loop, &analyzer)));
     if (!is_apart) return touched.buffer;
   }
   return nullptr;
@@ -349,8 +449,9 @@ Buffer FirstMet(Collector& collector, const ForNode& loop,
 Reason WhyRaces(const ForNode& loop, const std::vector<LoopRange>& outer,
                 const BlockNode* scope, const Stmt& stmt) {
   Buffer met;
-  for (const bool merges_digits : {false, true}) {
-    Collector collector(loop, outer, merges_digits);
+  for (const Look look :
+       {Look::kPlainly, Look::kMergingDigits, Look::kWithPredicates}) {
+    Collector collector(loop, outer, look);
     met = FirstMet(collector, loop, outer, scope, stmt);
     if (!met) return std::nullopt;
   }

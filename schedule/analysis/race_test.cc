@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/testing/program.h"
 
@@ -143,6 +144,69 @@ def main(A: T.Buffer((64, 64), "float32"), O: T.Buffer((64, 64), "float32")):
 // Storage that each iteration allocates, by another name, and storage of all.
 // Pixels of an image in tiles that end within its rows, written and then
 // changed.
+// Parts of parts, more than there are: the predicate alone keeps an iteration
+// to its 4 rows.
+TEST(Race, PredicatesKeepIterationsApart) {
+  const auto check = [](int rows) {
+    return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), O: T.Buffer((5,), "float32")):
+    for i in T.parallel(2):
+        for a, b, c in T.grid(3, 3, 2):
+            with T.block("O"):
+                vi = T.axis.spatial(5, i * 4 + b * 2 + c)
+                T.where(i * 4 + ((a * 3 + b) * 2 + c) < 5 and (a * 3 + b) * 2 + c < )",
+                                                          rows, R"()
+                O[vi] = A[vi]
+)")));
+  };
+  KILN_EXPECT_OK(check(4));
+  EXPECT_THAT(check(5), StatusIs(kRefused, HasSubstr("may touch the same")));
+}
+
+TEST(Race, APredicateMayLeaveOneIteration) {
+  KILN_EXPECT_OK(CheckConcurrentLoops(ParseProgram(R"(
+@T.prim_func
+def main(O: T.Buffer((6, 4), "int64"), C: T.Buffer((4,), "int32")):
+    for i in T.vectorized(6):
+        for j0, j1 in T.grid(1, 4):
+            with T.block("O"):
+                vi = T.axis.spatial(6, 0)
+                vj = T.axis.spatial(4, 0)
+                T.where(i * 4 + (j0 * 4 + j1) < 1)
+                O[vi, vj] = O[vi, C[vj]] + O[vi, T.max(vj - 1, 0)]
+)")));
+}
+
+// Each iteration takes every third column, in two blocks.
+TEST(Race, RemaindersAreApart) {
+  const auto check = [](const char* column) {
+    return CheckConcurrentLoops(
+        ParseProgram(absl::StrReplaceAll(R"(
+@T.prim_func
+def main(A: T.Buffer((9, 9), "float32"), O: T.Buffer((9, 9), "float32")):
+    for j1 in T.parallel(3):
+        for j0 in range(3):
+            for i in range(9):
+                with T.block("P"):
+                    vi = T.axis.spatial(9, i)
+                    vj = T.axis.spatial(9, j0 * 3 + j1)
+                    O[vi, vj] = T.float32(2)
+            for i in range(9):
+                with T.block("O"):
+                    vi = T.axis.spatial(9, i)
+                    vj = T.axis.spatial(9, COLUMN)
+                    T.where(0 < j0 * 3 + j1)
+                    O[vi, vj] = A[vi, (vj + 2) % 9]
+)",
+                                         {{"COLUMN", column}})));
+  };
+  KILN_EXPECT_OK(check("j0 * 3 + j1"));
+  EXPECT_THAT(check("j0 * 2 + j1"), StatusIs(kRefused, HasSubstr("may touch")));
+  EXPECT_THAT(check("8 - j0 * 3 - j1"),
+              StatusIs(kRefused, HasSubstr("may touch")));
+}
+
 TEST(Race, TilesOfTheDigitsOfANumberAreApart) {
   const auto check = [](const std::string& changed) {
     return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(

@@ -14,6 +14,7 @@
 #include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/schedule/analysis/cover.h"
+#include "kiln/schedule/analysis/independence.h"
 #include "kiln/schedule/analysis/instances.h"
 #include "kiln/schedule/analysis/loops_run.h"
 #include "kiln/schedule/analysis/neutral.h"
@@ -491,19 +492,28 @@ absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
   return absl::OkStatus();
 }
 
-// Iterations of parallel loops above the block must not share one of its sums.
-absl::Status CheckLoopKinds(const Move& move, const Path& path) {
+// Iterations of parallel loops above the block must not share one of its sums,
+// nor elements that it writes there though they were written once before.
+absl::Status CheckLoopKinds(const Move& move, const Function& result,
+                            const Path& path) {
   for (const ForNode* loop : LoopsAbove(path)) {
     const bool in_order = loop->for_kind == ForKind::kSerial ||
                           loop->for_kind == ForKind::kUnrolled ||
                           loop->thread_tag.starts_with("threadIdx");
-    if (in_order || !MovesIterator(*loop, *path.realize(), IterType::kReduce))
-      continue;
-    return Refusal(move.primitive,
-                   absl::StrCat("iterations of ", Describe(*loop),
-                                " run at the same time, and would share the "
-                                "sums of ",
-                                move.name()));
+    if (in_order) continue;
+    const std::string together = absl::StrCat("iterations of ", Describe(*loop),
+                                              " run at the same time");
+    if (MovesIterator(*loop, *path.realize(), IterType::kReduce)) {
+      return Refusal(move.primitive,
+                     absl::StrCat(together, ", and would share the sums of ",
+                                  move.name()));
+    }
+    if (!move.is_reverse) continue;
+    const auto at = FindLoop(result, loop->id);
+    if (Reason reason = WhyNotIndependent(*at)) {
+      return Refusal(move.primitive, absl::StrCat(together, ": ", *reason),
+                     "make the loop parallel afterwards");
+    }
   }
   return absl::OkStatus();
 }
@@ -559,7 +569,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   KILN_ASSIGN_OR_RETURN(const Path path,
                         RequireBlockThatRuns(result, block_id, move.primitive));
   KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, path));
-  KILN_RETURN_IF_ERROR(CheckLoopKinds(move, path));
+  KILN_RETURN_IF_ERROR(CheckLoopKinds(move, result, path));
   KILN_RETURN_IF_ERROR(CheckReductionOrder(move, scope.blocks[block], path));
   return result;
 }

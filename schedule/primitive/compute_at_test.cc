@@ -179,27 +179,6 @@ def main(A: T.Buffer((11,), "float32"), C: T.Buffer((3, 5), "float32")):
                        HasSubstr("would lose them")));
 }
 
-TEST(ReverseComputeAtTest, RefusesToSumUpInAParallelLoop) {
-  Function f = Parse(R"(
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
-    B = T.alloc_buffer((8,))
-    for i in T.parallel(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi]
-    for i, k in T.grid(1, 8):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = T.float32(0)
-            C[vi] = C[vi] + B[vk]
-)");
-  EXPECT_THAT(ReverseComputeAt(f, Named(f, "C"), LoopOf(f, "B", 0)),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("run at the same time")));
-}
-
 // The fuzzer's pair 505001833: rows that did not run overwrote the one that
 // did.
 TEST(ReverseComputeAtTest, RefusesABlockOfWhichOnlyAPartRuns) {
