@@ -1,7 +1,8 @@
 // The root blocks of the variants become the branches of an `if` in one root
 // block. Loops, blocks and variables of all variants but the first are new,
-// since schedules of one function share what none of them touched. Tensors of
-// the root block are shared: a call takes one branch.
+// since schedules of one function share what none of them touched. So are
+// tensors of the root block: what one branch needs a row of at a time another
+// may need all of.
 //
 //   root A: pack w into panels; y = x * panels      n <= 16
 //   root B: pack w into panels; y = x * panels      more
@@ -41,14 +42,6 @@ absl::StatusOr<Halves> Split(const Function& f) {
   KILN_ASSIGN_OR_RETURN(const SplitFunction split, SplitPreparation(f));
   return Halves{split.prepare.root().body, split.prepared,
                 split.main.root().body, split.main.root().alloc_buffers};
-}
-
-void AddMissing(const std::vector<Buffer>& more, std::vector<Buffer>* buffers) {
-  for (const Buffer& buffer : more) {
-    if (std::find(buffers->begin(), buffers->end(), buffer) == buffers->end()) {
-      buffers->push_back(buffer);
-    }
-  }
 }
 
 Expr IsAtMost(const Function& f, int64_t bound) {
@@ -106,13 +99,15 @@ class Dispatcher {
   // What runs in every call of another variant, on what the first prepares.
   absl::StatusOr<Stmt> Branch(const Function& f) {
     KILN_ASSIGN_OR_RETURN(const Halves halves, Split(f));
-    BufferMap prepared;
-    for (size_t i = 0; i < halves.prepared.size(); ++i) {
-      prepared[halves.prepared[i].get()] = first_.prepared[i];
+    BufferMap own;
+    for (const Buffer& buffer : halves.allocations) {
+      own[buffer.get()] = EditBuffer(buffer, [](BufferNode&) {});
+      allocations_.push_back(own[buffer.get()]);
     }
-    AddMissing(halves.allocations, &allocations_);
-    return CloneWithFreshIds(ReplaceBuffers(halves.main, prepared), "",
-                             &result_);
+    for (size_t i = 0; i < halves.prepared.size(); ++i) {
+      own[halves.prepared[i].get()] = first_.prepared[i];
+    }
+    return CloneWithFreshIds(ReplaceBuffers(halves.main, own), "", &result_);
   }
 
   const std::vector<SizeVariant>& variants_;

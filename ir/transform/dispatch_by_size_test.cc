@@ -1,5 +1,6 @@
 #include "kiln/ir/transform/dispatch_by_size.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,21 @@ TEST(DispatchBySizeTest, WhatIsPreparedIsPreparedOnce) {
   KILN_ASSERT_OK_AND_ASSIGN(const SplitFunction split, SplitPreparation(all));
   EXPECT_EQ(split.prepared.size(), 1u);
   KILN_ASSERT_OK(VerifyFunction(split.main));
+}
+
+// One branch may need a row at a time of a tensor, the other all of it.
+TEST(DispatchBySizeTest, BranchesHaveTensorsOfTheirOwn) {
+  const Function f = *ParseFunction("main", kProgram);
+  KILN_ASSERT_OK_AND_ASSIGN(const Function all,
+                            DispatchBySize({{f, 4}, {Adding(f, 2)}}));
+  std::set<const BufferNode*> written;
+  Visit(all.body, [&](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    if (store && store->buffer->name == "h")
+      written.insert(store->buffer.get());
+    return true;
+  });
+  EXPECT_EQ(written.size(), 2u);
 }
 
 TEST(DispatchBySizeTest, ThePrintedFunctionReads) {

@@ -25,10 +25,12 @@ bool MayNotRun(const std::vector<const ForNode*>& loops,
 }
 
 Expr LoopsRun::DividendIsEnough(const Expr& extent) {
-  if (extent.kind() != ExprKind::kFloorDiv) return nullptr;
-  const auto* quotient = extent.As<BinaryNode>();
-  const int64_t* n = AsInt(quotient->b);
-  return n && *n > 0 ? LE(quotient->b, quotient->a) : nullptr;
+  const auto* binary = extent.As<BinaryNode>();
+  const int64_t* n = binary ? AsInt(binary->b) : nullptr;
+  if (!n || *n <= 0) return nullptr;
+  if (extent.kind() == ExprKind::kMul) return DividendIsEnough(binary->a);
+  const bool is_quotient = extent.kind() == ExprKind::kFloorDiv;
+  return is_quotient ? LE(binary->b, binary->a) : nullptr;
 }
 
 }  // namespace kiln

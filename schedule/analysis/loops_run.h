@@ -42,8 +42,8 @@ class LoopsRun {
   LoopsRun& operator=(const LoopsRun&) = delete;
 
  private:
-  // n <= x, of an extent x // n: as much as that it is positive. Null for
-  // others.
+  // n <= x, of an extent x // n or x // n * m: as much as that it is positive.
+  // Null for others.
   static Expr DividendIsEnough(const Expr& extent);
 
   std::vector<Analyzer::Assumption> held_;

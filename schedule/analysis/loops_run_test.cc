@@ -105,6 +105,17 @@ TEST(LoopsRunTest, AllThatItAssumedIsForgotten) {
   }
 }
 
+TEST(LoopsRunTest, FusedRoundedUpQuotientsThatRunAreOfSomething) {
+  const Nest nest("(n + 11) // 12 * 12", "4", "2");
+  const Expr extent = nest.loops()[0]->extent;
+  const auto* sum =
+      extent.As<BinaryNode>()->a.As<BinaryNode>()->a.As<BinaryNode>();
+  Analyzer analyzer;
+  EXPECT_FALSE(analyzer.CanProve(Positive(sum->a)));
+  const LoopsRun run(nest.loops(), &analyzer);
+  EXPECT_TRUE(analyzer.CanProve(Positive(sum->a)));
+}
+
 TEST(LoopsRunTest, RoundedUpQuotientsThatRunAreOfSomething) {
   const Nest nest("(n + 15) // 16", "4", "2");
   const Expr extent = nest.loops()[0]->extent;

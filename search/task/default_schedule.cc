@@ -9,18 +9,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/automatic.h"
-#include "kiln/ir/tensor/timed_size.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/trace/carry_over.h"
 #include "kiln/schedule/trace/print.h"
@@ -32,6 +32,7 @@
 #include "kiln/search/space/rule_space.h"
 #include "kiln/search/space/trace_space.h"
 #include "kiln/search/task/open_tails.h"
+#include "kiln/search/task/size_samples.h"
 
 namespace kiln {
 namespace {
@@ -70,29 +71,34 @@ DefaultSchedule Unchanged(const Function& f, const Machine& machine,
   return {f, "", EstimateTime(Summarize(f), machine, threads).seconds};
 }
 
-// Times far below that of what a call and its neighbours cost are equal.
-constexpr double kCallSeconds = 2e-6;
-
 // Values of symbolic dimensions to schedule for: a single row, a few, a batch,
 // a short sequence, a long one.
 constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
+// Where work grows with the square of the size, long sequences count. Their
+// schedules round up to tiles, which these sizes make them do.
+constexpr std::array<int64_t, 5> kSquareSampleSizes = {1, 4, 17, 131, 387};
 // A size that tiles divide may leave a step with fewer loops than an open one
 // does, so that no schedule of that size carries over: one that is so much
 // larger stands in for it.
 constexpr int64_t kToOddSize = 3;
-// Iterations of fused parallel loops find their place by divisions by symbolic
-// extents, and ask where the borders are. A product of 6 x 24 elements with 64
-// terms each would take 180 ns of a Zen 3 at full rate, and took 350 (one of
-// attention over 384 tokens, by `run --profile`).
-constexpr double kOpenIterationSeconds = 1e-7;
 
 // Schedules of each that are tried at the others, among the best so many.
 constexpr size_t kCarriedOver = 3;
 constexpr size_t kLookedAt = 8;
 
-// All dimensions are of one size.
-Function AtSize(const Function& f, int64_t size) {
-  return kiln::AtSize(f, DimSize(SymbolicDims(f).size(), size));
+// Whether a tensor inside has several open dimensions, as scores of attention
+// have rows and columns.
+bool HasOpenSquare(const Function& f) {
+  const std::vector<Var> dims = SymbolicDims(f);
+  const auto is_open = [&](const Expr& extent) {
+    return absl::c_any_of(dims,
+                          [&](const Var& dim) { return UsesVar(extent, dim); });
+  };
+  const auto* root = f.body.As<BlockRealizeNode>();
+  return root &&
+         absl::c_any_of(root->block->alloc_buffers, [&](const Buffer& buffer) {
+           return absl::c_count_if(buffer->shape, is_open) > 1;
+         });
 }
 
 // Whether each loop of known extent runs.
@@ -106,87 +112,6 @@ bool HasIterations(const Function& f) {
   });
   return all;
 }
-
-// One schedule of a function of symbolic extents: what was chosen for a size.
-struct Carried {
-  Function scheduled;
-  std::string trace;
-  bool is_clumsy = false;  // at borders, which estimates do not see
-};
-
-double ParallelIterations(const Stmt& body) {
-  double count = 0;
-  Visit(body, [&](const Stmt& s) {
-    const auto* loop = s.As<ForNode>();
-    if (!loop || loop->for_kind != ForKind::kParallel) return true;
-    const int64_t* extent = AsInt(loop->extent);
-    if (extent) count += static_cast<double>(*extent);
-    return false;
-  });
-  return count;
-}
-
-// Of the schedules of a function of symbolic extents.
-class SizeSamples {
- public:
-  SizeSamples(const Machine& machine, int threads)
-      : machine_(machine), threads_(threads) {}
-
-  void AddSize(int64_t size, double best_seconds) {
-    sizes_.push_back({size, best_seconds});
-  }
-  // Keeps it only until there is one that is not clumsy, where it is.
-  void AddSchedule(Carried schedule) {
-    if (schedule.is_clumsy && has_good_) return;
-    if (!schedule.is_clumsy && !has_good_) schedules_.clear();
-    has_good_ |= !schedule.is_clumsy;
-    schedules_.push_back(std::move(schedule));
-  }
-
-  // The one with the least geometric mean of estimated times of calls over the
-  // best of each size.
-  std::optional<DefaultSchedule> Best() const {
-    std::optional<DefaultSchedule> best;
-    double least = 0;
-    for (const Carried& schedule : schedules_) {
-      const double loss = Loss(schedule.scheduled);
-      if (best && loss >= least) continue;
-      least = loss;
-      best = {schedule.scheduled, schedule.trace,
-              Seconds(schedule.scheduled, sizes_.back().size)};
-    }
-    return best;
-  }
-
- private:
-  struct Size {
-    int64_t size;
-    double best_seconds;
-  };
-
-  // Loops of symbolic extent get no vectors and tiles but those of the schedule
-  // when they are lowered.
-  double Seconds(const Function& f, int64_t size) const {
-    Function at_size = AtSize(f, size);
-    SetAuto(&at_size, false);
-    return EstimateTime(Summarize(at_size), machine_, threads_).seconds +
-           ParallelIterations(at_size.body) / threads_ * kOpenIterationSeconds;
-  }
-  double Loss(const Function& f) const {
-    double sum = 0;
-    for (const Size& s : sizes_) {
-      sum += std::log((Seconds(f, s.size) + kCallSeconds) /
-                      (s.best_seconds + kCallSeconds));
-    }
-    return sum;
-  }
-
-  const Machine& machine_;
-  const int threads_;
-  std::vector<Size> sizes_;
-  std::vector<Carried> schedules_;
-  bool has_good_ = false;  // none of them is clumsy
-};
 
 // The fastest of those drawn by the analytic model, the best first, all
 // different, at most `count`.
@@ -236,14 +161,15 @@ absl::StatusOr<DefaultSchedule> BestEstimated(
 
 namespace {
 
-// `at_any_size`: schedules that are to be carried over to larger sizes.
+// `open_size` (RuleContext): schedules are to be carried over to other sizes.
 absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
     const Module& module, int function, const Machine& machine, int threads,
     ThreadPool* pool, const DefaultScheduleOptions& options, size_t count,
-    bool at_any_size = false) {
+    int64_t open_size = 0) {
   TraceSpace space(module, function);
   RuleContext context = RuleContextFor(machine, function);
-  if (at_any_size) context.parallel = ParallelLoops::kAlways;
+  if (open_size > 0) context.parallel = ParallelLoops::kAlways;
+  context.open_size = open_size;
   AddRuleSchedules(CpuRules(), context, &space);
   const auto unchanged = [&] {
     return std::vector<DefaultSchedule>{
@@ -270,7 +196,8 @@ bool CarryOverBest(const Module& module, int function, const Module& at_size,
     const absl::StatusOr<CarriedOver> over =
         CarryOver(one.trace, at_size, module);
     if (!over.ok()) continue;
-    Carried carried = {*over->state.functions[function], ToText(over->trace)};
+    CarriedSchedule carried = {*over->state.functions[function],
+                               ToText(over->trace)};
     carried.is_clumsy =
         HasTooManyTails(carried.scheduled) || MergesOpenAxes(carried.scheduled);
     size_t& count = carried.is_clumsy ? clumsy : good;
@@ -295,32 +222,42 @@ class SymbolicScheduler {
 
   absl::StatusOr<DefaultSchedule> Run() {
     const Function& f = module_.functions[function_];
-    for (const int64_t size : kSampleSizes) {
-      const Module at_size = At(size);
-      if (!HasIterations(at_size.functions[function_])) continue;
-      KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
-                            BestAt(at_size));
-      samples_.AddSize(size, best.front().seconds);
-      if (CarryOverBest(module_, function_, at_size, best, &samples_)) continue;
-      const Module odd = At(size + kToOddSize);
-      KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> others,
-                            BestAt(odd));
-      CarryOverBest(module_, function_, odd, others, &samples_);
+    const absl::Span<const int64_t> sizes =
+        HasOpenSquare(f) ? absl::MakeConstSpan(kSquareSampleSizes)
+                         : absl::MakeConstSpan(kSampleSizes);
+    for (const int64_t size : sizes) KILN_RETURN_IF_ERROR(AddSize(size));
+    if (auto best = samples_.Best()) {
+      return DefaultSchedule{std::move(best->scheduled), std::move(best->trace),
+                             best->seconds};
     }
-    if (auto best = samples_.Best()) return *std::move(best);
     return Unchanged(f, machine_, threads_);
   }
 
  private:
+  absl::Status AddSize(int64_t size) {
+    const Module at_size = At(size);
+    if (!HasIterations(at_size.functions[function_])) return absl::OkStatus();
+    KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
+                          BestAt(at_size, size));
+    samples_.AddSize(size, best.front().seconds);
+    if (CarryOverBest(module_, function_, at_size, best, &samples_)) {
+      return absl::OkStatus();
+    }
+    const Module odd = At(size + kToOddSize);
+    KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> others,
+                          BestAt(odd, size + kToOddSize));
+    CarryOverBest(module_, function_, odd, others, &samples_);
+    return absl::OkStatus();
+  }
   Module At(int64_t size) const {
     Module at_size = module_;
     at_size.functions[function_] = AtSize(module_.functions[function_], size);
     return at_size;
   }
-  absl::StatusOr<std::vector<DefaultSchedule>> BestAt(
-      const Module& at_size) const {
+  absl::StatusOr<std::vector<DefaultSchedule>> BestAt(const Module& at_size,
+                                                      int64_t size) const {
     return ScheduleKnown(at_size, function_, machine_, threads_, pool_,
-                         options_, kLookedAt, /*at_any_size=*/true);
+                         options_, kLookedAt, size);
   }
 
   const Module& module_;

@@ -20,7 +20,8 @@ struct DefaultScheduleOptions {
 
 struct DefaultSchedule {
   Function scheduled;
-  // Leads from the function to `scheduled`; empty where nothing is changed.
+  // Leads from the function to `scheduled`, or to that branch of it which large
+  // sizes take; empty where nothing is changed.
   std::string trace;
   double seconds = 0;  // of one call, estimated
 };

@@ -64,6 +64,8 @@ TEST(OpenTailsTest, AxesOfOpenExtentStandAloneOrAreMerged) {
   EXPECT_FALSE(Rows("n"));
   EXPECT_FALSE(Rows("784"));
   EXPECT_FALSE(Rows("n + 1"));
+  EXPECT_FALSE(Rows("(n + 11) // 12 * 12"));
+  EXPECT_TRUE(Rows("(n + 11) // 12 * 24"));
 }
 
 }  // namespace

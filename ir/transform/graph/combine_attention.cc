@@ -33,7 +33,8 @@
 namespace kiln {
 namespace {
 
-// Queries, and keys, from which on scores are worth keeping in a near cache.
+// Queries, and keys, from which on scores are worth keeping in a near cache;
+// of open lengths they are kept where the queries' is.
 constexpr int64_t kLeastLength = 64;
 
 Pattern Permuted(const Pattern& x, std::initializer_list<int> axes) {
@@ -43,11 +44,6 @@ Pattern Permuted(const Pattern& x, std::initializer_list<int> axes) {
 }
 
 Pattern HeadsFirst(const Pattern& x) { return Permuted(x, {0, 2, 1, 3}); }
-
-const graph::TensorInfo* TensorOf(const graph::Expr& e) {
-  const auto* var = e.As<graph::VarNode>();
-  return var ? var->info.As<graph::TensorInfo>() : nullptr;
-}
 
 // A value, perhaps times or by a number.
 struct Scaled {
@@ -123,16 +119,17 @@ class Attention {
   bool HasShapes(const Match& match) const {
     std::vector<std::vector<Expr>> shapes;
     for (const Pattern& x : {q_, k_, v_}) {
-      const auto* tensor = TensorOf(match.at(x));
+      const auto* tensor = TensorInfoOf(match.at(x));
       if (!tensor || !tensor->extents() || tensor->extents()->size() != 4 ||
           (tensor->dtype != DType::Float(32) &&
            tensor->dtype != DType::Float(64))) {
         return false;
       }
       const int64_t* length = AsInt((*tensor->extents())[1]);
-      if (!length || *length < kLeastLength) return false;
+      if (length && *length < kLeastLength) return false;
       shapes.push_back(*tensor->extents());
     }
+    if (AsInt(shapes[0][1]) && !AsInt(shapes[1][1])) return false;
     return absl::c_all_of(shapes, [&](const std::vector<Expr>& shape) {
       return AreEqual(shape[0], shapes[0][0]) &&
              AreEqual(shape[2], shapes[0][2]);
@@ -141,16 +138,16 @@ class Attention {
 
   // Whether the mask has four dimensions, each that of the scores or 1.
   bool SuitsScores(const Match& match) const {
-    const auto* mask = TensorOf(match.at(mask_));
+    const auto* mask = TensorInfoOf(match.at(mask_));
     if (!mask || !mask->extents() || mask->extents()->size() != 4) return false;
-    const auto& q = *TensorOf(match.at(q_))->extents();
-    const auto& k = *TensorOf(match.at(k_))->extents();
+    const auto& q = *TensorInfoOf(match.at(q_))->extents();
+    const auto& k = *TensorInfoOf(match.at(k_))->extents();
     const Expr scores[] = {q[0], q[2], q[1], k[1]};
     for (int i = 0; i < 4; ++i) {
       const Expr& own = (*mask->extents())[i];
       if (!IsOne(own) && !AreEqual(own, scores[i])) return false;
     }
-    return mask->dtype == TensorOf(match.at(q_))->dtype;
+    return mask->dtype == TensorInfoOf(match.at(q_))->dtype;
   }
 
   const UseCounts& uses_;

@@ -105,10 +105,17 @@ TEST(CombineAttentionTest, OtherArrangementsStay) {
   ExpectStays({{"float32", "float16"}});
 }
 
-TEST(CombineAttentionTest, FewOrUncountedQueriesStay) {
-  ExpectStays({{"64", "1"}});
-  ExpectStays({{"(2, 64", "(2, \"n\""}});
+TEST(CombineAttentionTest, OpenLengthsOfQueriesAreTakenForMany) {
+  const Changes queries = {{"(2, 64", "(2, \"n\""}};
+  EXPECT_EQ(DifferenceFor(queries, absl::StrReplaceAll(kOp, queries)), "");
+  const Changes both = {{"(2, 64", "(2, \"n\""},
+                        {"(2, 80", "(2, \"n\""},
+                        {"1, 80)", "1, \"n\")"}};
+  EXPECT_EQ(DifferenceFor(both, absl::StrReplaceAll(kOp, both)), "");
+  ExpectStays({{"(2, 80", "(2, \"m\""}, {"1, 80)", "1, \"m\")"}});
 }
+
+TEST(CombineAttentionTest, FewQueriesStay) { ExpectStays({{"64", "1"}}); }
 
 }  // namespace
 }  // namespace kiln

@@ -14,6 +14,7 @@
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/info/info.h"
 #include "kiln/ir/ops/infer.h"
+#include "kiln/ir/transform/graph/functions.h"
 
 namespace kiln {
 namespace {
@@ -21,14 +22,9 @@ namespace {
 using graph::CallOp;
 using Shape = std::vector<Expr>;
 
-const graph::TensorInfo* TensorOf(const graph::Expr& e) {
-  const auto* var = e.As<graph::VarNode>();
-  return var ? var->info.As<graph::TensorInfo>() : nullptr;
-}
-
 // (batch, sequence, heads, size), if that is known.
 const Shape* ShapeOf(const graph::Expr& e) {
-  const auto* tensor = TensorOf(e);
+  const auto* tensor = TensorInfoOf(e);
   const Shape* shape = tensor ? tensor->extents() : nullptr;
   return shape && shape->size() == 4 ? shape : nullptr;
 }
@@ -60,10 +56,10 @@ bool IsToExpand(const graph::CallNode& call) {
       !IsNone(call, "window_size") || !ScaleOf(call, *q)) {
     return false;
   }
-  const DType dtype = TensorOf(call.args[0])->dtype;
+  const DType dtype = TensorInfoOf(call.args[0])->dtype;
   if (dtype != DType::Float(32) && dtype != DType::Float(64)) return false;
   Analyzer analyzer;
-  return (!AsInt((*q)[1]) || !AsInt((*k)[1])) &&
+  return AsInt((*q)[1]) && !AsInt((*k)[1]) &&
          analyzer.CanProveEqual((*q)[2], (*k)[2]);
 }
 
@@ -80,7 +76,7 @@ graph::Expr Product(const graph::Expr& a, const graph::Expr& b,
 }
 
 graph::Expr Expanded(const graph::CallNode& call, graph::Emitter& emit) {
-  const DType dtype = TensorOf(call.args[0])->dtype;
+  const DType dtype = TensorInfoOf(call.args[0])->dtype;
   const double scale = *ScaleOf(call, *ShapeOf(call.args[0]));
   const graph::Expr q = Permuted(call.args[0], {0, 2, 1, 3}, emit);
   const graph::Expr k = Permuted(call.args[1], {0, 2, 3, 1}, emit);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kOp[] = R"(
 @R.function
-def main(x: R.Tensor((2, "n", 3, 16), "float32"), k: R.Tensor((2, "m", 3, 16), "float32"), v: R.Tensor((2, "m", 3, 8), "float32"), bias: R.Tensor((2, 1, 1, "m"), "float32")):
+def main(x: R.Tensor((2, 70, 3, 16), "float32"), k: R.Tensor((2, "m", 3, 16), "float32"), v: R.Tensor((2, "m", 3, 8), "float32"), bias: R.Tensor((2, 1, 1, "m"), "float32")):
     with R.dataflow():
         y = R.nn.attention_bias(x, k, v, bias, scale=0.5)
         R.output(y)
@@ -20,7 +20,7 @@ def main(x: R.Tensor((2, "n", 3, 16), "float32"), k: R.Tensor((2, "m", 3, 16), "
 
 constexpr char kProducts[] = R"(
 @R.function
-def main(x: R.Tensor((2, "n", 3, 16), "float32"), k: R.Tensor((2, "m", 3, 16), "float32"), v: R.Tensor((2, "m", 3, 8), "float32"), bias: R.Tensor((2, 1, 1, "m"), "float32")):
+def main(x: R.Tensor((2, 70, 3, 16), "float32"), k: R.Tensor((2, "m", 3, 16), "float32"), v: R.Tensor((2, "m", 3, 8), "float32"), bias: R.Tensor((2, 1, 1, "m"), "float32")):
     with R.dataflow():
         q = R.permute_dims(x, axes=[0, 2, 1, 3])
         t = R.permute_dims(k, axes=[0, 2, 3, 1])
@@ -41,7 +41,7 @@ std::string Changed(const char* text, const std::string& from,
   return absl::StrReplaceAll(text, {{from, to}});
 }
 
-TEST(ExpandAttentionTest, OpenLengthsBecomeProducts) {
+TEST(ExpandAttentionTest, OpenLengthsOfKeysBecomeProducts) {
   EXPECT_EQ(DifferenceAfter({"expand_attention"}, kOp, kProducts), "");
 }
 
@@ -63,10 +63,12 @@ void ExpectStays(const std::string& text) {
   EXPECT_EQ(DifferenceAfter({"expand_attention"}, text, text), "");
 }
 
-TEST(ExpandAttentionTest, KnownLengthsAndMasksStay) {
-  ExpectStays(absl::StrReplaceAll(kOp, {{"\"n\"", "70"}, {"\"m\"", "80"}}));
+TEST(ExpandAttentionTest, KnownLengthsOpenQueriesAndMasksStay) {
+  ExpectStays(absl::StrReplaceAll(kOp, {{"\"m\"", "80"}}));
+  ExpectStays(Changed(kOp, "(2, 70", "(2, \"n\""));
+  ExpectStays(Changed(kOp, "(2, 70", "(2, \"m\""));
   ExpectStays(Changed(kOp, "scale=0.5", "scale=0.5, causal_mask=\"TopLeft\""));
-  ExpectStays(Changed(kOp, "\"n\", 3", "\"n\", 6"));
+  ExpectStays(Changed(kOp, "70, 3", "70, 6"));
   ExpectStays(Changed(kOp, "float32", "float16"));
 }
 

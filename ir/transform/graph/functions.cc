@@ -21,6 +21,11 @@ int64_t IntAttr(const AttrMap& attrs, const std::string& name,
   return value ? *value : missing;
 }
 
+const graph::TensorInfo* TensorInfoOf(const graph::Expr& e) {
+  const auto* var = e.As<graph::VarNode>();
+  return var ? var->info.As<graph::TensorInfo>() : nullptr;
+}
+
 bool SameAttrs(const AttrMap& a, const AttrMap& b) {
   const auto text = [](const AttrMap& attrs) {
     return PrintGraphExpr(graph::CallOp("op", {}, attrs));

@@ -16,6 +16,9 @@ namespace kiln {
 // An attribute that is an integer or a bool; `missing` where there is none.
 int64_t IntAttr(const AttrMap& attrs, const std::string& name, int64_t missing);
 
+// Of a variable that is a tensor; nullptr of all else.
+const graph::TensorInfo* TensorInfoOf(const graph::Expr& e);
+
 // Whether both hold the same constants.
 bool SameAttrs(const AttrMap& a, const AttrMap& b);
 

@@ -46,15 +46,9 @@ absl::StatusOr<Module> Rewritten(const Module& module, const Pattern& pattern,
   return WithoutUnusedBindings(std::move(inferred));
 }
 
-// Of a variable.
-const graph::TensorInfo* TensorOf(const graph::Expr& e) {
-  const auto* var = e.As<graph::VarNode>();
-  return var ? var->info.As<graph::TensorInfo>() : nullptr;
-}
-
 bool HaveOneShape(const graph::Expr& a, const graph::Expr& b) {
-  const auto* left = TensorOf(a);
-  const auto* right = TensorOf(b);
+  const auto* left = TensorInfoOf(a);
+  const auto* right = TensorInfoOf(b);
   if (!left || !right || !left->extents() || !right->extents()) return false;
   Analyzer analyzer;
   return left->extents()->size() >= 2 &&
@@ -97,7 +91,7 @@ absl::StatusOr<Module> ReorderTakeAfterMatmul(const Module& module) {
   const Pattern taken = IsOp("take", {table, indices});
   const auto rule = [&](const graph::Expr& value, const Match& match,
                         graph::Emitter& emit) {
-    const auto* left = TensorOf(match.at(x));
+    const auto* left = TensorInfoOf(match.at(x));
     if (!left || left->rank < 2) return graph::Expr();
     const graph::Expr product = emit.Emit(
         CallOp("matmul", {match.at(x), match.at(table)}, AttrsOf(value)));
@@ -161,12 +155,12 @@ absl::StatusOr<Module> ReorderPermuteDimsAfterConcat(const Module& module) {
       const auto* call = CallOf(part, bound, "permute_dims");
       if (!first || !call) return graph::Expr();
       inputs.push_back(call->args[0]);
-      const auto* input = TensorOf(inputs.back());
+      const auto* input = TensorInfoOf(inputs.back());
       const bool permutes_alike =
           input && PermuteAlike(call->attrs, first->attrs, input->rank);
       if (!permutes_alike) return graph::Expr();
     }
-    const auto* input = TensorOf(inputs[0]);
+    const auto* input = TensorInfoOf(inputs[0]);
     if (input->rank <= axis) return graph::Expr();
     const int64_t before = AxisBefore(first->attrs, axis, input->rank);
     if (before < 0) return graph::Expr();
@@ -187,7 +181,7 @@ absl::StatusOr<Module> ComposePermuteDims(const Module& module) {
                         graph::Emitter&) {
     const auto& second = *value.As<graph::CallNode>();
     const auto* first = CallOf(second.args[0], bound, "permute_dims");
-    const auto* input = first ? TensorOf(first->args[0]) : nullptr;
+    const auto* input = first ? TensorInfoOf(first->args[0]) : nullptr;
     if (!input || input->rank < 1) return graph::Expr();
     AttrList axes;
     bool moves = false;

@@ -18,6 +18,8 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/chained_products.h"
+#include "kiln/search/space/rule/padded_chain.h"
 #include "kiln/search/space/rule/register_nest.h"
 #include "kiln/search/space/rule/row_chain.h"
 #include "kiln/search/space/rule/rules.h"
@@ -26,150 +28,21 @@
 namespace kiln {
 namespace {
 
-// Rows at a time, so many times two: what register tiles have divides them.
-constexpr int64_t kLeastRows = 12;
-constexpr int64_t kMostRows = 96;
-// Rows wait before and after the chain, and leave half of the cache to the
-// operands.
-constexpr int64_t kPartOfCache = 4;
-
-// A product of rows that a chain makes of those of another product.
-struct Chained {
-  BlockInfo product;
-  // The axes of the product that move through the dimensions of rows which
-  // have several, the dimensions in order.
-  std::vector<int> row_axes;
-  RowChain chain;
-  BlockInfo first;            // the other product
-  int64_t element_bytes = 4;  // of the rows
-};
-
-// The block that makes what `product` reads there, for it alone.
-std::optional<BlockInfo> ProducerOf(const Function& f, const BlockInfo& product,
-                                    const ReadInfo& read) {
-  const Buffer& buffer = NodeOf(f, product.name).reads[read.index].buffer;
-  for (const std::string& name : product.producers) {
-    const auto info = DescribeBlock(f, name);
-    if (!info || info->is_output || info->consumers.size() != 1) continue;
-    if (NodeOf(f, name).writes[0].buffer == buffer) return info;
-  }
-  return std::nullopt;
-}
-
-// The axes that move through all but the last dimension of `rows`, which the
-// product sums up; nullopt where they do not, one through each.
-std::optional<std::vector<int>> RowAxes(const BlockInfo& product,
-                                        const ReadInfo& rows) {
-  std::vector<int> axes;
-  double step = 1;
-  for (int dim = rows.dims() - 1; dim >= 0; --dim) {
-    const int64_t extent = rows.shape[dim];
-    if (extent > 1) {
-      const auto stride = absl::c_find(rows.strides, std::optional(step));
-      if (stride == rows.strides.end()) return std::nullopt;
-      const auto axis = static_cast<int>(stride - rows.strides.begin());
-      const bool is_sum = dim + 1 == rows.dims();
-      if (product.axes[axis].extent != extent ||
-          product.axes[axis].reduce != is_sum) {
-        return std::nullopt;
-      }
-      if (!is_sum) axes.insert(axes.begin(), axis);
-    }
-    step *= static_cast<double>(extent);
-  }
-  return axes;
-}
-
-// The product whose rows, and nobody else's, the chain reads.
-std::optional<BlockInfo> FirstProduct(const Function& f,
-                                      const RowChain& chain) {
-  for (const BlockInfo& block : chain.blocks) {
-    for (const std::string& name : block.producers) {
-      const auto info = DescribeBlock(f, name);
-      if (!info || info->is_output || !info->has_init) continue;
-      if (!HasRows(*info, chain.blocks[0], chain.rows) ||
-          info->write_dims != static_cast<int>(chain.rows) + 1 ||
-          info->CountReduce() == 0 || info->ReducesContiguously()) {
-        continue;
-      }
-      const bool inside = absl::c_all_of(
-          info->consumers,
-          [&](const std::string& user) { return chain.Holds(user); });
-      if (inside) return info;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Chained> FindChained(const Function& f, const std::string& name) {
-  const auto product = DescribeBlock(f, name);
-  if (!product || !product->has_init || product->CountReduce() != 1) {
-    return std::nullopt;
-  }
-  for (const ReadInfo& read : product->reads) {
-    const auto rows = RowAxes(*product, read);
-    const auto last = ProducerOf(f, *product, read);
-    if (!last || !rows || rows->empty()) continue;
-    const size_t dims = last->axes.size() - 1;
-    if (last->write_dims != read.dims() || last->axes.size() < 2 ||
-        last->axes[dims - 1].extent < kLeastRows) {
-      continue;
-    }
-    const auto chain = RowChainTo(f, *last, dims);
-    if (!chain || !chain->HasReduction()) continue;
-    const auto first = FirstProduct(f, *chain);
-    if (!first) continue;
-    const int64_t bytes = NodeOf(f, last->name).writes[0].buffer->dtype.bytes();
-    return Chained{*product, *rows, *chain, *first, bytes};
-  }
-  return std::nullopt;
-}
-
-// How many rows at a time are worth trying, the least first.
-std::vector<int64_t> Heights(const Chained& chained,
-                             const RuleContext& context) {
-  const int64_t bytes = chained.chain.RowLength() * chained.element_bytes;
-  std::vector<int64_t> heights = {kLeastRows};
-  while (heights.back() < kMostRows &&
-         heights.back() * 2 * bytes <= context.near_bytes / kPartOfCache) {
-    heights.push_back(heights.back() * 2);
-  }
-  if (heights.size() > 2) heights.erase(heights.begin(), heights.end() - 2);
-  return heights;
-}
-
-// Ways to tile a product whose rows come a few at a time: all of them for some
-// columns, then for the next ones.
-std::vector<TilingChoice> ChoicesFor(const BlockInfo& info,
-                                     const RuleContext& context) {
-  const auto axes = ChooseTileAxes(info);
-  if (!axes) return {};
-  std::vector<TilingChoice> choices =
-      TilingChoices(info, *axes, context.registers, context.near_bytes);
-  std::erase_if(choices, [](const TilingChoice& choice) {
-    return choice.streamed || choice.near || choice.columns_first;
-  });
-  for (TilingChoice& choice : choices) choice.columns_first = true;
-  return choices;
-}
-
 class ChainFusion {
  public:
-  ChainFusion(Schedule sch, const Chained& chained, const RuleContext& context)
+  ChainFusion(Schedule sch, const ChainedProducts& chained,
+              const RuleContext& context)
       : sch_(std::move(sch)), chained_(chained), context_(context) {}
 
   absl::StatusOr<Schedule> Run(const TilingChoice& first,
                                const TilingChoice& last) {
-    heights_ = Heights(chained_, context_);
+    heights_ = RowsAtATime(chained_, context_);
     KILN_RETURN_IF_ERROR(SplitRows());
     const Rv rows = outer_.back();
     KILN_RETURN_IF_ERROR(ComputeChainAt(rows));
     KILN_ASSIGN_OR_RETURN(const Rv first_block, Block(chained_.first));
     KILN_RETURN_IF_ERROR(sch_.ComputeAt(first_block, rows, true));
-    const auto rows_of_first = static_cast<int>(chained_.chain.rows);
-    std::vector<int> axes;
-    for (int i = 0; i < rows_of_first; ++i) axes.push_back(i);
-    KILN_RETURN_IF_ERROR(Tile(chained_.first, axes, first));
+    KILN_RETURN_IF_ERROR(Tile(chained_.first, chained_.FirstRowAxes(), first));
     KILN_RETURN_IF_ERROR(Tile(chained_.product, chained_.row_axes, last));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer_));
     KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
@@ -238,24 +111,19 @@ class ChainFusion {
     return absl::OkStatus();
   }
 
-  // The nest of a product of some rows.
-  absl::Status Tile(BlockInfo info, const std::vector<int>& row_axes,
+  absl::Status Tile(const BlockInfo& info, const std::vector<int>& row_axes,
                     const TilingChoice& choice) {
-    for (const int axis : row_axes) info.axes[axis].extent = 1;
-    info.axes[row_axes.back()].extent = heights_.back();
-    const auto axes = ChooseTileAxes(info);
-    if (!axes) return absl::FailedPreconditionError("no register tile");
     KILN_ASSIGN_OR_RETURN(
         RegisterNest nest,
-        TileInRegisters(std::move(sch_), info, *axes, choice, std::nullopt,
-                        outer_.size(), context_));
+        TileFewRows(std::move(sch_), info, row_axes, heights_.back(), choice,
+                    outer_.size(), context_));
     sch_ = std::move(nest.schedule);
     sums_.emplace_back(nest.block, nest.first_step);
     return absl::OkStatus();
   }
 
   Schedule sch_;
-  const Chained& chained_;
+  const ChainedProducts& chained_;
   const RuleContext& context_;
   std::vector<int64_t> heights_;
   std::vector<Rv> blocks_;               // of the chain
@@ -263,29 +131,47 @@ class ChainFusion {
   std::vector<std::pair<Rv, Rv>> sums_;  // and their first reduction loops
 };
 
+// Whether there is no telling how many rows or columns there are.
+bool HasOpenRows(const ChainedProducts& chained, int64_t open_size) {
+  const std::vector<AxisInfo>& axes = chained.first.axes;
+  const size_t rows = chained.chain.rows;
+  return open_size > 0 &&
+         (axes[rows - 1].extent == open_size || axes[rows].extent == open_size);
+}
+
+absl::StatusOr<Schedule> FuseChain(const Schedule& sch,
+                                   const ChainedProducts& chained, size_t way,
+                                   const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const TilingChoice first,
+                        FewRowChoice(chained.first, way, context));
+  KILN_ASSIGN_OR_RETURN(const TilingChoice last,
+                        FewRowChoice(chained.product, way, context));
+  return ChainFusion(sch, chained, context).Run(first, last);
+}
+
 }  // namespace
 
 std::vector<Schedule> ProductChains(const Schedule& sch,
                                     const std::string& block,
                                     const RuleContext& context) {
-  const auto chained = FindChained(FunctionOf(sch, context), block);
+  const auto chained = FindChainedProducts(FunctionOf(sch, context), block);
   if (!chained) return {};
-  const std::vector<TilingChoice> first = ChoicesFor(chained->first, context);
-  const std::vector<TilingChoice> last = ChoicesFor(chained->product, context);
-  if (first.empty() || last.empty()) return {};
+  const size_t ways = std::max(FewRowChoices(chained->first, context).size(),
+                               FewRowChoices(chained->product, context).size());
+  const bool is_open = HasOpenRows(*chained, context.open_size);
   std::vector<Schedule> made;
-  for (size_t i = 0; i < std::max(first.size(), last.size()); ++i) {
+  for (size_t i = 0; i < ways; ++i) {
     absl::StatusOr<Schedule> fused =
-        ChainFusion(sch, *chained, context)
-            .Run(first[std::min(i, first.size() - 1)],
-                 last[std::min(i, last.size() - 1)]);
+        is_open ? FusePaddedChain(sch, *chained, i, context)
+                : FuseChain(sch, *chained, i, context);
     if (fused.ok()) {
       made.push_back(*std::move(fused));
     } else {
       context.GaveUp("some rows of a chain of products", fused.status());
     }
   }
-  if (!made.empty()) made.push_back(sch);
+  // Elsewhere rows and columns of tiles are cut short where extents are open.
+  if (!made.empty() && !is_open) made.push_back(sch);
   return made;
 }
 

@@ -1,9 +1,14 @@
+// One head of attention, of known extents and of such as stand for open ones:
+// what the rule makes computes the same in few parallel loops, and rows that
+// are few, or that others read, stay.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "kiln/ir/tensor/visit.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
@@ -61,6 +66,19 @@ Module Attention(int rows, int keys, int columns) {
                                        {"COLUMNS", std::to_string(columns)}}));
 }
 
+// The condition on which the block runs; "" for none.
+std::string WhereOf(const Function& f, const std::string& block) {
+  std::string where = "no such block";
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* realize = s.As<BlockRealizeNode>();
+    if (realize && realize->block->name == block) {
+      where = IsOne(realize->predicate) ? "" : PrintExpr(realize->predicate);
+    }
+    return true;
+  });
+  return where;
+}
+
 TEST(ProductChainsTest, SomeRowsGoThroughAllOfAttentionAtATime) {
   struct Size {
     int rows, keys, columns;
@@ -80,6 +98,37 @@ TEST(ProductChainsTest, SomeRowsGoThroughAllOfAttentionAtATime) {
       EXPECT_GE(CountLoops(f, ForKind::kVectorized), 6);
     }
   }
+}
+
+// The same for extents that are open: whole tiles, and no condition inside of
+// their loops.
+TEST(ProductChainsTest, OpenRowsAreRoundedUpToTiles) {
+  struct Size {
+    int rows, keys, columns, open_size;
+  };
+  for (const auto& [rows, keys, columns, open_size] :
+       {Size{67, 67, 32, 67}, Size{131, 131, 16, 131}, Size{67, 96, 16, 67}}) {
+    SCOPED_TRACE(rows);
+    const Module module = Attention(rows, keys, columns);
+    RuleLog log;
+    const std::vector<Schedule> made =
+        ApplyRule(ProductChains, module, "Y",
+                  RuleContext{.open_size = open_size, .log = &log});
+    ASSERT_FALSE(made.empty()) << ToLine(log.refusals().back());
+    for (const Function& f : ExpectSameMeaning(module, made)) {
+      EXPECT_EQ(CountLoops(f, ForKind::kParallel), CountRootLoops(f));
+      EXPECT_LE(CountRootLoops(f), 3);
+      EXPECT_EQ(WhereOf(f, "S_update"), "");
+      EXPECT_EQ(WhereOf(f, "Y_update"), "");
+    }
+  }
+}
+
+// There is nothing to round up: other sizes stand for open extents.
+TEST(ProductChainsTest, OpenRowsThatTilesDivideAreLeftToOtherSizes) {
+  EXPECT_TRUE(ApplyRule(ProductChains, Attention(48, 48, 16), "Y",
+                        RuleContext{.open_size = 48})
+                  .empty());
 }
 
 TEST(ProductChainsTest, NothingIsMadeOfOtherBlocks) {

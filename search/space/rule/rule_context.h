@@ -28,6 +28,8 @@ struct RuleContext {
   int64_t near_bytes = 1 << 20;
   int function = 0;  // the one to schedule, in the module
   ParallelLoops parallel = ParallelLoops::kWhereWorth;
+  // Stands for extents that are open, and others may be as large; 0: none is.
+  int64_t open_size = 0;
   // Asked before each block; where it says so, designs stay as they are.
   std::function<bool()> stop = nullptr;
   RuleLog* log = nullptr;  // gets what steps refuse; null: nobody asks

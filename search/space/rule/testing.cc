@@ -69,8 +69,9 @@ std::vector<ScheduleRule> RulesNamed(const std::vector<std::string>& names) {
 }
 
 std::vector<Schedule> ApplyRule(RuleFunction* rule, const Module& module,
-                                const std::string& block) {
-  return rule(Schedule(module), block, RuleContext{});
+                                const std::string& block,
+                                const RuleContext& context) {
+  return rule(Schedule(module), block, context);
 }
 
 std::vector<Function> ExpectSameMeaning(const Module& module,

@@ -20,7 +20,8 @@ std::vector<ScheduleRule> RulesNamed(const std::vector<std::string>& names);
 
 // What a rule makes of `main`, asked for `block`.
 std::vector<Schedule> ApplyRule(RuleFunction* rule, const Module& module,
-                                const std::string& block);
+                                const std::string& block,
+                                const RuleContext& context = {});
 
 // Interprets both on the same random numbers and compares every parameter, up
 // to what another order of sums changes.
