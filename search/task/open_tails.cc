@@ -1,5 +1,6 @@
 #include "kiln/search/task/open_tails.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,43 +12,60 @@
 namespace kiln {
 namespace {
 
-class TailFinder {
+// The conditions of each block that open dimensions decide, by the elements
+// that a tile has there: those of the loops that become copies of their body.
+class OpenBorders {
  public:
-  explicit TailFinder(const Function& f) : dims_(SymbolicDims(f)) {}
-
-  bool Find(const Stmt& s) {
-    const auto* loop = s.As<ForNode>();
-    if (loop) loops_.push_back(loop);
-    const auto* realize = s.As<BlockRealizeNode>();
-    bool found = realize && absl::c_any_of(ConjunctsOf(realize->predicate),
-                                           [&](const Expr& condition) {
-                                             return HasTooMany(condition);
-                                           });
-    ForEachChild(s, [&](const Stmt& child) { found = found || Find(child); });
-    if (loop) loops_.pop_back();
-    return found;
+  explicit OpenBorders(const Function& f) : dims_(SymbolicDims(f)) {
+    Add(f.body);
   }
 
+  // By block, and border.
+  const std::vector<std::vector<int64_t>>& tiles() const { return tiles_; }
+
  private:
-  bool HasTooMany(const Expr& condition) const {
-    const bool is_open = absl::c_any_of(
+  void Add(const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    if (loop) loops_.push_back(loop);
+    if (const auto* realize = s.As<BlockRealizeNode>()) {
+      std::vector<int64_t>& tiles = tiles_.emplace_back();
+      for (const Expr& condition : ConjunctsOf(realize->predicate)) {
+        if (IsOpen(condition)) tiles.push_back(Elements(condition));
+      }
+    }
+    ForEachChild(s, [&](const Stmt& child) { Add(child); });
+    if (loop) loops_.pop_back();
+  }
+
+  bool IsOpen(const Expr& condition) const {
+    return absl::c_any_of(
         dims_, [&](const Var& dim) { return UsesVar(condition, dim); });
-    if (!is_open) return false;
-    int64_t lengths = 1;
+  }
+
+  int64_t Elements(const Expr& condition) const {
+    int64_t elements = 1;
     for (const ForNode* loop : loops_) {
       const bool is_copied = loop->for_kind == ForKind::kUnrolled ||
                              loop->for_kind == ForKind::kVectorized;
       const int64_t* extent = AsInt(loop->extent);
       if (is_copied && extent && UsesVar(condition, loop->var)) {
-        lengths *= *extent;
+        elements *= *extent;
       }
     }
-    return lengths - 1 > kMaxTailCounts;
+    return elements;
   }
 
   std::vector<Var> dims_;
   std::vector<const ForNode*> loops_;  // around this place
+  std::vector<std::vector<int64_t>> tiles_;
 };
+
+// Of `size` elements in tiles of so many, the part of the tiles that a border
+// cuts short.
+double CutShare(int64_t size, int64_t tile) {
+  if (tile <= 1 || size % tile == 0) return 0;
+  return 1 / static_cast<double>(size / tile + 1);
+}
 
 // (n + 11) // 12 * 12
 bool IsRoundedUp(const Expr& extent) {
@@ -60,7 +78,26 @@ bool IsRoundedUp(const Expr& extent) {
 }  // namespace
 
 bool HasTooManyTails(const Function& scheduled) {
-  return TailFinder(scheduled).Find(scheduled.body);
+  const OpenBorders borders(scheduled);
+  return absl::c_any_of(borders.tiles(), [](const auto& tiles) {
+    return absl::c_any_of(
+        tiles, [](int64_t tile) { return tile - 1 > kMaxTailCounts; });
+  });
+}
+
+double UncopiedShare(const Function& scheduled, int64_t size) {
+  const OpenBorders borders(scheduled);
+  double most = 0;
+  for (const std::vector<int64_t>& tiles : borders.tiles()) {
+    int64_t ways = 1;
+    double share = 0;
+    for (const int64_t tile : tiles) {
+      ways *= tile;
+      share += CutShare(size, tile);
+    }
+    if (ways - 1 > kMaxTailCounts) most = std::max(most, std::min(share, 1.0));
+  }
+  return most;
 }
 
 bool MergesOpenAxes(const Function& scheduled) {

@@ -40,6 +40,37 @@ TEST(OpenTailsTest, LengthsOfTilesThatABorderCutsAreCounted) {
   EXPECT_FALSE(Copy(4, "1001", "T.unroll")) << "a border that is known";
 }
 
+// Sums of n x n products in tiles of `rows` x `vectors` * 8.
+double Share(int rows, int vectors, int64_t size) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, n), "float32")
+    B = T.match_buffer(b, (n, n), "float32")
+    for i_0, j_0 in T.grid((n + $0 - 1) // $0, (n + $1 - 1) // $1):
+        for i_1 in T.unroll($0):
+            for j_1 in T.vectorized($1):
+                with T.block("B"):
+                    vi = T.axis.spatial(n, i_0 * $0 + i_1)
+                    vj = T.axis.spatial(n, j_0 * $1 + j_1)
+                    T.where(i_0 * $0 + i_1 < n and j_0 * $1 + j_1 < n)
+                    B[vi, vj] = A[vi, vj]
+)",
+                                            rows, vectors * 8);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  return f.ok() ? UncopiedShare(*f, size) : -1;
+}
+
+TEST(OpenTailsTest, TilesWithTooManyTailsInAllAreAPartOfAll) {
+  EXPECT_EQ(Share(1, 3, 100), 0) << "23 of them";
+  EXPECT_EQ(Share(4, 3, 96), 0) << "no tile is cut short";
+  EXPECT_DOUBLE_EQ(Share(4, 3, 97), 1.0 / 25 + 1.0 / 5);
+  EXPECT_DOUBLE_EQ(Share(4, 3, 100), 1.0 / 5);
+  EXPECT_EQ(Share(4, 3, 3), 1) << "each is cut short twice";
+}
+
 bool Rows(const std::string& extent) {
   const std::string text = absl::Substitute(R"(
 @T.prim_func

@@ -34,7 +34,7 @@ namespace kiln {
 namespace {
 
 // Queries, and keys, from which on scores are worth keeping in a near cache;
-// of open lengths they are kept where the queries' is.
+// of open lengths they are kept where there are as many of both.
 constexpr int64_t kLeastLength = 64;
 
 Pattern Permuted(const Pattern& x, std::initializer_list<int> axes) {
@@ -129,7 +129,9 @@ class Attention {
       if (length && *length < kLeastLength) return false;
       shapes.push_back(*tensor->extents());
     }
-    if (AsInt(shapes[0][1]) && !AsInt(shapes[1][1])) return false;
+    if (!AsInt(shapes[1][1]) && !AreEqual(shapes[0][1], shapes[1][1])) {
+      return false;
+    }
     return absl::c_all_of(shapes, [&](const std::vector<Expr>& shape) {
       return AreEqual(shape[0], shapes[0][0]) &&
              AreEqual(shape[2], shapes[0][2]);

@@ -113,6 +113,9 @@ TEST(CombineAttentionTest, OpenLengthsOfQueriesAreTakenForMany) {
                         {"1, 80)", "1, \"n\")"}};
   EXPECT_EQ(DifferenceFor(both, absl::StrReplaceAll(kOp, both)), "");
   ExpectStays({{"(2, 80", "(2, \"m\""}, {"1, 80)", "1, \"m\")"}});
+  ExpectStays({{"(2, 64", "(2, \"n\""},
+               {"(2, 80", "(2, \"m\""},
+               {"1, 80)", "1, \"m\")"}});
 }
 
 TEST(CombineAttentionTest, FewQueriesStay) { ExpectStays({{"64", "1"}}); }

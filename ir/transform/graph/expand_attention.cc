@@ -59,7 +59,7 @@ bool IsToExpand(const graph::CallNode& call) {
   const DType dtype = TensorInfoOf(call.args[0])->dtype;
   if (dtype != DType::Float(32) && dtype != DType::Float(64)) return false;
   Analyzer analyzer;
-  return AsInt((*q)[1]) && !AsInt((*k)[1]) &&
+  return !AsInt((*k)[1]) && !analyzer.CanProveEqual((*q)[1], (*k)[1]) &&
          analyzer.CanProveEqual((*q)[2], (*k)[2]);
 }
 

@@ -7,11 +7,11 @@
 
 namespace kiln {
 
-// R.nn.attention and R.nn.attention_bias of a known number of queries and an
-// open one of keys, which see all keys, with a head of keys for each of
-// queries: matmul, multiply, add, softmax and matmul, what combine_attention
-// makes one op of where there are many queries. Takes modules with struct info,
-// and rounds otherwise than before.
+// R.nn.attention and R.nn.attention_bias of an open number of keys and another
+// one of queries, which see all keys, with a head of keys for each of queries:
+// matmul, multiply, add, softmax and matmul, what combine_attention makes one
+// op of elsewhere. Takes modules with struct info, and rounds otherwise than
+// before.
 absl::StatusOr<Module> ExpandAttention(const Module& module);
 
 }  // namespace kiln

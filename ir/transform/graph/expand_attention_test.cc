@@ -45,6 +45,13 @@ TEST(ExpandAttentionTest, OpenLengthsOfKeysBecomeProducts) {
   EXPECT_EQ(DifferenceAfter({"expand_attention"}, kOp, kProducts), "");
 }
 
+TEST(ExpandAttentionTest, OpenLengthsOfEachBecomeProducts) {
+  const std::string from = "(2, 70", to = "(2, \"n\"";
+  EXPECT_EQ(DifferenceAfter({"expand_attention"}, Changed(kOp, from, to),
+                            Changed(kProducts, from, to)),
+            "");
+}
+
 TEST(ExpandAttentionTest, TheScaleIsTheRootOfTheSizeUnlessItIsGiven) {
   const std::string products =
       absl::StrReplaceAll(kProducts, {{"const(0.5", "const(0.25"},
@@ -63,9 +70,8 @@ void ExpectStays(const std::string& text) {
   EXPECT_EQ(DifferenceAfter({"expand_attention"}, text, text), "");
 }
 
-TEST(ExpandAttentionTest, KnownLengthsOpenQueriesAndMasksStay) {
+TEST(ExpandAttentionTest, KnownAndEqualLengthsAndMasksStay) {
   ExpectStays(absl::StrReplaceAll(kOp, {{"\"m\"", "80"}}));
-  ExpectStays(Changed(kOp, "(2, 70", "(2, \"n\""));
   ExpectStays(Changed(kOp, "(2, 70", "(2, \"m\""));
   ExpectStays(Changed(kOp, "scale=0.5", "scale=0.5, causal_mask=\"TopLeft\""));
   ExpectStays(Changed(kOp, "70, 3", "70, 6"));

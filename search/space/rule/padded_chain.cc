@@ -20,9 +20,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/row_chain.h"
+#include "kiln/search/space/rule/vector_reduction.h"
 
 namespace kiln {
 namespace {
@@ -47,9 +47,10 @@ class PaddedChain {
     KILN_RETURN_IF_ERROR(SplitRows());
     KILN_RETURN_IF_ERROR(MoveChain());
     KILN_RETURN_IF_ERROR(MoveProduct());
-    KILN_RETURN_IF_ERROR(Tile(first_, products_.FirstRowAxes()));
+    KILN_RETURN_IF_ERROR(
+        Tile(first_, products_.first, products_.FirstRowAxes()));
     InlineColumns();
-    KILN_RETURN_IF_ERROR(Tile(last_, products_.row_axes));
+    KILN_RETURN_IF_ERROR(Tile(last_, products_.product, products_.row_axes));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer_));
     KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     KILN_RETURN_IF_ERROR(VectorizeChain());
@@ -168,9 +169,12 @@ class PaddedChain {
     return sch_.ComputeAt(read, outer_.back(), true);
   }
 
-  absl::Status Tile(const BlockInfo& info, const std::vector<int>& row_axes) {
-    KILN_ASSIGN_OR_RETURN(const TilingChoice choice,
-                          FewRowChoice(info, way_, context_));
+  // `info`: with padding.
+  absl::Status Tile(const BlockInfo& info, const BlockInfo& unpadded,
+                    const std::vector<int>& row_axes) {
+    KILN_ASSIGN_OR_RETURN(TilingChoice choice,
+                          FewRowChoice(unpadded, way_, context_));
+    choice.unblocked = info.name == first_.name;
     KILN_ASSIGN_OR_RETURN(
         RegisterNest nest,
         TileFewRows(std::move(sch_), info, row_axes, kLeastRowsAtATime, choice,
@@ -180,10 +184,9 @@ class PaddedChain {
     return absl::OkStatus();
   }
 
-  // Of rows, whose ends are at any place: lowering makes a copy for each.
   absl::StatusOr<Rv> SampleWidth() {
     const int64_t lanes = context_.registers.Floats();
-    if (2 * lanes - 1 > kMaxTailCounts) {
+    if (2 * lanes > WidestVector(made_.axes.back().extent, context_)) {
       return sch_.SampleCategorical({lanes}, {1.0});
     }
     return sch_.SampleCategorical({lanes, 2 * lanes}, {0.5, 0.5});

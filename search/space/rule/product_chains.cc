@@ -139,6 +139,17 @@ bool HasOpenRows(const ChainedProducts& chained, int64_t open_size) {
          (axes[rows - 1].extent == open_size || axes[rows].extent == open_size);
 }
 
+// Open extents are many, whatever size stands for them.
+ChainedProducts WithManyRows(ChainedProducts chained, int64_t open_size) {
+  constexpr int64_t kMany = 1024;
+  for (BlockInfo* info : {&chained.first, &chained.product}) {
+    for (AxisInfo& axis : info->axes) {
+      if (axis.extent == open_size) axis.extent = kMany;
+    }
+  }
+  return chained;
+}
+
 absl::StatusOr<Schedule> FuseChain(const Schedule& sch,
                                    const ChainedProducts& chained, size_t way,
                                    const RuleContext& context) {
@@ -154,11 +165,12 @@ absl::StatusOr<Schedule> FuseChain(const Schedule& sch,
 std::vector<Schedule> ProductChains(const Schedule& sch,
                                     const std::string& block,
                                     const RuleContext& context) {
-  const auto chained = FindChainedProducts(FunctionOf(sch, context), block);
+  auto chained = FindChainedProducts(FunctionOf(sch, context), block);
   if (!chained) return {};
+  const bool is_open = HasOpenRows(*chained, context.open_size);
+  if (is_open) chained = WithManyRows(*std::move(chained), context.open_size);
   const size_t ways = std::max(FewRowChoices(chained->first, context).size(),
                                FewRowChoices(chained->product, context).size());
-  const bool is_open = HasOpenRows(*chained, context.open_size);
   std::vector<Schedule> made;
   for (size_t i = 0; i < ways; ++i) {
     absl::StatusOr<Schedule> fused =

@@ -193,8 +193,10 @@ class Tiling {
   }
 
   absl::Status SplitBlock(Rv tiles, int axis) {
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> factors,
-                          sch_.SamplePerfectTile(tiles, 2, kMaxBlock));
+    const bool is_one = choice_.unblocked && axis == axes_.column;
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> factors,
+        sch_.SamplePerfectTile(tiles, 2, is_one ? 1 : kMaxBlock));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                           sch_.Split(tiles, {factors[0], factors[1]}));
     loops_[axis] = parts[0];

@@ -35,6 +35,9 @@ struct TilingChoice {
   // used, and only then.
   bool near = false;
   int panels = 1;  // side by side in a tile, where `vectors` is not open
+  // Columns are not blocked: an outer iteration has one tile of them. How many
+  // tiles there are is open.
+  bool unblocked = false;
 };
 // The ways worth trying, what needs no packing first. `near_bytes` of operands
 // may wait in the second-level cache.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 
@@ -46,6 +47,11 @@ absl::Status VectorizeLastIter(Schedule* sch, int function, Rv block,
   return sch->Vectorize(parts[1]);
 }
 
+int64_t WidestVector(int64_t extent, const RuleContext& context) {
+  const bool is_open = context.open_size > 0 && extent == context.open_size;
+  return is_open ? std::min(extent, kMaxTailCounts + 1) : extent;
+}
+
 absl::StatusOr<VectorReduction> VectorReduction::Make(
     Schedule* sch, Rv block, int dims, size_t skip, int64_t extent,
     const RuleContext& context) {
@@ -58,7 +64,8 @@ absl::StatusOr<VectorReduction> VectorReduction::Make(
   chain.skip_ = skip;
   chain.last_ = block;
   std::vector<int64_t> widths;
-  for (int64_t v = 1; v <= kMostVectors && v * lanes <= extent; v *= 2) {
+  const int64_t widest = WidestVector(extent, context);
+  for (int64_t v = 1; v <= kMostVectors && v * lanes <= widest; v *= 2) {
     widths.push_back(v * lanes);
   }
   KILN_ASSIGN_OR_RETURN(

@@ -28,6 +28,10 @@ absl::StatusOr<std::vector<IterLoop>> LoopsOfIters(Schedule* sch, int function,
 absl::Status VectorizeLastIter(Schedule* sch, int function, Rv block,
                                size_t skip, const Arg& lanes);
 
+// The widest vectors of a row of `extent` elements. One that is open may end at
+// any place of a vector, and lowering makes a copy of the last one for each.
+int64_t WidestVector(int64_t extent, const RuleContext& context);
+
 // A reduction as a chain of blocks: partial results in several vectors, their
 // sum in one, that in four elements, and these in the result:
 //
