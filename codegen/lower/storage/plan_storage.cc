@@ -33,8 +33,10 @@ struct Workspace {
   int64_t first = -1, last = -1;  // the lifetime, in statements
 };
 
-// The function, or the body of a parallel loop.
+// The function, the body of a parallel loop, or a branch outside of the loops
+// of a region: calls that do not take it need none of its workspaces.
 struct Region {
+  size_t loops;  // around it
   std::vector<Workspace> workspaces;
   std::unordered_set<const VarNode*> bound;  // variables bound inside
 };
@@ -73,6 +75,7 @@ class StoragePlanner {
   Stmt RunRegion(const Stmt& body);
   Stmt Walk(const Stmt& s);
   Stmt WalkFor(const ForNode& loop);
+  Stmt WalkBranches(const IfNode& s);
   Stmt WalkAllocate(const AllocateNode& node);
   Stmt WalkWorkspace(const AllocateNode& node);
   void Use(const BufferNode* buffer);
@@ -129,6 +132,12 @@ Stmt StoragePlanner::WalkFor(const ForNode& loop) {
   return fields.body == loop.body ? Stmt(&loop) : MakeFor(std::move(fields));
 }
 
+Stmt StoragePlanner::WalkBranches(const IfNode& s) {
+  Stmt then_case = RunRegion(s.then_case);
+  return MakeIf(s.condition, std::move(then_case),
+                s.else_case ? RunRegion(s.else_case) : nullptr);
+}
+
 Stmt StoragePlanner::WalkWorkspace(const AllocateNode& node) {
   Region& region = regions_.back();
   const bool is_fixed = UsesVar(node.buffer->shape[0], [&](const VarNode* v) {
@@ -175,6 +184,10 @@ Stmt StoragePlanner::Walk(const Stmt& s) {
     });
   }
   if (const auto* loop = s.As<ForNode>()) return WalkFor(*loop);
+  const auto* branches = s.As<IfNode>();
+  if (branches && regions_.back().loops == loops_.size()) {
+    return WalkBranches(*branches);
+  }
   return MapChildren(s, [&](const Stmt& child) { return Walk(child); });
 }
 
@@ -216,7 +229,7 @@ Stmt StoragePlanner::Share(const Region& region, Stmt body) {
 }
 
 Stmt StoragePlanner::RunRegion(const Stmt& body) {
-  regions_.emplace_back();
+  regions_.push_back({.loops = loops_.size()});
   Stmt walked = Walk(body);
   const Region region = std::move(regions_.back());
   regions_.pop_back();

@@ -15,9 +15,10 @@ inline constexpr int64_t kMaxLocalBytes = 64 << 10;
 
 // Decides where each allocation lives: scope "local" is the stack, scope
 // "workspace" is memory from the host. A workspace whose size does not depend
-// on loops moves to the start of the function, or of the innermost parallel
-// loop around it, so that no serial loop allocates; there, workspaces of one
-// element type whose lifetimes do not overlap share one:
+// on loops moves to the start of the function, of the innermost parallel loop
+// around it, or of a branch that stands in these outside of serial loops, so
+// that no serial loop allocates. There, workspaces of one element type whose
+// lifetimes do not overlap share one:
 //
 //   for i: (allocate S: ...)            allocate T:
 //   for j: (allocate T: ...)      →       for i: (... T ...)

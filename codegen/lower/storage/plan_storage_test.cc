@@ -79,6 +79,25 @@ TEST(PlanStorageTest, AWorkspaceStaysInsideOfAParallelLoop) {
   EXPECT_TRUE(s.As<ForNode>()->body.As<AllocateNode>());
 }
 
+// What a call does not take costs it nothing.
+TEST(PlanStorageTest, AWorkspaceStaysInsideOfABranch) {
+  Buffer t = MakeBuffer("T", kF32, {Int(kLarge)});
+  Var n("n"), i("i");
+  const Stmt loop =
+      MakeFor(1, i, Int(kLarge), MakeAllocate(t, FillAndUse(t, i)));
+  const Stmt other = MakeStore(kOut, Float(1), {Int(0)});
+  const Stmt s = Planned(MakeIf(LE(n, Int(8)), loop, other));
+  const auto* branches = s.As<IfNode>();
+  ASSERT_TRUE(branches);
+  EXPECT_TRUE(branches->then_case.As<AllocateNode>());
+  EXPECT_TRUE(Allocated(branches->else_case).empty());
+  // One in a serial loop is no place to allocate at.
+  Var j("j");
+  const Stmt inside =
+      Planned(MakeFor(2, j, Int(4), MakeIf(LE(j, Int(2)), loop, other)));
+  EXPECT_TRUE(inside.As<AllocateNode>());
+}
+
 TEST(PlanStorageTest, AWorkspaceWhoseSizeDependsOnALoopStaysInIt) {
   Var i("i");
   Buffer t = MakeBuffer("T", kF32, {Add(i, Int(1))});
