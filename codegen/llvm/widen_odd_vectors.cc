@@ -6,6 +6,10 @@
 //                                  →           <1, 1, 1, 1, 1, 1, 1, 0>
 //   %z = fmul <7 x float> %x, %y        %z = fmul <8 x float> %x, %y
 //
+// Where elements fill whole registers, what they fill for fewer lanes becomes
+// as wide, even for 4 lanes: LLVM would keep one element in registers of two
+// sizes, and run out of them. Accesses of a power of two stay as they are.
+//
 // The last lanes hold whatever comes of zeros and of poison; nobody reads them.
 // So only instructions whose lanes have nothing to do with each other, and that
 // cannot trap, are widened: divisions of integers are not. Between those and
@@ -13,6 +17,8 @@
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +29,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/MathExtras.h"
@@ -101,6 +108,8 @@ class Widener {
   bool Run();
 
  private:
+  void FindShared();
+  unsigned LanesOfRegister(llvm::Type* element) const;
   FixedVectorType* WideType(llvm::Type* type) const;
   Value* Wide(Value* value);
   Value* WideResult(Instruction& instruction);
@@ -114,28 +123,57 @@ class Widener {
 
   llvm::Function& function_;
   const llvm::TargetTransformInfo& target_;
+  // Of vectors that share their elements with whole registers.
+  std::set<std::pair<llvm::Type*, unsigned>> shared_;
   llvm::DenseMap<Value*, Value*> wide_;
   std::vector<Instruction*> widened_;  // in the order of the function
 };
 
-// The vector of the next power of two lanes; null for what is no odd vector.
-// Of a vector longer than a register, the part that fills registers is as good
-// as it stands, and so is a remaining power of two.
-FixedVectorType* Widener::WideType(llvm::Type* type) const {
-  auto* vector = dyn_cast<FixedVectorType>(type);
-  if (!vector || vector->getElementType()->isPointerTy()) return nullptr;
+unsigned Widener::LanesOfRegister(llvm::Type* element) const {
   const unsigned bits =
       target_
           .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
           .getFixedValue();
-  const unsigned element =
-      std::max(8u, vector->getElementType()->getScalarSizeInBits());
+  return std::max(1u, bits / std::max(8u, element->getScalarSizeInBits()));
+}
+
+void Widener::FindShared() {
+  std::vector<llvm::ShuffleVectorInst*> filled;
+  llvm::DenseMap<Value*, unsigned> most;  // lanes that an element fills
+  for (Instruction& instruction : llvm::instructions(function_)) {
+    auto* shuffle = dyn_cast<llvm::ShuffleVectorInst>(&instruction);
+    Value* element = shuffle ? llvm::getSplatValue(shuffle) : nullptr;
+    if (!element) continue;
+    filled.push_back(shuffle);
+    unsigned& lanes = most[element];
+    lanes = std::max(lanes, Lanes(shuffle));
+  }
+  for (llvm::ShuffleVectorInst* shuffle : filled) {
+    llvm::Type* element = shuffle->getType()->getElementType();
+    const unsigned whole = LanesOfRegister(element);
+    if (Lanes(shuffle) > 1 && Lanes(shuffle) < whole &&
+        most[llvm::getSplatValue(shuffle)] >= whole) {
+      shared_.insert({element, Lanes(shuffle)});
+    }
+  }
+}
+
+// The vector of a whole register where elements are shared, else of the next
+// power of two lanes; null for what stays. Of a vector longer than a register,
+// the part that fills registers is as good as it stands, and so is a remaining
+// power of two.
+FixedVectorType* Widener::WideType(llvm::Type* type) const {
+  auto* vector = dyn_cast<FixedVectorType>(type);
+  if (!vector || vector->getElementType()->isPointerTy()) return nullptr;
+  llvm::Type* element = vector->getElementType();
   const unsigned lanes = vector->getNumElements();
-  const unsigned in_register = std::max(1u, bits / element);
-  const unsigned partial = lanes > in_register ? lanes % in_register : lanes;
+  const unsigned whole = LanesOfRegister(element);
+  if (shared_.count({element, lanes})) {
+    return FixedVectorType::get(element, whole);
+  }
+  const unsigned partial = lanes > whole ? lanes % whole : lanes;
   if (partial == 0 || llvm::isPowerOf2_32(partial)) return nullptr;
-  return FixedVectorType::get(vector->getElementType(),
-                              llvm::PowerOf2Ceil(lanes));
+  return FixedVectorType::get(element, llvm::PowerOf2Ceil(lanes));
 }
 
 // The value in the lanes of its wide type.
@@ -159,7 +197,8 @@ Value* Widener::Wide(Value* value) {
 
 Value* Widener::WideLoad(llvm::LoadInst& load) {
   FixedVectorType* type = WideType(load.getType());
-  if (!load.isSimple() || !target_.isLegalMaskedLoad(type, load.getAlign())) {
+  if (llvm::isPowerOf2_32(Lanes(&load)) || !load.isSimple() ||
+      !target_.isLegalMaskedLoad(type, load.getAlign())) {
     return nullptr;
   }
   llvm::IRBuilder<> b(&load);
@@ -193,8 +232,11 @@ Value* Widener::WidePhi(llvm::PHINode& phi) {
 Value* Widener::WideClone(Instruction& instruction) {
   FixedVectorType* type = WideType(instruction.getType());
   for (const llvm::Use& operand : instruction.operands()) {
-    const bool is_vector = operand->getType()->isVectorTy();
-    if (is_vector && !WideType(operand->getType())) return nullptr;
+    if (!operand->getType()->isVectorTy()) continue;
+    const FixedVectorType* wide = WideType(operand->getType());
+    if (!wide || wide->getNumElements() != type->getNumElements()) {
+      return nullptr;
+    }
   }
   std::vector<Value*> operands;
   for (Value* operand : instruction.operand_values()) {
@@ -227,7 +269,7 @@ Value* Widener::WideResult(Instruction& instruction) {
 void Widener::WidenStore(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
   FixedVectorType* type = WideType(value->getType());
-  if (!type || !store.isSimple() ||
+  if (!type || llvm::isPowerOf2_32(Lanes(value)) || !store.isSimple() ||
       !target_.isLegalMaskedStore(type, store.getAlign())) {
     return;
   }
@@ -272,6 +314,7 @@ void Widener::Replace() {
 }
 
 bool Widener::Run() {
+  FindShared();
   std::vector<Instruction*> all;
   for (llvm::BasicBlock* block :
        llvm::ReversePostOrderTraversal<llvm::Function*>(&function_)) {

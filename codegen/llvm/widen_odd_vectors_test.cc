@@ -90,6 +90,42 @@ TEST(WidenOddVectorsTest, WithoutMasksNothingChanges) {
   EXPECT_THAT(out, Not(HasSubstr("masked")));
 }
 
+// Elements of %x fill 8 lanes and LANES, which of two rows of C are sums.
+std::string SharedAxpy(const std::string& lanes) {
+  return absl::StrReplaceAll(R"(
+define void @f(ptr %a, ptr %b, ptr %c, ptr %d, float %x) {
+  %one = insertelement <8 x float> poison, float %x, i64 0
+  %all = shufflevector <8 x float> %one, <8 x float> poison, <8 x i32> zeroinitializer
+  %y = load <8 x float>, ptr %a, align 4
+  %p = fmul contract <8 x float> %all, %y
+  store <8 x float> %p, ptr %c, align 4
+  %less = insertelement <LANES x float> poison, float %x, i64 0
+  %few = shufflevector <LANES x float> %less, <LANES x float> poison, <LANES x i32> zeroinitializer
+  %z = load <LANES x float>, ptr %b, align 4
+  %is = fcmp olt <LANES x float> %z, %few
+  %q = fmul contract <LANES x float> %few, %z
+  %r = select <LANES x i1> %is, <LANES x float> %q, <LANES x float> %z
+  %s = fadd contract <LANES x float> %q, %r
+  store <LANES x float> %s, ptr %d, align 4
+  ret void
+})",
+                             {{"LANES", lanes}});
+}
+
+// LLVM would keep x in registers of two sizes.
+TEST(WidenOddVectorsTest, WhatSharesElementsWithRegistersIsAsWide) {
+  for (const char* lanes : {"2", "3", "4"}) {
+    const std::string out = Widened(SharedAxpy(lanes), "haswell");
+    EXPECT_THAT(out, HasSubstr("fadd contract <8 x float>")) << out;
+  }
+  const std::string out = Widened(SharedAxpy("4"), "haswell");
+  EXPECT_THAT(out, HasSubstr("load <4 x float>"));
+  EXPECT_THAT(out, HasSubstr("store <4 x float>"));
+  EXPECT_THAT(out, Not(HasSubstr("masked")));
+  EXPECT_THAT(Widened(SharedAxpy("3"), "haswell"),
+              HasSubstr("@llvm.masked.load.v8f32"));
+}
+
 TEST(WidenOddVectorsTest, SumsInALoopAreWideAllTheWay) {
   const std::string out = Widened(R"(
 define void @f(ptr %a, ptr %c, i64 %n) {
