@@ -176,9 +176,13 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
   if (local.blocks.size() == 1 && IsSeparated(*path.loop(), local.blocks[0])) {
     return std::nullopt;
   }
+  const Scope iteration(scope, path.loop()->body);
   for (size_t i = 0; i < local.blocks.size(); ++i) {
     const ScopeBlock& block = local.blocks[i];
-    if (Reason reason = WhyNotCompleteOrReduction(local, static_cast<int>(i))) {
+    const bool is_private =
+        WritesOnlyPrivate(scope, path.back(), block.block());
+    if (Reason reason = WhyNotCompleteOrReduction(
+            is_private ? iteration : local, static_cast<int>(i))) {
       return absl::StrCat(Describe(block.block()),
                           " is neither complete nor a reduction: ", *reason);
     }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
@@ -304,11 +305,39 @@ absl::Status CheckInitNest(const Target& target) {
   return absl::OkStatus();
 }
 
+// Whether another block below `loop` names what the block writes.
+bool HasNeighbors(const Scope& below, const BlockNode& block) {
+  const auto names = [&](const ScopeBlock& other) {
+    return &other.block() != &block &&
+           absl::c_any_of(block.writes, [&](const BufferRegion& written) {
+             return ReadsBuffer(other.block(), written.buffer) ||
+                    WritesBuffer(other.block(), written.buffer);
+           });
+  };
+  return absl::c_any_of(below.blocks, names);
+}
+
+// A reduction of the scope, or of what is below `loop` where nobody else looks
+// there: loops outside may come back to an element and sum it up once more, as
+// tiles of rows do that share rows at their borders.
+Reason WhyNotReductionHere(const Target& target) {
+  const BlockNode& block = *target.realize().block;
+  const BlockNode& around = *target.path.scope()->block;
+  const Scope scope(around);
+  Reason reason = WhyNotReduction(scope, scope.IndexOf(block.id));
+  if (!reason) return std::nullopt;
+  const Scope below(around, target.path[target.loop_index]);
+  if (HasNeighbors(below, block) ||
+      WhyNotReduction(below, below.IndexOf(block.id))) {
+    return reason;
+  }
+  return std::nullopt;
+}
+
 absl::Status Check(const Target& target) {
   const BlockRealizeNode& realize = target.realize();
   const BlockNode& block = *realize.block;
-  const Scope scope(*target.path.scope()->block);
-  if (Reason reason = WhyNotReduction(scope, scope.IndexOf(block.id))) {
+  if (Reason reason = WhyNotReductionHere(target)) {
     return Refusal(
         kName, absl::StrCat(Describe(block), " is no reduction: ", *reason));
   }

@@ -10,6 +10,7 @@ namespace kiln {
 namespace {
 
 constexpr double kNearlyWhole = 1e-9;
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 // The greatest common divisor of whole numbers.
 double CommonStep(double a, double b) {
@@ -34,6 +35,9 @@ ApproximateIndex Sum(const ApproximateIndex& a, const ApproximateIndex& b,
   if (a.unknown || b.unknown) return ApproximateIndex::Unknown();
   ApproximateIndex sum;
   sum.constant = a.constant + scale * b.constant;
+  if (scale > 0 || b.terms.empty()) {
+    sum.most = a.most + scale * (b.terms.empty() ? b.constant : b.most);
+  }
   auto x = a.terms.begin();
   auto y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
@@ -56,6 +60,7 @@ ApproximateIndex Multiple(ApproximateIndex a, double factor) {
   if (factor == 0) return {};
   for (ApproximateTerm& term : a.terms) term = Scaled(term, factor);
   a.constant *= factor;
+  a.most = factor > 0 ? a.most * factor : kUnlimited;
   return a;
 }
 
@@ -117,6 +122,7 @@ void RoundDown(ApproximateIndex* index) {
 
 // Multiples of the divisor come out; the rest only counts when it can carry.
 ApproximateIndex Divide(const ApproximateIndex& a, double divisor) {
+  if (a.constant >= 0 && a.most < divisor) return {};
   ApproximateIndex quotient, rest;
   for (const ApproximateTerm& term : a.terms) {
     ApproximateIndex& part = IsMultiple(term.step, divisor) ? quotient : rest;
@@ -139,6 +145,7 @@ ApproximateIndex Divide(const ApproximateIndex& a, double divisor) {
 // small steps fill the range of the remainder first; one that would pass it
 // goes round in what is left, and those after it add nothing.
 ApproximateIndex Remainder(const ApproximateIndex& a, double divisor) {
+  if (a.constant >= 0 && a.most < divisor) return a;
   ApproximateIndex rest;
   rest.constant = a.constant - std::floor(a.constant / divisor) * divisor;
   for (const ApproximateTerm& term : a.terms) {

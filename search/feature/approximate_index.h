@@ -4,6 +4,7 @@
 #define KILN_SEARCH_FEATURE_APPROXIMATE_INDEX_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -33,6 +34,9 @@ using ApproximateTerms = absl::InlinedVector<ApproximateTerm, 4>;
 struct ApproximateIndex {
   ApproximateTerms terms;
   double constant = 0;
+  // What it never passes, where the domain of an iterator ends before its loops
+  // do: with columns in [0, 124) and tiles of 16, column // 124 is 0.
+  double most = std::numeric_limits<double>::infinity();
   bool unknown = false;
 
   static ApproximateIndex Unknown();

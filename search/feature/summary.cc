@@ -188,6 +188,10 @@ void Walker::BindIters(const BlockRealizeNode& realize) {
     const IterVar& iter = realize.block->iters[i];
     if (iter.type == IterType::kSpatial) SetRole(values[i], LoopRole::kSpatial);
     if (iter.type == IterType::kReduce) SetRole(values[i], LoopRole::kReduce);
+    const int64_t* min = AsInt(iter.domain.min);
+    if (min && *min == 0 && AsInt(iter.domain.extent)) {
+      values[i].most = static_cast<double>(*AsInt(iter.domain.extent) - 1);
+    }
     scope_.Bind(iter.var.get(), std::move(values[i]));
   }
 }

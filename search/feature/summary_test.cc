@@ -125,6 +125,25 @@ def main(A: T.Buffer((97,), "float32"), B: T.Buffer((3, 96), "float32")):
   EXPECT_EQ(d.terms[0].reach, 48);
 }
 
+// Loops go to 32; the iterator, to 28.
+TEST(SummaryTest, QuotientsKnowTheDomainsOfIterators) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 28), "float32"), B: T.Buffer((8, 28), "float32")):
+    for i, c_0 in T.grid(8, 2):
+        for c_1 in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                vc = T.axis.spatial(28, c_0 * 16 + c_1)
+                T.where(c_0 * 16 + c_1 < 28)
+                B[vi, vc] = A[(vc * 2 + 1) // 56, (vc + 0) % 28]
+)"));
+  const AccessSummary& a = s.stores[0].accesses[1];
+  EXPECT_TRUE(a.dims[0].terms.empty());
+  ASSERT_EQ(a.dims[1].terms.size(), 2u);
+  EXPECT_EQ(a.dims[1].terms[1].reach, 15);
+}
+
 TEST(SummaryTest, FusedLoopsChooseAPanelAndNothingWithinIt) {
   const ProgramSummary s = Summarize(Parse(R"(
 @T.prim_func
