@@ -9,9 +9,10 @@ namespace kiln::codegen_internal {
 
 // Where the target has masked loads and stores: what is computed in a number of
 // lanes that is no power of two is computed in the next power of two, and what
-// shares elements with whole registers in a whole one, between accesses that
-// are masked where they need it. Memory beyond the lanes is not touched.
-// Returns whether the function changed.
+// shares elements with whole registers in a whole one, between loads that are
+// masked where they need it, and stores where masks have registers of their
+// own. Memory beyond the lanes is not touched. Returns whether the function
+// changed.
 bool WidenOddVectors(llvm::Function& function,
                      const llvm::TargetTransformInfo& target);
 

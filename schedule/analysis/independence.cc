@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/tensor/visit.h"
@@ -117,6 +118,42 @@ Reason WhyBlockDepends(const BlockNode& scope, const Path& path,
   return block.block().init ? std::nullopt : WhyNotAffine(block);
 }
 
+bool MovesReduction(const ForNode& loop, const BlockRealizeNode& realize) {
+  for (size_t i = 0; i < realize.values.size(); ++i) {
+    if (realize.block->iters[i].type == IterType::kReduce &&
+        UsesVar(realize.values[i], loop.var)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether each run of the loops around the block begins its sums: those that
+// move reduce iterators do have iterations, and no condition leaves some out.
+bool BeginsSums(const ScopeBlock& block) {
+  const BlockRealizeNode& realize = *block.realize;
+  return absl::c_all_of(block.loops, [&](const ForNode* loop) {
+    if (!MovesReduction(*loop, realize)) return true;
+    const int64_t* extent = AsInt(loop->extent);
+    return AsInt(loop->min) && extent && *extent > 0 &&
+           !UsesVar(realize.predicate, loop->var);
+  });
+}
+
+// Why the block is neither complete nor a reduction below the loop, nor within
+// each of its iterations, where these have elements of their own: they may sum
+// up the same ones once more, as strips of an image do at their borders.
+Reason WhyNotWhole(const BlockNode& scope, const Path& path, const Scope& local,
+                   int index) {
+  Reason reason = WhyNotCompleteOrReduction(local, index);
+  const BlockNode& block = local.blocks[index].block();
+  if (!reason || !WritesOnlyPrivate(scope, path.back(), block)) return reason;
+  const Scope iteration(scope, path.loop()->body);
+  const bool is_whole = BeginsSums(iteration.blocks[index]) &&
+                        !WhyNotCompleteOrReduction(iteration, index);
+  return is_whole ? std::nullopt : reason;
+}
+
 // Whether iterations of the loop stand for other elements each, whatever else
 // the block does to its own: updates in place, sums without an init.
 bool IsSeparated(const ForNode& loop, const ScopeBlock& block) {
@@ -176,13 +213,9 @@ Reason WhyNotIndependent(const Path& path, IndependenceOptions options) {
   if (local.blocks.size() == 1 && IsSeparated(*path.loop(), local.blocks[0])) {
     return std::nullopt;
   }
-  const Scope iteration(scope, path.loop()->body);
   for (size_t i = 0; i < local.blocks.size(); ++i) {
     const ScopeBlock& block = local.blocks[i];
-    const bool is_private =
-        WritesOnlyPrivate(scope, path.back(), block.block());
-    if (Reason reason = WhyNotCompleteOrReduction(
-            is_private ? iteration : local, static_cast<int>(i))) {
+    if (Reason reason = WhyNotWhole(scope, path, local, static_cast<int>(i))) {
       return absl::StrCat(Describe(block.block()),
                           " is neither complete nor a reduction: ", *reason);
     }

@@ -1,3 +1,6 @@
+// Loops as text that may run in any order, and the same with one thing changed
+// for which they may not: elements that iterations share, flow from one to the
+// next, sums that begin in another one.
 #include "kiln/schedule/analysis/independence.h"
 
 #include <gmock/gmock.h>
@@ -79,6 +82,44 @@ TEST(IndependenceTest, WhatOneBlockHandsToAnotherStaysWithinAnIteration) {
   EXPECT_EQ(Why(chain("S[vi, 15 - vj]"), 0), "");
   EXPECT_NE(Why(chain("S[vj, vi]"), 0), "");
   EXPECT_NE(Why(chain("S[15 - vi, vj]"), 0), "");
+}
+
+// Strips of two rows, for which three are summed up.
+std::string Strips(const std::string& steps, const std::string& condition,
+                   const std::string& read) {
+  return R"(
+    for i in range(8):
+        for r, j in T.grid(3, 16):
+            for k in range()" +
+         steps + R"():
+                with T.block("X"):
+                    vi = T.axis.spatial(16, i * 2 - 1 + r)
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    T.where()" +
+         condition + R"()
+                    with T.init():
+                        S[vi, vj] = 0.0
+                    S[vi, vj] = S[vi, vj] + A[vi, vk]
+        for r, j in T.grid(2, 16):
+            with T.block("Y"):
+                vi = T.axis.spatial(16, i * 2 + r)
+                vj = T.axis.spatial(16, j)
+                B[vi, vj] = )" +
+         read;
+}
+
+TEST(IndependenceTest, IterationsMaySumUpTheSameForThemselves) {
+  EXPECT_EQ(Why(Strips("4", "1 <= i * 2 + r", "S[T.max(vi - 1, 0), vj]"), 0),
+            "");
+  EXPECT_NE(Why(Strips("4", "1 <= i * 2 + r", "S[T.max(vi - 2, 0), vj]"), 0),
+            "");
+}
+
+// Where an iteration does not begin a sum it goes on with that of another one.
+TEST(IndependenceTest, IterationsBeginTheSumsThatTheyShare) {
+  EXPECT_NE(Why(Strips("4", "1 <= i * 2 + r and 1 <= i + k", "S[vi, vj]"), 0),
+            "");
+  EXPECT_NE(Why(Strips("T.min(i, 4)", "1 <= i * 2 + r", "S[vi, vj]"), 0), "");
 }
 
 TEST(IndependenceTest, OneIterationIsIndependentOfNone) {

@@ -89,6 +89,44 @@ def main(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6,), "float32")):
   KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
 }
 
+// Rows at the borders of strips are summed up twice: once in each.
+constexpr char kStrips[] = R"(
+@T.prim_func
+def main(A: T.Buffer((8, 5), "float32"), B: T.Buffer((8,), "float32")):
+    S = T.alloc_buffer((8,), "float32")
+    for i in range(4):
+        for r, k in T.grid(3, 5):
+            with T.block("S"):
+                vi = T.axis.spatial(8, i * 2 - 1 + r)
+                vk = T.axis.reduce(5, k)
+                T.where(1 <= i * 2 + r)
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for r in range(2):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i * 2 + r)
+                B[vi] = S[vi] + S[T.max(vi - 1, 0)]
+)";
+
+TEST(DecomposeReduction, SumsMayBeDoneAgainInLoopsOutside) {
+  const Function f = ParseProgram(kStrips);
+  for (const int loop : {1, 2}) {
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const DecomposeReductionResult result,
+        DecomposeReduction(f, BlockNamed(f, "S"), LoopsOf(f, "S")[loop]));
+    KILN_EXPECT_OK(CheckSameResults(f, result.function, 1));
+  }
+}
+
+// Such a row would be 0 where it is read.
+TEST(DecomposeReduction, NobodyReadsWhatIsDoneAgain) {
+  const Function f = ParseProgram(kStrips);
+  EXPECT_THAT(DecomposeReduction(f, BlockNamed(f, "S"), LoopsOf(f, "S")[0]),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is no reduction")));
+}
+
 TEST(DecomposeReduction, CopiesOnlyTheLoopsThatMoveSpatialIterators) {
   const Function f = ParseProgram(kMatmul);
   const auto loops = LoopsOf(f, "C");

@@ -18,6 +18,7 @@
 #include "kiln/ir/transform/graph/functions.h"
 #include "kiln/ir/transform/graph/fusion_groups.h"
 #include "kiln/ir/transform/graph/group_function.h"
+#include "kiln/ir/transform/graph/sliding_window.h"
 
 namespace kiln {
 namespace {
@@ -45,6 +46,22 @@ OpPattern PatternOf(const Expr& value, const Module& module) {
   if (item && item->tuple.As<graph::VarNode>()) return OpPattern::kInjective;
   if (value.As<graph::TupleNode>()) return OpPattern::kTuple;
   return OpPattern::kOpaque;
+}
+
+// Bytes of a value that does not stay in the second cache of most processors
+// from the kernel that writes it to the one that reads it.
+constexpr int64_t kLargeBytes = 512 << 10;
+
+bool IsLarge(const graph::Var& var) {
+  const graph::TensorInfo* tensor = TensorInfoOf(var);
+  if (!tensor || !tensor->extents()) return false;
+  int64_t bytes = tensor->dtype.bytes();
+  for (const auto& extent : *tensor->extents()) {
+    const int64_t* known = AsInt(extent);
+    if (!known) return false;
+    bytes = std::min(bytes * std::min(*known, kLargeBytes), kLargeBytes);
+  }
+  return bytes >= kLargeBytes;
 }
 
 class BlockFuser {
@@ -83,6 +100,9 @@ class BlockFuser {
     for (size_t i = 0; i < block_.bindings.size(); ++i) {
       const Binding& binding = block_.bindings[i];
       nodes_[i].pattern = PatternOf(binding.value, module_);
+      nodes_[i].is_large = IsLarge(binding.var);
+      const Function* callee = CalleeOf(binding.value, module_);
+      nodes_[i].is_window = callee && IsSlidingWindow(*callee);
       const OpPattern pattern = nodes_[i].pattern == OpPattern::kTuple
                                     ? OpPattern::kInjective
                                     : nodes_[i].pattern;

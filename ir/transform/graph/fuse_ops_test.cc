@@ -1,3 +1,6 @@
+// Graphs as text, and the functions that fused calls become: which follow a
+// reduction, which stay, what their names and parameters are, and that nothing
+// is computed otherwise than before.
 #include "kiln/ir/transform/graph/fuse_ops.h"
 
 #include <string>
@@ -33,6 +36,39 @@ class Module:
   ASSERT_EQ(fused.graph_functions.size(), 2u);
   EXPECT_EQ(fused.graph_functions[1]->name, "fused_matmul_exp");
   EXPECT_TRUE(fused.graph_functions[1]->is_private);
+}
+
+// A product and the depthwise convolution of what it makes.
+std::vector<std::string> NamesOfBottleneck(const std::string& size) {
+  const absl::StatusOr<Module> fused = RunGraphPasses(
+      ReadModule(
+          R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, )" +
+          size + ", " + size +
+          R"(, 4), "float32"), w: R.Tensor((1, 1, 4, 64), "float32"), d: R.Tensor((3, 3, 1, 64), "float32")):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w, data_layout="NHWC", kernel_layout="HWIO")
+            z = R.nn.relu(y)
+            u = R.nn.conv2d(z, d, padding=[1, 1], groups=64, data_layout="NHWC", kernel_layout="HWIO")
+            gv = R.nn.relu(u)
+            R.output(gv)
+        return gv
+)"),
+      {"legalize", "annotate_patterns", "fuse_ops"});
+  KILN_EXPECT_OK(fused.status());
+  std::vector<std::string> names;
+  for (const auto& f : fused->graph_functions) names.push_back(f->name);
+  return names;
+}
+
+TEST(FuseOpsTest, WindowsFollowProductsOfLargeValues) {
+  EXPECT_EQ(
+      NamesOfBottleneck("64"),
+      std::vector<std::string>({"main", "fused_conv2d_relu_conv2d1_relu"}));
+  EXPECT_EQ(NamesOfBottleneck("32").size(), 3u);
 }
 
 // A batch of one image is no other case than a batch of two.

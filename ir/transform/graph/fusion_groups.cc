@@ -1,7 +1,8 @@
 // The post-dominator of a node is the first later one through which all paths
 // to the outside go. A node joins the group of its post-dominator, with all
 // that lies between, where patterns allow; in three rounds: what follows
-// reductions, then injective operators, then what feeds tuples.
+// reductions, then injective operators, then what feeds tuples. At last windows
+// take in what makes the large values that they slide over.
 //
 //        conv2d                 add's post-dominator is `sum`; conv2d's too.
 //        /    \                 Both branches are element-wise, so all four
@@ -67,7 +68,7 @@ class Dominators {
   std::vector<Dominator> tree_;
 };
 
-enum class Round { kReductions, kInjective, kTuples };
+enum class Round { kReductions, kInjective, kTuples, kWindows };
 
 using IsAllowed = bool (*)(OpPattern pattern, bool is_sink);
 
@@ -90,16 +91,18 @@ class Partition {
         dominators_(nodes),
         parents_(nodes.size()),
         patterns_(nodes.size()),
-        sizes_(nodes.size(), 1) {
+        sizes_(nodes.size(), 1),
+        have_window_(nodes.size()) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       parents_[i] = static_cast<int>(i);
       patterns_[i] = nodes[i].pattern;
+      have_window_[i] = nodes[i].is_window;
     }
   }
 
   std::vector<int> Run() {
-    for (const Round round :
-         {Round::kReductions, Round::kInjective, Round::kTuples}) {
+    for (const Round round : {Round::kReductions, Round::kInjective,
+                              Round::kTuples, Round::kWindows}) {
       for (size_t i = 0; i < nodes_.size(); ++i) {
         Visit(static_cast<int>(i), round);
       }
@@ -123,6 +126,7 @@ class Partition {
     if (sink < 0 || pattern == OpPattern::kOpaque) return;
     if (SizeWith(node, sink) > max_size_) return;
     if (round == Round::kTuples) return VisitTuple(node, sink);
+    if (round == Round::kWindows) return VisitWindow(node, sink);
     if (Root(node) == Root(sink)) return;
     if (patterns_[sink] == OpPattern::kTuple) return;
     if (const IsAllowed allowed = Rule(node, round)) {
@@ -159,6 +163,17 @@ class Partition {
         patterns_[sink] == OpPattern::kTuple && root <= OpPattern::kInjective;
     if (patterns_[node] > OpPattern::kInjective || !is_taken_in) return;
     if (AllowsPath(node, sink, UpToInjective)) Commit(node, sink);
+  }
+
+  // A window that only `node` goes to takes in the product that makes it.
+  void VisitWindow(int node, int sink) {
+    const int root = Root(node);
+    if (!nodes_[node].is_large || !nodes_[sink].is_window ||
+        nodes_[node].uses.size() != 1 || root == Root(sink) ||
+        have_window_[root] || patterns_[root] != OpPattern::kFusableReduction) {
+      return;
+    }
+    Commit(node, sink);
   }
 
   // Whether all that lies between, and the sink, is allowed.
@@ -206,6 +221,7 @@ class Partition {
       if (child == parent) continue;
       parents_[child] = parent;
       sizes_[parent] += sizes_[child];
+      have_window_[parent] = have_window_[parent] || have_window_[child];
       if (patterns_[child] == OpPattern::kFusableReduction) {
         patterns_[parent] = std::max(patterns_[child], patterns_[parent]);
       }
@@ -218,6 +234,7 @@ class Partition {
   std::vector<int> parents_;  // a forest; roots are groups
   std::vector<OpPattern> patterns_;
   std::vector<int> sizes_;
+  std::vector<bool> have_window_;
 };
 
 }  // namespace

@@ -2,7 +2,9 @@
 //
 // Operators fuse along post-dominators: conv2d -> add -> relu, where nothing
 // else needs what lies between. A reduction takes in what follows element by
-// element; injective operators follow each other; nothing fuses two heavy ones.
+// element; injective operators follow each other. Nothing fuses two heavy ones,
+// but for a window that slides over a large value: strips of both at a time
+// spare writing and reading it.
 #ifndef KILN_IR_TRANSFORM_GRAPH_FUSION_GROUPS_H_
 #define KILN_IR_TRANSFORM_GRAPH_FUSION_GROUPS_H_
 
@@ -21,6 +23,8 @@ struct FlowNode {
   OpPattern pattern = OpPattern::kOpaque;
   bool is_needed_outside = false;
   std::vector<Use> uses;
+  bool is_large = false;   // the value had better not go through memory
+  bool is_window = false;  // slides over what it uses (sliding_window.h)
 };
 
 // The group of each node: the index of one of its members. Nodes stand in

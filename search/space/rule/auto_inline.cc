@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
@@ -196,6 +197,22 @@ bool ReductionsReuse(const Function& f, const BlockInfo& info, double uses) {
       });
 }
 
+bool SumsUp(const Function& f, const std::string& name) {
+  const auto info = DescribeBlock(f, name);
+  return info && info->CountReduce() > 0;
+}
+
+// Whether the block is the last thing done with a sum before that is padded for
+// another one: on the tiles of the first it is done once for each element.
+bool EndsSum(const Function& f, const BlockInfo& info) {
+  const auto sums_up = [&](const std::string& name) { return SumsUp(f, name); };
+  if (info.consumers.size() != 1 || info.has_condition) return false;
+  const auto consumer = DescribeBlock(f, info.consumers[0]);
+  return consumer && consumer->is_elementwise && consumer->has_condition &&
+         absl::c_any_of(info.producers, sums_up) &&
+         absl::c_any_of(consumer->consumers, sums_up);
+}
+
 absl::StatusOr<Schedule> Inline(Schedule sch, const std::string& block,
                                 const std::string& function) {
   KILN_ASSIGN_OR_RETURN(const Rv rv, sch.GetBlock(block, function));
@@ -219,6 +236,7 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
     return {};
   }
   if (DividesVectors(FunctionOf(sch, context), *info)) return {};
+  if (EndsSum(FunctionOf(sch, context), *info)) return {};
   std::vector<Schedule> made =
       OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);
   if (!made.empty() && info->has_condition) made.push_back(sch);

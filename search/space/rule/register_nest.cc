@@ -27,13 +27,14 @@
 namespace kiln {
 namespace {
 
-constexpr int kTiles = 8;            // to choose from
-constexpr int kPanelTiles = 3;       // over panels of one width
-constexpr int64_t kMaxBlock = 64;    // tiles along one axis of a cache block
-constexpr int64_t kMaxUnroll = 4;    // steps of the innermost reduction
-constexpr int64_t kFewSteps = 16;    // of all reductions, unrolled altogether
-constexpr int64_t kWindowSteps = 8;  // of the innermost reduction alone
-constexpr int64_t kRowsPacked = 8;   // at most, into all panels
+constexpr int kTiles = 8;             // to choose from
+constexpr int kPanelTiles = 3;        // over panels of one width
+constexpr double kLeastOfBest = 0.6;  // of the weight of the best tile
+constexpr int64_t kMaxBlock = 64;     // tiles along one axis of a cache block
+constexpr int64_t kMaxUnroll = 4;     // steps of the innermost reduction
+constexpr int64_t kFewSteps = 16;     // of all reductions, unrolled altogether
+constexpr int64_t kWindowSteps = 8;   // of the innermost reduction alone
+constexpr int64_t kRowsPacked = 8;    // at most, into all panels
 
 class Tiling {
  public:
@@ -154,14 +155,21 @@ class Tiling {
   }
 
   // Where loops around give rows, those of a tile divide them: conditions on
-  // both would not be known to leave out the end of the output alone.
+  // both would not be known to leave out the end of the output alone. Of tiles
+  // that share operands, those that do are not much worse than the best.
   std::vector<RegisterTile> Fitting(std::vector<RegisterTile> tiles) const {
     if (around_ == 0 || axes_.row < 0) return tiles;
-    const int64_t rows = info_.axes[axes_.row].extent;
+    const auto extent = [&](int axis) {
+      return axis < 0 ? 1 : info_.axes[axis].extent;
+    };
     std::erase_if(tiles, [&](const RegisterTile& tile) {
-      return tile.outer_rows != 1 || rows % tile.rows != 0;
+      return extent(axes_.outer_row) % tile.outer_rows != 0 ||
+             extent(axes_.row) % tile.rows != 0;
     });
-    if (tiles.empty()) tiles = {{1, 1, std::max(1, choice_.vectors), 1}};
+    if (tiles.empty()) return {{1, 1, std::max(1, choice_.vectors), 1}};
+    const double least = kLeastOfBest * tiles[0].weight;
+    std::erase_if(
+        tiles, [&](const RegisterTile& tile) { return tile.weight < least; });
     return tiles;
   }
 

@@ -70,9 +70,9 @@ double Quality(const TileSpace& space, const VectorRegisters& file,
 }
 
 // The most rows of a tile that leaves registers for operands: one for a
-// broadcast and one for each vector, or two that change.
+// broadcast and one for each vector, or a few that change.
 int MostRows(const TileSpace& space, const VectorRegisters& file, int vectors) {
-  const int64_t operands = space.taps > 0 ? 2 : OperandRegisters(vectors);
+  const int64_t operands = OperandRegisters(space.taps > 0 ? 1 : vectors);
   return static_cast<int>((file.ForTiles() - operands) / vectors);
 }
 

@@ -7,6 +7,9 @@
 
 namespace kiln {
 
+// Depthwise convolutions of what a product makes: some rows of some channels of
+// both at a time.
+RuleFunction StripFusion;
 // Elementwise blocks go into their consumers. Padding, which costs something at
 // each use, may also stay; transposes of what is summed up do.
 RuleFunction AutoInline;
@@ -50,6 +53,7 @@ RuleFunction ParallelizeVectorize;
 
 // In the order in which they are asked.
 inline constexpr ScheduleRule kScheduleRules[] = {
+    {"strip-fusion", RuleTarget::kCpu, StripFusion},
     {"auto-inline", RuleTarget::kCpu, AutoInline},
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
