@@ -20,6 +20,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/reshaped_sum.h"
 #include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
@@ -52,34 +53,6 @@ Merged FindMerged(const BlockInfo& info) {
     merged[i] = GoesOn(info, i - 1, i) && SharesOperand(info, i);
   }
   return merged;
-}
-
-// Whether the axes are the dimensions of what is written, in order, all of it.
-bool WritesAllInOrder(const BlockNode& block, const BlockInfo& info) {
-  const BufferRegion& write = block.writes[0];
-  for (size_t d = 0; d < write.region.size(); ++d) {
-    const int64_t* extent = AsInt(write.buffer->shape[d]);
-    if (d >= info.axes.size() || !extent || *extent != info.axes[d].extent ||
-        info.axes[d].write_dim != static_cast<int>(d)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether the block reads `buffer` at its iterators, one by one, those of one
-// value aside.
-bool ReadsInOrder(const BlockNode& block, const Buffer& buffer) {
-  for (const BufferRegion& read : block.reads) {
-    if (read.buffer != buffer) continue;
-    if (read.region.size() != block.iters.size()) return false;
-    for (size_t d = 0; d < read.region.size(); ++d) {
-      const IterVar& iter = block.iters[d];
-      const bool is_only = IsOne(iter.domain.extent);
-      if (read.region[d].min.get() != iter.var.get() && !is_only) return false;
-    }
-  }
-  return true;
 }
 
 // Over axes of these extents, of which there may be more than `merged` tells.
@@ -115,19 +88,17 @@ class Merger {
     if (!WritesAllInOrder(NodeOf(block), info_)) return std::nullopt;
     Merged merged = FindMerged(info_);
     if (!absl::c_linear_search(merged, true)) return std::nullopt;
-    KILN_ASSIGN_OR_RETURN(const Rv consumer, ConsumerOf(block));
+    KILN_ASSIGN_OR_RETURN(const Rv consumer,
+                          ConsumerOfSum(&sch_, block, info_, context_));
     const auto other = DescribeBlock(F(), NodeOf(consumer).name);
     if (!other || !Suits(NodeOf(consumer), *other,
                          NodeOf(block).writes[0].buffer, &merged)) {
       return std::nullopt;
     }
     const std::vector<int64_t> shape = ExtentsOf(*other);
-    KILN_RETURN_IF_ERROR(
-        sch_.TransformBlockLayout(block, MapOf(merged, ExtentsOf(info_))));
-    KILN_RETURN_IF_ERROR(
-        sch_.TransformBlockLayout(consumer, MapOf(merged, shape)));
-    KILN_RETURN_IF_ERROR(sch_.TransformLayout(block, Schedule::Side::kWrite, 0,
-                                              MapOf(merged, shape)));
+    KILN_RETURN_IF_ERROR(ReshapeSum(&sch_, block, consumer,
+                                    MapOf(merged, ExtentsOf(info_)),
+                                    [&] { return MapOf(merged, shape); }));
     return std::move(sch_);
   }
 
@@ -137,21 +108,11 @@ class Merger {
     return *FindBlock(F(), sch_.Value(block))->realize()->block;
   }
 
-  // What a function gives is copied to its place from then on.
-  absl::StatusOr<Rv> ConsumerOf(Rv block) {
-    if (info_.is_output) return sch_.CacheWrite(block, 0, "global");
-    return sch_.GetBlock(info_.consumers[0], F().name);
-  }
-
   // Takes out of `merged` what the consumer reads otherwise; false where it
   // suits no axes.
   static bool Suits(const BlockNode& block, const BlockInfo& info,
                     const Buffer& sums, Merged* merged) {
-    if (!info.is_elementwise || info.has_condition ||
-        info.producers.size() != 1 || !WritesAllInOrder(block, info) ||
-        !ReadsInOrder(block, sums)) {
-      return false;
-    }
+    if (!CopiesInOrder(block, info, sums)) return false;
     for (size_t i = 1; i < merged->size(); ++i) {
       if ((*merged)[i]) {
         (*merged)[i] = i < info.axes.size() && GoesOn(info, i - 1, i);
@@ -170,10 +131,7 @@ class Merger {
 std::vector<Schedule> MergeAxes(const Schedule& sch, const std::string& block,
                                 const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
-  if (!info || info->CountReduce() == 0 || info->has_condition ||
-      info->consumers.size() != (info->is_output ? 0 : 1)) {
-    return {};
-  }
+  if (!info || !MayReshape(*info) || info->has_condition) return {};
   absl::StatusOr<std::optional<Schedule>> made =
       Merger(sch, *info, context).Run();
   if (made.ok() && *made) return {**std::move(made)};

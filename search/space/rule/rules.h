@@ -37,6 +37,9 @@ RuleFunction SplitReduction;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.
 RuleFunction TupleReductions;
+// Channels of a grouped convolution whose groups are no whole vectors: an axis
+// for groups, and one for the channels of each.
+RuleFunction SplitGroups;
 // Neighbouring axes of an image or a batch become one where a sum treats them
 // alike, as a 1x1 convolution does.
 RuleFunction MergeAxes;
@@ -64,6 +67,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
+    {"split-groups", RuleTarget::kCpu, SplitGroups},
     {"merge-axes", RuleTarget::kCpu, MergeAxes},
     {"row-streaming", RuleTarget::kCpu, RowStreaming},
     {"register-tiling", RuleTarget::kCpu, RegisterTiling},

@@ -82,6 +82,17 @@ std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
   return std::nullopt;
 }
 
+// Whether a row of the operand has columns for several tiles' groups, of which
+// panels would hold parts.
+bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
+                       const ReadInfo& operand) {
+  const auto columns = static_cast<double>(info.axes[axes.column].extent);
+  return absl::c_any_of(operand.strides, [&](const auto& stride) {
+    return stride == columns &&
+           columns < static_cast<double>(operand.shape.back());
+  });
+}
+
 // Whether the shared operand is so much larger than the others that each part
 // of it had better be used for all rows before the next.
 bool SharedIsLarge(const BlockInfo& info, const ReadInfo& shared) {
@@ -275,6 +286,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   if (IsLanewise(info, axes)) {
     return {{}, {std::nullopt, /*columns_first=*/true}};
   }
+  if (HoldsOtherColumns(info, axes, *shared)) return {{}};
   const bool large = SharedIsLarge(info, *shared);
   const bool large_matrix = IsLargeMatrix(info, *shared);
   const std::vector<int> widths = WidthsFor(space, file, large_matrix);

@@ -1,0 +1,110 @@
+// Channels of a grouped convolution read the inputs of their group, so that a
+// vector over the borders of groups would read each lane's by itself. Where
+// groups are no whole vectors their channels become an axis of their own. In
+// eight groups of twelve:
+//
+//   C[h, w, c] += A[h, w, c // 12 * 12 + k] * W[k, c]
+//     ->
+//   T[h, w, g, c] += A[h, w, g * 12 + k] * W[k, g * 12 + c]
+//   C[h, w, g * 12 + c] = T[h, w, g, c]
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/reshaped_sum.h"
+#include "kiln/search/space/rule/rules.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kLeastGroup = 4;  // channels worth a vector
+
+// How many neighbouring steps of `axis` operands do not tell apart; 0 where
+// they tell all apart, or none.
+int64_t GroupOf(const BlockNode& block, int axis, int64_t extent) {
+  const Var& var = block.iters[axis].var;
+  int64_t group = 0;
+  for (const BufferRegion& read : block.reads) {
+    for (const Range& range : read.region) {
+      Visit(range.min, [&](const Expr& e) {
+        const auto* quotient = e.As<BinaryNode>();
+        if (!quotient || quotient->kind != ExprKind::kFloorDiv ||
+            quotient->a != var) {
+          return true;
+        }
+        const int64_t* size = AsInt(quotient->b);
+        const bool divides =
+            size && *size > 1 && *size < extent && extent % *size == 0;
+        if (divides) group = group == 0 ? *size : std::min(group, *size);
+        return false;
+      });
+    }
+  }
+  return group;
+}
+
+// Of `count` axes, where `axis` becomes that of groups and that inside of one.
+IndexMap MapOf(size_t count, size_t axis, int64_t group) {
+  IndexMap map;
+  for (size_t i = 0; i < count; ++i) {
+    const Var var("d" + std::to_string(i));
+    map.inputs.push_back(var);
+    if (i == axis) {
+      map.outputs.push_back(FloorDiv(var, Int(group)));
+      map.outputs.push_back(FloorMod(var, Int(group)));
+    } else {
+      map.outputs.push_back(var);
+    }
+  }
+  return map;
+}
+
+absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info,
+                               int64_t group, const RuleContext& context) {
+  const auto node_of = [&](Rv block) -> const BlockNode& {
+    return *FindBlock(FunctionOf(sch, context), sch.Value(block))
+                ->realize()
+                ->block;
+  };
+  KILN_ASSIGN_OR_RETURN(const Rv block,
+                        sch.GetBlock(info.name, FunctionOf(sch, context).name));
+  KILN_ASSIGN_OR_RETURN(const Rv consumer,
+                        ConsumerOfSum(&sch, block, info, context));
+  const BlockNode& after = node_of(consumer);
+  const auto other = DescribeBlock(FunctionOf(sch, context), after.name);
+  if (!other ||
+      !CopiesInOrder(after, *other, node_of(block).writes[0].buffer)) {
+    return absl::FailedPreconditionError("the consumer is not elementwise");
+  }
+  const auto axis = static_cast<size_t>(info.ContiguousAxis());
+  const size_t dims = other->axes.size();
+  KILN_RETURN_IF_ERROR(ReshapeSum(&sch, block, consumer,
+                                  MapOf(info.axes.size(), axis, group),
+                                  [&] { return MapOf(dims, axis, group); }));
+  return sch;
+}
+
+}  // namespace
+
+std::vector<Schedule> SplitGroups(const Schedule& sch, const std::string& block,
+                                  const RuleContext& context) {
+  const Function& f = FunctionOf(sch, context);
+  const auto info = DescribeBlock(f, block);
+  if (!info || !MayReshape(*info)) return {};
+  const int column = info->ContiguousAxis();
+  const BlockNode& node = NodeOf(f, block);
+  if (column < 0 || !WritesAllInOrder(node, *info)) return {};
+  const int64_t group = GroupOf(node, column, info->axes[column].extent);
+  if (group < kLeastGroup || group % context.registers.Floats() == 0) return {};
+  return OnlyWay(Split(sch, *info, group, context), context);
+}
+
+}  // namespace kiln
