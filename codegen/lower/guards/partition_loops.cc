@@ -17,11 +17,13 @@
 #include "kiln/codegen/lower/guards/partition_loops.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/guards/alternatives.h"
 #include "kiln/codegen/lower/guards/condition.h"
@@ -56,6 +58,11 @@ using lower::ValuesWhere;
 // Of a border whose place is known in a call only: statements of the copies for
 // all lengths.
 constexpr int64_t kMaxCountedStatements = 900;
+
+// Of the statements that there may be, the part for copies that spare no
+// conditions inside of unrolled loops: one in so many, where as many copies
+// would fit into it.
+constexpr int64_t kOutsidePart = 4;
 
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {
@@ -115,6 +122,9 @@ class Partitioner {
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
+  bool IsInside(const Site& site) const;
+  const Interior* Choose(const std::vector<Interior>& interiors,
+                         int64_t size) const;
   std::optional<Linear> MarginOf(
       const Site& site, const std::unordered_set<const VarNode*>& lets) const;
 
@@ -368,14 +378,41 @@ Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
   return MakeIf(interior.guard, std::move(inside), std::move(border));
 }
 
+// Whether the condition is asked for each copy of what is unrolled, and not
+// once in an iteration of loops that go round.
+bool Partitioner::IsInside(const Site& site) const {
+  return std::any_of(
+      site.loops.begin() + static_cast<std::ptrdiff_t>(loops_.size()),
+      site.loops.end(), [&](const ForNode* loop) {
+        return (loop->for_kind == ForKind::kUnrolled ||
+                loop->for_kind == ForKind::kVectorized) &&
+               UsesVar(site.conjunct, loop->var);
+      });
+}
+
+// Conditions inside come first, and others get a part of the code: copies for
+// the borders of all dimensions of a convolution would leave some conditions in
+// its innermost loop.
+const Interior* Partitioner::Choose(const std::vector<Interior>& interiors,
+                                    int64_t size) const {
+  for (const Interior& interior : interiors) {
+    const auto is_inside = [&](const Site& site) { return IsInside(site); };
+    if (absl::c_any_of(interior.sites, is_inside)) return &interior;
+  }
+  const bool has_room =
+      size_ + size * kOutsidePart <= kMaxPartitionedStatements / kOutsidePart;
+  return has_room && !interiors.empty() ? &interiors.front() : nullptr;
+}
+
 // One piece of a loop body, separated if it has an interior.
 Stmt Partitioner::RunPiece(const Stmt& piece) {
   const int64_t size = UnrolledSize(piece);
   if (size_ + size > kMaxPartitionedStatements) return Run(piece);
   const std::vector<Interior> interiors = FindInteriors(piece);
-  if (interiors.empty()) return Run(piece);
+  const Interior* chosen = Choose(interiors, size);
+  if (!chosen) return Run(piece);
   size_ += size;
-  return Separate(piece, interiors.front());
+  return Separate(piece, *chosen);
 }
 
 // Statements without border conditions are not copied for the sake of those

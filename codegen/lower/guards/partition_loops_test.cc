@@ -91,6 +91,23 @@ TEST(PartitionLoopsTest, TilesAtTheEndAndOnPaddingHaveNoConditionsInside) {
   }
 }
 
+// Padding of three dimensions, of which two are asked for outside of what is
+// unrolled: copies for these would leave no room for the others.
+TEST(PartitionLoopsTest, ConditionsInUnrolledLoopsComeFirst) {
+  const Function f = Partitioned(R"(
+    for d, h, wo, co in T.grid(4, 4, 3, 2):
+        for rd, rh, rw in T.grid(3, 3, 3):
+            for k in range(2):
+                for u in T.unroll(25):
+                    for wi in T.unroll(5):
+                        for ci in T.unroll(2):
+                            if co * 2 + ci < 3 and wo * 5 + wi < 14:
+                                if 1 <= d + rd and d + rd < 5 and 1 <= h + rh and h + rh < 5 and 1 <= wo * 5 + wi + rw and wo * 5 + wi + rw < 15:
+                                    C[co * 2 + ci] = C[co * 2 + ci] + A[wo * 5 + wi + rw + d + rd + h + rh, k] * B[u % 8, ci]
+)");
+  EXPECT_EQ(ConditionsInside(f, "k"), 0);
+}
+
 TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
   Visit(Partitioned(PaddedRow(7, 2)).body, [&](const Stmt& s) {
     EXPECT_NE(s.kind(), StmtKind::kEvaluate);
