@@ -15,7 +15,9 @@
 namespace kiln {
 namespace {
 
-constexpr int kWarmUp = 2;
+// Runs of one machine before those of the other. The first does not count: it
+// finds the caches full of the other's tensors.
+constexpr size_t kInARow = 4;
 constexpr size_t kLeastRuns = 5, kMostRuns = 100;
 constexpr double kSeconds = 0.3;
 
@@ -50,32 +52,44 @@ bool CallTheSame(const Run& a, const Run& b) {
                     });
 }
 
-// In turns observed and, for the time of the whole, not. `now` gets what the
-// first machine observes.
+absl::Status CheckSameCalls(const std::vector<Run>& runs,
+                            const std::string& function) {
+  const Run &first = runs.front(), &last = runs.back();
+  if (CallTheSame(first, last)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "run ", runs.size(), " of ", function, " called ", last.calls.size(),
+      " functions and the first one others, ", first.calls.size(),
+      ", for the same arguments: such runs have no common "
+      "profile"));
+}
+
+// Some runs in a row observed and, for the time of the whole, as many not, in
+// turns. `now` gets what the first machine observes.
 absl::StatusOr<std::vector<Run>> TakeRuns(vm::Machine& observed, Run* now,
                                           vm::Machine& plain,
                                           const std::string& function,
                                           const std::vector<vm::Value>& args) {
   std::vector<Run> runs;
   double spent = 0;
-  for (int i = 0; runs.size() < kLeastRuns ||
-                  (runs.size() < kMostRuns && spent < kSeconds);
-       ++i) {
-    *now = {MonotonicSeconds()};
-    KILN_RETURN_IF_ERROR(observed.Call(function, args).status());
-    const double turn = MonotonicSeconds();
-    now->observed_s = turn - now->start_s;
-    KILN_RETURN_IF_ERROR(plain.Call(function, args).status());
-    now->seconds = MonotonicSeconds() - turn;
-    if (i < kWarmUp) continue;
-    spent += now->observed_s + now->seconds;
-    runs.push_back(*now);
-    if (CallTheSame(runs[0], runs.back())) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "run ", runs.size(), " of ", function, " called ",
-        runs.back().calls.size(), " functions and the first one others, ",
-        runs[0].calls.size(),
-        ", for the same arguments: such runs have no common profile"));
+  while (runs.size() < kLeastRuns ||
+         (runs.size() < kMostRuns && spent < kSeconds)) {
+    const size_t before = runs.size();
+    for (size_t i = 0; i < kInARow; ++i) {
+      *now = {MonotonicSeconds()};
+      KILN_RETURN_IF_ERROR(observed.Call(function, args).status());
+      now->observed_s = MonotonicSeconds() - now->start_s;
+      spent += now->observed_s;
+      if (i == 0) continue;
+      runs.push_back(*now);
+      KILN_RETURN_IF_ERROR(CheckSameCalls(runs, function));
+    }
+    for (size_t i = 0; i < kInARow; ++i) {
+      const double start = MonotonicSeconds();
+      KILN_RETURN_IF_ERROR(plain.Call(function, args).status());
+      const double seconds = MonotonicSeconds() - start;
+      spent += seconds;
+      if (i > 0) runs[before + i - 1].seconds = seconds;
+    }
   }
   return runs;
 }
