@@ -105,5 +105,16 @@ TEST(PanelTilesTest, ColumnsThatNothingWiderDividesHaveWiderPanelsToo) {
   EXPECT_THAT(PanelWidths({1, 784, 40}, kAvxRegisters), Contains(5));
 }
 
+// Two ends that are cut short, over padding, are more copies than there may be.
+TEST(RegisterTilesTest, TilesOfLanesDivideRowsWhereColumnsAreCutShort) {
+  for (const RegisterTile& tile :
+       ChooseRegisterTiles({28, 28, 9, /*taps=*/9}, kAvxRegisters, 8)) {
+    EXPECT_EQ(28 % tile.rows, 0);
+    EXPECT_EQ(28 % tile.outer_rows, 0);
+  }
+  EXPECT_FALSE(
+      ChooseRegisterTiles({1, 13, 9, /*taps=*/9}, kAvxRegisters, 8).empty());
+}
+
 }  // namespace
 }  // namespace kiln
