@@ -107,7 +107,12 @@ class Tiling {
     IndexMap map;
     for (int i = 0; i < operand.dims(); ++i)
       map.inputs.push_back(Var("d" + std::to_string(i)));
-    const Expr column = map.inputs.back();
+    Expr column = map.inputs.back();
+    const int64_t columns = info_.axes[axes_.column].extent;
+    if (HoldsOtherColumns(info_, axes_, operand)) {
+      map.outputs.push_back(FloorDiv(column, Int(columns)));
+      column = FloorMod(column, Int(columns));
+    }
     const Expr panel = Int(LaneCount() * std::max(1, choice_.vectors));
     map.outputs.push_back(FloorDiv(column, panel));
     for (const bool is_summed : {false, true}) {
@@ -219,16 +224,25 @@ class Tiling {
            !choice_.packed->Uses(i);
   }
 
+  // Whether no operand stands still along axis `i`, as along batches or groups,
+  // and no two of its steps share lines of the output.
+  bool IsBatch(int i) const {
+    return i != axes_.column && FillsLines(info_, axes_) &&
+           absl::c_all_of(info_.reads,
+                          [&](const ReadInfo& read) { return read.Uses(i); });
+  }
+
   // Sorts the loops of the axes into outer and reduction loops, the last of
   // which are unrolled.
   absl::Status Order() {
-    std::vector<Rv> parts, rows;
+    std::vector<Rv> batches, parts, rows;
     for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
       const bool is_part =
           joining_ && absl::c_linear_search(joining_->parts, i);
       (info_.axes[i].reduce ? reduce_
        : is_part            ? parts
        : SharesNearPanel(i) ? rows
+       : IsBatch(i)         ? batches
                             : outer_)
           .push_back(loops_[i]);
     }
@@ -237,6 +251,7 @@ class Tiling {
       outer_.erase(std::find(outer_.begin(), outer_.end(), columns));
       outer_.insert(outer_.begin(), columns);
     }
+    outer_.insert(outer_.begin(), batches.begin(), batches.end());
     KILN_RETURN_IF_ERROR(UnrollSteps());
     std::vector<Rv> columns(blocks_.begin(), blocks_.begin() + 1);
     rows.insert(rows.end(), blocks_.begin() + 1, blocks_.end());

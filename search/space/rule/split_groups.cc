@@ -1,7 +1,7 @@
 // Channels of a grouped convolution read the inputs of their group, so that a
-// vector over the borders of groups would read each lane's by itself. Where
-// groups are no whole vectors their channels become an axis of their own. In
-// eight groups of twelve:
+// vector over the borders of groups would read each lane's by itself, and rows
+// of other groups' weights come between those of one. Groups become an axis of
+// their own. In eight groups of twelve:
 //
 //   C[h, w, c] += A[h, w, c // 12 * 12 + k] * W[k, c]
 //     ->
@@ -103,7 +103,7 @@ std::vector<Schedule> SplitGroups(const Schedule& sch, const std::string& block,
   const BlockNode& node = NodeOf(f, block);
   if (column < 0 || !WritesAllInOrder(node, *info)) return {};
   const int64_t group = GroupOf(node, column, info->axes[column].extent);
-  if (group < kLeastGroup || group % context.registers.Floats() == 0) return {};
+  if (group < kLeastGroup) return {};
   return OnlyWay(Split(sch, *info, group, context), context);
 }
 

@@ -1,12 +1,16 @@
 // Grouped convolutions as text: of which an axis becomes two, what tiles of
 // these compute, and which stay as they are.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
+#include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
@@ -14,29 +18,31 @@
 namespace kiln {
 namespace {
 
+using ::testing::ElementsAre;
+
 using Extents = std::vector<int64_t>;
 
-// 24 columns in groups of $0, of which each reads $1 of the inputs; `last` is
-// what becomes of a sum.
+// 24 columns, or so many, in groups of $0, of which each reads $1 of the
+// inputs; `last` is what becomes of a sum.
 Module Groups(int outputs, int inputs, const std::string& last,
-              const std::string& attrs = "") {
+              const std::string& attrs = "", int columns = 24) {
   return ParseProgram(absl::Substitute(R"(
 @T.prim_func
-def main(A: T.Buffer((9, 7, 96), "float32"), W: T.Buffer((3, $1, 24), "float32"), b: T.Buffer((24,), "float32"), Y: T.Buffer((9, 5, 24), "float32")):
+def main(A: T.Buffer((9, 7, 96), "float32"), W: T.Buffer((3, $1, $4), "float32"), b: T.Buffer(($4,), "float32"), Y: T.Buffer((9, 5, $4), "float32")):
     $3
-    C = T.alloc_buffer((9, 5, 24))
-    for h, w, c, y, k in T.grid(9, 5, 24, 3, $1):
+    C = T.alloc_buffer((9, 5, $4))
+    for h, w, c, y, k in T.grid(9, 5, $4, 3, $1):
         with T.block("C"):
             vh, vw, vc, vy, vk = T.axis.remap("SSSRR", [h, w, c, y, k])
             with T.init():
                 C[vh, vw, vc] = T.float32(0)
             C[vh, vw, vc] = C[vh, vw, vc] + A[vh, vw + vy, vc // $0 * $1 + vk] * W[vy, vk, vc]
-    for h, w, c in T.grid(9, 5, 24):
+    for h, w, c in T.grid(9, 5, $4):
         with T.block("Y"):
             vh, vw, vc = T.axis.remap("SSS", [h, w, c])
             Y[vh, vw, vc] = $2
 )",
-                                       outputs, inputs, last, attrs));
+                                       outputs, inputs, last, attrs, columns));
 }
 
 constexpr char kBias[] = "T.max(C[vh, vw, vc] + b[vc], T.float32(0))";
@@ -53,18 +59,18 @@ Extents AxesAfter(const Module& module, VectorRegisters registers) {
   return extents;
 }
 
-TEST(SplitGroupsTest, GroupsThatAreNoWholeVectorsAreAnAxis) {
+TEST(SplitGroupsTest, GroupsAreAnAxis) {
   EXPECT_EQ(AxesAfter(Groups(12, 5, kBias), kAvxRegisters),
             (Extents{9, 5, 2, 12, 3, 5}));
   EXPECT_EQ(AxesAfter(Groups(4, 2, kBias), kAvxRegisters),
             (Extents{9, 5, 6, 4, 3, 2}));
   EXPECT_EQ(AxesAfter(Groups(8, 8, kBias), kAvx512Registers),
             (Extents{9, 5, 3, 8, 3, 8}));
+  EXPECT_EQ(AxesAfter(Groups(8, 8, kBias), kAvxRegisters),
+            (Extents{9, 5, 3, 8, 3, 8}));
 }
 
 TEST(SplitGroupsTest, OthersStay) {
-  EXPECT_EQ(AxesAfter(Groups(8, 8, kBias), kAvxRegisters), Extents())
-      << "whole vectors";
   EXPECT_EQ(AxesAfter(Groups(24, 8, kBias), kAvxRegisters), Extents())
       << "one group";
   EXPECT_EQ(AxesAfter(Groups(2, 2, kBias), kAvxRegisters), Extents())
@@ -74,20 +80,36 @@ TEST(SplitGroupsTest, OthersStay) {
       << "another order";
 }
 
-// Panels of constants would hold parts of several groups.
-TEST(SplitGroupsTest, TilesOfGroupsComputeTheSame) {
-  for (const char* attrs :
-       {"", "T.func_attr({\"layout_free_buffers\": [1]})"}) {
-    const Module module = Groups(12, 5, kBias, attrs);
-    RuleContext context;
-    context.registers = kAvxRegisters;
-    const auto made = ApplyRules(
-        module, RulesNamed({"split-groups", "register-tiling"}), context);
-    ASSERT_FALSE(made.empty());
-    for (const Function& f : ExpectSameMeaning(module, made)) {
-      EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
-    }
+constexpr char kConstant[] = "T.func_attr({\"layout_free_buffers\": [1]})";
+
+// Whether weights are packed, in each kind of schedule that is made.
+std::set<bool> Packs(const Module& module) {
+  RuleContext context;
+  context.registers = kAvxRegisters;
+  const auto made = ApplyRules(
+      module, RulesNamed({"split-groups", "register-tiling"}), context);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
   }
+  std::set<bool> packs;
+  for (const Schedule& sch : made) {
+    packs.insert(absl::StrContains(ToText(sch.trace()), "cache_read"));
+  }
+  return packs;
+}
+
+TEST(SplitGroupsTest, PanelsHoldColumnsOfOneGroup) {
+  EXPECT_THAT(Packs(Groups(16, 5, kBias, "", 48)), ElementsAre(false, true));
+  EXPECT_THAT(Packs(Groups(16, 5, kBias, kConstant, 48)),
+              ElementsAre(false, true));
+  EXPECT_THAT(Packs(Groups(40, 5, kBias, kConstant, 80)),
+              ElementsAre(false, true))
+      << "five vectors wide";
+}
+
+TEST(SplitGroupsTest, GroupsOfPartsOfLinesAreReadAsTheyLie) {
+  EXPECT_THAT(Packs(Groups(12, 5, kBias)), ElementsAre(false));
+  EXPECT_THAT(Packs(Groups(12, 5, kBias, kConstant)), ElementsAre(false));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "kiln/search/space/rule/tiling_choice.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -80,17 +81,6 @@ std::optional<ReadInfo> SharedOperand(const BlockInfo& info,
     if (contiguous && axes.row >= 0 && !read.Uses(axes.row)) return read;
   }
   return std::nullopt;
-}
-
-// Whether a row of the operand has columns for several tiles' groups, of which
-// panels would hold parts.
-bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
-                       const ReadInfo& operand) {
-  const auto columns = static_cast<double>(info.axes[axes.column].extent);
-  return absl::c_any_of(operand.strides, [&](const auto& stride) {
-    return stride == columns &&
-           columns < static_cast<double>(operand.shape.back());
-  });
 }
 
 // Whether the shared operand is so much larger than the others that each part
@@ -182,6 +172,37 @@ std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
   return choices;
 }
 
+// Widths of panels of which each holds columns of one group.
+std::vector<int> WidthsThatDivide(const TileSpace& space,
+                                  const VectorRegisters& file) {
+  const auto divides = [&](int vectors) {
+    return space.columns % (int64_t{vectors} * file.Floats()) == 0;
+  };
+  std::vector<int> widths = PanelWidths(space, file);
+  std::erase_if(widths, std::not_fn(divides));
+  if (!widths.empty()) return widths;
+  for (int vectors = file.ForTiles() / 2; vectors > 0; --vectors) {
+    const bool fits = !ChoosePanelTiles(space, file, vectors, 1).empty();
+    if (fits && divides(vectors)) return {vectors};
+  }
+  return {};
+}
+
+// Rows of a group's columns lie far apart, in pages of their own and few sets
+// of the caches: they are packed for the rows that use them, which are those of
+// the group alone.
+std::vector<TilingChoice> ChoicesOfGroups(const std::vector<int>& widths,
+                                          const ReadInfo& shared,
+                                          const BlockInfo& info) {
+  const bool ahead = shared.layout_free;
+  std::vector<TilingChoice> choices = {{}};
+  if (!ahead && Uses(info, shared) < kWorthPackingNear) return choices;
+  for (int vectors : widths) {
+    choices.push_back({shared, true, std::nullopt, vectors, /*near=*/!ahead});
+  }
+  return choices;
+}
+
 // The right operand of a product of matrices, too large to wait in a near
 // cache.
 bool IsLargeMatrix(const BlockInfo& info, const ReadInfo& shared) {
@@ -223,6 +244,19 @@ std::optional<ReadInfo> ConstantUsedOnce(const BlockInfo& info,
     }
   }
   return std::nullopt;
+}
+
+bool FillsLines(const BlockInfo& info, const TileAxes& axes) {
+  return info.axes[axes.column].extent * kElementBytes >= kLineBytes;
+}
+
+bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
+                       const ReadInfo& operand) {
+  const auto columns = static_cast<double>(info.axes[axes.column].extent);
+  return absl::c_any_of(operand.strides, [&](const auto& stride) {
+    return stride == columns &&
+           columns < static_cast<double>(operand.shape.back());
+  });
 }
 
 bool MovesEvenly(const BlockInfo& info, int axis) {
@@ -286,7 +320,10 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   if (IsLanewise(info, axes)) {
     return {{}, {std::nullopt, /*columns_first=*/true}};
   }
-  if (HoldsOtherColumns(info, axes, *shared)) return {{}};
+  if (HoldsOtherColumns(info, axes, *shared)) {
+    if (!FillsLines(info, axes)) return {{}};
+    return ChoicesOfGroups(WidthsThatDivide(space, file), *shared, info);
+  }
   const bool large = SharedIsLarge(info, *shared);
   const bool large_matrix = IsLargeMatrix(info, *shared);
   const std::vector<int> widths = WidthsFor(space, file, large_matrix);

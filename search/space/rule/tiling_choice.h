@@ -55,6 +55,14 @@ std::optional<ReadInfo> ConstantUsedOnce(const BlockInfo& info,
 // phase of a transposed convolution do not.
 bool MovesEvenly(const BlockInfo& info, int axis);
 
+// Whether the columns fill a line of a cache.
+bool FillsLines(const BlockInfo& info, const TileAxes& axes);
+
+// Whether rows of the operand hold the columns of several groups, of which a
+// step along another axis than the columns goes to the next.
+bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
+                       const ReadInfo& operand);
+
 // The lanes of a vector for so many columns: those of a register, or fewer.
 int64_t LanesFor(int64_t columns, const VectorRegisters& file);
 TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes);
