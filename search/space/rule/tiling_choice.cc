@@ -195,7 +195,8 @@ std::vector<TilingChoice> ChoicesOfGroups(const std::vector<int>& widths,
                                           const ReadInfo& shared,
                                           const BlockInfo& info) {
   const bool ahead = shared.layout_free;
-  std::vector<TilingChoice> choices = {{}};
+  std::vector<TilingChoice> choices;
+  if (!ahead || widths.empty()) choices.push_back({});
   if (!ahead && Uses(info, shared) < kWorthPackingNear) return choices;
   for (int vectors : widths) {
     choices.push_back({shared, true, std::nullopt, vectors, /*near=*/!ahead});
