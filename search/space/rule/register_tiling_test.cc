@@ -35,28 +35,15 @@ TEST(RegisterTilingTest, AProductReadsItsRightOperandInPlaceOrPacked) {
 }
 
 // 20 rows use each of 600 x 600 elements: packing would take as long.
-TEST(RegisterTilingTest, ALargeOperandOfFewRowsStaysAndIsReadOnce) {
+TEST(RegisterTilingTest, ALargeOperandOfFewRowsStays) {
   const auto made = Tilings("gmm:20,600,600", "Z");
-  ASSERT_EQ(made.size(), 2u);
-  for (const Schedule& one : made) {
-    EXPECT_THAT(ToText(one.trace()), Not(HasSubstr("cache_read")));
-  }
-}
-
-// The second of the two keeps its sums in the output, for blocks of rows of the
-// large operand.
-TEST(RegisterTilingTest, ALargeOperandMayBeReadFromBeginningToEnd) {
-  const auto made = Tilings("gmm:2,1040,260", "Z");
-  ASSERT_EQ(made.size(), 2u);
-  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("cache_write"));
-  EXPECT_THAT(ToText(made[1].trace()), Not(HasSubstr("cache_write")));
-  const Module module = *MakeWorkload("gmm:2,1040,260");
-  EXPECT_FALSE(ExpectSameMeaning(module, {made[1]}, 1).empty());
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_THAT(ToText(made[0].trace()), Not(HasSubstr("cache_read")));
 }
 
 TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 5u);
+  ASSERT_EQ(made.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_THAT(ToText(made[i].trace()), HasSubstr("cache_read"));
   }
@@ -66,28 +53,35 @@ TEST(RegisterTilingTest, ALargeOperandOfManyRowsIsPackedToo) {
 TEST(RegisterTilingTest, PanelsMayBePackedWhereTheyAreUsed) {
   const Module module = *MakeWorkload("gmm:33,100,2700");
   auto made = ApplyRule(RegisterTiling, module, "Z");
-  ASSERT_GE(made.size(), 2u);
+  ASSERT_GE(made.size(), 1u);
   made.erase(made.begin() + 1, made.end());
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("cache_write"));
   EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
 }
 
-// High panels, in blocks of rows.
-TEST(RegisterTilingTest, PartsOfPanelsMayBePackedWhereTheyAreUsed) {
+// High panels, in blocks of rows; or the rows as they lie, for blocks of which
+// the sums wait in the output.
+TEST(RegisterTilingTest, HighPanelsComeInBlocksOfRows) {
   const Module module = *MakeWorkload("gmm:33,50,5600");
-  auto made = ApplyRule(RegisterTiling, module, "Z");
+  RuleContext context;
+  context.near_bytes = 256 << 10;
+  const auto made = ApplyRule(RegisterTiling, module, "Z", context);
   ASSERT_GE(made.size(), 2u);
-  made.erase(made.begin() + 1, made.end());
-  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.compute_at"));
-  EXPECT_FALSE(ExpectSameMeaning(module, made, 1).empty());
+  const std::string packed = ToText(made.front().trace());
+  const std::string streamed = ToText(made.back().trace());
+  EXPECT_THAT(packed, HasSubstr("sch.compute_at"));
+  EXPECT_THAT(streamed, Not(HasSubstr("cache_read")));
+  EXPECT_THAT(streamed, Not(HasSubstr("cache_write")));
+  EXPECT_FALSE(
+      ExpectSameMeaning(module, {made.front(), made.back()}, 1).empty());
 }
 
 // All tiles of a choice are as wide as its panels, which are filled eight rows
 // at a time.
 TEST(RegisterTilingTest, PanelsAreAsWideAsTheTiles) {
   const auto made = Tilings("gmm:150,600,600", "Z");
-  ASSERT_EQ(made.size(), 5u);
+  ASSERT_EQ(made.size(), 4u);
   for (size_t i = 0; i < 2; ++i) {
     const std::string text = ToText(made[i].trace());
     const std::string width = std::to_string(48 + 16 * i);

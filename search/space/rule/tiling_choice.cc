@@ -3,9 +3,10 @@
 // For a product of N rows with a K x M matrix:
 //
 //   M*K <= 2^18 elements       as it lies, or packed before all rows
+//   more, and N < 32           as it lies (or a few rows: row_streaming.cc)
 //   more, and N >= 32          panels packed where they are used
 //   more, and N >= 100         packed before all rows, too
-//   more, and N < 192          rows of the matrix streamed as they lie
+//   and N < 192, K > 3000      rows of the matrix streamed as they lie
 //   constant (layout_free)     panels only: packing costs nothing then
 //   constant, and N = 1        four panels side by side
 //
@@ -343,9 +344,11 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
     absl::c_move(ChoicesNear(widths, *shared, info, file.Floats(), near_bytes),
                  std::back_inserter(choices));
   }
-  if (large && uses < (large_matrix ? kWorthStreaming : kWorthPackingNear)) {
-    choices.push_back({std::nullopt, true, shared});
-  }
+  const bool is_high =
+      near && PanelBytes(info, widths[0], file.Floats()) > near_bytes;
+  const bool streams = large_matrix ? is_high && uses < kWorthStreaming
+                                    : uses < kWorthPackingNear;
+  if (large && streams) choices.push_back({std::nullopt, true, shared});
   return choices;
 }
 
