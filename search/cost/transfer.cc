@@ -170,21 +170,29 @@ struct Traffic::Walk {
   double bytes = 0;  // of a row before others
 };
 
+// A step of less than a long run stays in the row. Windows go over rows that
+// are there already: of three taps at two places, four.
 Traffic::Walk Traffic::WalkOf(const NestAccess& access) const {
   const auto element = static_cast<double>(access.buffer->element_bytes);
   Walk walk = {.rows = 1, .run = element, .bytes = element};
-  double rows = 1;
+  double rows = 1, reach = 0;
   for (int i = nest_.depth() - 1; i >= 0; --i) {
     const double stride = std::abs(access.strides[i]);
-    if (stride == 0 || nest_.extents[i] <= 1) continue;
-    if (stride > walk.bytes) {
-      if (walk.rows > 1) break;
-      rows *= nest_.extents[i];
-      continue;
+    const double steps = nest_.extents[i] - 1;
+    if (stride == 0 || steps <= 0) continue;
+    if (stride <= std::max(walk.bytes, kLongRun)) {
+      walk.bytes += stride * steps;
+      if (rows == 1) walk.run = walk.bytes;
+      walk.rows = rows;
+    } else if (stride < reach && walk.bytes < kLongRun) {
+      rows += steps;
+      reach += stride * steps;
+    } else if (walk.rows > 1) {
+      break;
+    } else {
+      rows *= steps + 1;
+      reach = stride * (steps + 1);
     }
-    walk.rows = rows;
-    walk.bytes += stride * (nest_.extents[i] - 1);
-    if (rows == 1) walk.run = walk.bytes;
   }
   return walk;
 }
