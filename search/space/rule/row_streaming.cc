@@ -16,9 +16,11 @@
 //       C[0:4, p*2048 + j*16 : +16] += T
 //
 // A Zen 3 takes 1.1 ms for 8 x 4096 x 1024 where the tiles go over all of the
-// sum in 2.7 ms. More rows than 32 are worth packing the matrix, and a constant
-// matrix of one row is better laid out in the order in which a register tile
-// reads it (tiling_choice.h).
+// sum in 2.7 ms. From 9 rows on those of A and C push each other out of the
+// sets of the first cache, where they are a power of two apart: what a tile
+// reads of A, and its sums, are put next to each other. More rows than 32 are
+// worth packing the matrix, and a constant matrix of one row is better laid out
+// in the order in which a register tile reads it (tiling_choice.h).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -48,8 +50,9 @@ constexpr int64_t kMostParts = 16;
 constexpr int64_t kUnrolled = 4;  // rows of the matrix in a step of the tile
 // Rows of the matrix that are read at a time. A core follows about 16, but has
 // places in its first cache for no more than 8 where they are 4 KiB apart.
-constexpr int64_t kHeights[] = {8, 4};
+constexpr int64_t kHeight = 8;
 constexpr int64_t kMostHeight = 12;
+constexpr int64_t kMostApart = 8;  // rows that are left where they are
 
 // The axes of a product of few rows with a large matrix.
 struct Streams {
@@ -98,12 +101,8 @@ int64_t LargestDivisor(int64_t extent, int64_t most) {
   return divisor;
 }
 
-std::vector<int64_t> HeightsOf(int64_t extent) {
-  std::vector<int64_t> heights;
-  absl::c_copy_if(kHeights, std::back_inserter(heights),
-                  [&](int64_t height) { return extent % height == 0; });
-  if (heights.empty()) heights.push_back(LargestDivisor(extent, kMostHeight));
-  return heights;
+int64_t HeightOf(int64_t extent) {
+  return extent % kHeight == 0 ? kHeight : LargestDivisor(extent, kMostHeight);
 }
 
 class Streaming {
@@ -117,17 +116,20 @@ class Streaming {
         tile_rows_(streams.rows.empty()
                        ? 1
                        : LargestDivisor(info.axes[streams.rows.back()].extent,
-                                        kMostTileRows)) {}
+                                        kMostTileRows)),
+        height_(HeightOf(info.axes[streams.reduce].extent)) {}
 
   absl::StatusOr<Schedule> Run() {
     KILN_ASSIGN_OR_RETURN(
         block_, sch_.GetBlock(info_.name, FunctionOf(sch_, context_).name));
+    if (AreFarApart()) KILN_RETURN_IF_ERROR(PackRows());
     KILN_RETURN_IF_ERROR(SplitSteps());
     KILN_RETURN_IF_ERROR(SplitColumns());
     KILN_RETURN_IF_ERROR(SplitRows());
     KILN_RETURN_IF_ERROR(Order());
     KILN_RETURN_IF_ERROR(TileSums());
-    FuseConsumer(part_);
+    const bool fused_consumer = FuseConsumer(part_);
+    if (AreFarApart()) KILN_RETURN_IF_ERROR(PackSums(fused_consumer));
     KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer_));
     KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
@@ -140,24 +142,76 @@ class Streaming {
  private:
   int64_t Lanes() const { return context_.registers.Floats(); }
 
-  absl::StatusOr<Rv> Sample(const std::vector<int64_t>& values) {
-    return sch_.SampleCategorical(
-        values, std::vector<double>(values.size(), 1.0 / values.size()));
+  bool AreFarApart() const { return streams_.row_count > kMostApart; }
+
+  int64_t Columns() const { return info_.axes[streams_.column].extent; }
+
+  // Vectors of each row for which there are registers, with their sums; tiles
+  // of so many divide the columns, if they can.
+  int64_t Together() const {
+    const int64_t fit = std::clamp<int64_t>(
+        (context_.registers.ForTiles() - 1) / (tile_rows_ + 1), 1,
+        kMostTogether);
+    for (int64_t vectors = fit; 2 * vectors > fit; --vectors) {
+      if (Columns() % (vectors * Lanes()) == 0) return vectors;
+    }
+    return fit;
   }
 
-  // Vectors of each row for which there are registers, with their sums.
-  int64_t Together() const {
-    const int64_t fit = (context_.registers.ForTiles() - 1) / (tile_rows_ + 1);
-    return std::clamp<int64_t>(fit, 1, kMostTogether);
+  // [.., n] -> [n / size, .., n % size]
+  static IndexMap Blocked(int dims, int64_t size) {
+    IndexMap map;
+    for (int i = 0; i < dims; ++i) {
+      map.inputs.push_back(Var("d" + std::to_string(i)));
+    }
+    const Expr last = map.inputs.back();
+    map.outputs.push_back(FloorDiv(last, Int(size)));
+    for (int i = 0; i + 1 < dims; ++i) map.outputs.push_back(map.inputs[i]);
+    map.outputs.push_back(FloorMod(last, Int(size)));
+    return map;
+  }
+
+  // What a tile reads of the rows, next to each other.
+  absl::Status PackRows() {
+    if (height_ == 1) return absl::OkStatus();
+    for (const ReadInfo& read : info_.reads) {
+      const bool is_rows =
+          read.strides[streams_.reduce] == 1.0 && !read.Uses(streams_.column);
+      if (!is_rows) continue;
+      KILN_ASSIGN_OR_RETURN(const Rv copy,
+                            sch_.CacheRead(block_, read.index, "global"));
+      KILN_RETURN_IF_ERROR(sch_.TransformLayout(
+          copy, Schedule::Side::kWrite, 0, Blocked(read.dims(), height_), 0.0));
+      KILN_RETURN_IF_ERROR(Vectorize(&sch_, copy, height_));
+      KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(copy));
+      loops.resize(loops.size() - 2);
+      if (loops.empty()) continue;
+      KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(loops));
+      KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
+    }
+    return absl::OkStatus();
+  }
+
+  // The sums of a part, tile by tile, until they are complete. Where tiles do
+  // not divide the columns these are no power of two apart.
+  absl::Status PackSums(bool has_consumer) {
+    if (Columns() % (Together() * Lanes()) != 0) return absl::OkStatus();
+    Rv copy;
+    if (!has_consumer) {
+      KILN_ASSIGN_OR_RETURN(copy, sch_.CacheWrite(block_, 0, "global"));
+      KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(copy, part_, true));
+    }
+    KILN_RETURN_IF_ERROR(sch_.TransformLayout(
+        block_, Schedule::Side::kWrite, 0,
+        Blocked(info_.write_dims, Together() * Lanes()), 0.0));
+    return has_consumer ? absl::OkStatus() : Vectorize(&sch_, copy, Lanes());
   }
 
   // Some rows of the matrix at a time, summed up by a block of their own.
   absl::Status SplitSteps() {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(block_));
-    KILN_ASSIGN_OR_RETURN(
-        const Rv height, Sample(HeightsOf(info_.axes[streams_.reduce].extent)));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> steps,
-                          sch_.Split(loops[streams_.reduce], {Arg(), height}));
+                          sch_.Split(loops[streams_.reduce], {Arg(), height_}));
     KILN_ASSIGN_OR_RETURN(sums_, sch_.Rfactor(steps[0], 0));
     KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
     steps_ = loops_.back();
@@ -171,11 +225,14 @@ class Streaming {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
                           sch_.Split(lanes[0], {Arg(), Together()}));
     std::vector<int64_t> parts;
-    const int64_t steps = info_.axes[streams_.column].extent / Lanes();
+    const int64_t steps = Columns() / Lanes();
     for (int64_t p = 1; p <= kMostParts && p * kLeastVectors <= steps; p *= 2) {
       parts.push_back(p);
     }
-    KILN_ASSIGN_OR_RETURN(const Rv part, Sample(parts));
+    KILN_ASSIGN_OR_RETURN(
+        const Rv part,
+        sch_.SampleCategorical(
+            parts, std::vector<double>(parts.size(), 1.0 / parts.size())));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
                           sch_.Split(vectors[0], {part, Arg()}));
     part_ = columns[0];
@@ -233,8 +290,8 @@ class Streaming {
   }
 
   // The only consumer is done on a part when its sums are complete, if it can.
-  void FuseConsumer(Rv loop) {
-    if (info_.consumers.size() != 1 || info_.is_output) return;
+  bool FuseConsumer(Rv loop) {
+    if (info_.consumers.size() != 1 || info_.is_output) return false;
     Schedule trial = sch_;
     const absl::Status moved = MoveConsumer(&trial, loop);
     if (moved.ok()) {
@@ -242,6 +299,7 @@ class Streaming {
     } else {
       context_.WentOn("the consumer done on each part", moved);
     }
+    return moved.ok();
   }
 
   absl::Status MoveConsumer(Schedule* sch, Rv loop) const {
@@ -251,18 +309,21 @@ class Streaming {
       return absl::FailedPreconditionError("not one consumer");
     }
     KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(consumers[0], loop, true));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops,
-                          sch->GetLoops(consumers[0]));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> lanes,
-                          sch->Split(loops.back(), {Arg(), Lanes()}));
-    return sch->Vectorize(lanes[1]);
+    return Vectorize(sch, consumers[0], Lanes());
+  }
+
+  static absl::Status Vectorize(Schedule* sch, Rv block, int64_t lanes) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch->GetLoops(block));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                          sch->Split(loops.back(), {Arg(), lanes}));
+    return sch->Vectorize(parts[1]);
   }
 
   Schedule sch_;
   const BlockInfo& info_;
   const Streams& streams_;
   const RuleContext& context_;
-  const int64_t tile_rows_;
+  const int64_t tile_rows_, height_;
   Rv block_, steps_, part_, column_, lane_;
   Rv sums_, first_;        // their block, and its loop over rows of the matrix
   std::vector<Rv> loops_;  // of the block; one for each axis
