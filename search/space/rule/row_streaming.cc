@@ -57,7 +57,8 @@ constexpr int64_t kMostApart = 8;  // rows that are left where they are
 // The axes of a product of few rows with a large matrix.
 struct Streams {
   int column = -1, reduce = -1;
-  std::vector<int> rows, outer;  // spatial ones that share the matrix, or not
+  // Spatial ones that share the matrix, the longest last, or do not.
+  std::vector<int> rows, outer;
   int64_t row_count = 1;
 };
 
@@ -92,6 +93,9 @@ std::optional<Streams> FindStreams(const BlockInfo& info, int lanes) {
     if (!matrix->Uses(i)) streams.row_count *= info.axes[i].extent;
   }
   if (streams.row_count > kMostRows) return std::nullopt;
+  absl::c_stable_sort(streams.rows, [&](int a, int b) {
+    return info.axes[a].extent < info.axes[b].extent;
+  });
   return streams;
 }
 

@@ -1,14 +1,18 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
 
 // The loops of a product's first schedule, checked, of a kind.
 int CountOf(const std::string& shape, ForKind kind) {
@@ -56,6 +60,24 @@ def main(A: T.Buffer((2, 1, 300), "float32"), B: T.Buffer((2, 300, 1000), "float
   for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
     EXPECT_EQ(CountRootLoops(f), 1);
   }
+}
+
+// Fifteen sequences of one token each: tiles are of several sequences.
+TEST(RowStreamingTest, TilesGoAlongTheLongestAxisOfRows) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((15, 1, 520), "float32"), B: T.Buffer((520, 512), "float32"), C: T.Buffer((15, 1, 512), "float32")):
+    for b, i, j, k in T.grid(15, 1, 512, 520):
+        with T.block("C"):
+            vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+            with T.init():
+                C[vb, vi, vj] = T.float32(0)
+            C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vk, vj]
+)");
+  const auto made = ApplyRule(RowStreaming, module, "C");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("factors=[None, 5]"));
+  EXPECT_FALSE(ExpectSameMeaning(module, {made[0]}, 1).empty());
 }
 
 TEST(RowStreamingTest, ManyRowsSmallMatricesAndNarrowOnesAreLeftAlone) {
