@@ -210,19 +210,19 @@ def main(A: T.Buffer((1, 768), "float32"), w: T.Buffer((768, 768), "float32"), C
             768 * 768 * 4 / 15e9);
 }
 
-// C[64, 4096] += A[64, 1024] * w[4096 / 16, 1024, 16] by loops over 256 panels
-// of 64 KiB and 16 blocks of rows: the share of what comes from memory that
+// C[32, 4096] += A[32, 1024] * w[4096 / 16, 1024, 16] by loops over 256 panels
+// of 64 KiB and 8 blocks of rows: the share of what comes from memory that
 // comes all the time. Called f, both are one loop.
 double SteadyShare(const std::string& loops, const std::string& extents,
                    const std::string& i, const std::string& j) {
   const std::string text = absl::Substitute(R"(
 @T.prim_func
-def main(A: T.Buffer((64, 1024), "float32"), w: T.Buffer((256, 1024, 16), "float32"), C: T.Buffer((64, 4096), "float32")):
+def main(A: T.Buffer((32, 1024), "float32"), w: T.Buffer((256, 1024, 16), "float32"), C: T.Buffer((32, 4096), "float32")):
     for $0, k in T.grid($1, 1024):
         for i_1 in T.unroll(4):
             for j_1 in T.vectorized(16):
                 with T.block("C"):
-                    vi = T.axis.spatial(64, $2 * 4 + i_1)
+                    vi = T.axis.spatial(32, $2 * 4 + i_1)
                     vj = T.axis.spatial(4096, $3 * 16 + j_1)
                     vk = T.axis.reduce(1024, k)
                     C[vi, vj] = C[vi, vj] + A[vi, vk] * w[vj // 16, vk, vj % 16]
@@ -241,9 +241,9 @@ def main(A: T.Buffer((64, 1024), "float32"), w: T.Buffer((256, 1024, 16), "float
 }
 
 TEST(TransferTest, PanelsAreAskedForWhileLoopsPassOverTheOneBefore) {
-  EXPECT_GT(SteadyShare("j, i", "256, 16", "i", "j"), 0.85);
-  EXPECT_LT(SteadyShare("i, j", "16, 256", "i", "j"), 0.1) << "all are";
-  EXPECT_LT(SteadyShare("f", "4096", "f % 16", "f // 16"), 0.1)
+  EXPECT_GT(SteadyShare("j, i", "256, 8", "i", "j"), 0.9);
+  EXPECT_LT(SteadyShare("i, j", "8, 256", "i", "j"), 0.1) << "all are";
+  EXPECT_LT(SteadyShare("f", "2048", "f % 8", "f // 8"), 0.1)
       << "no loop passes over a panel";
 }
 

@@ -57,8 +57,8 @@ constexpr int64_t kMostApart = 8;  // rows that are left where they are
 // The axes of a product of few rows with a large matrix.
 struct Streams {
   int column = -1, reduce = -1;
-  // Spatial ones that share the matrix, the longest last, or do not.
-  std::vector<int> rows, outer;
+  std::vector<int> rows;   // spatial, share the matrix; the longest is the last
+  std::vector<int> outer;  // the other spatial ones
   int64_t row_count = 1;
 };
 
@@ -80,8 +80,10 @@ std::optional<Streams> FindStreams(const BlockInfo& info, int lanes) {
   for (size_t i = 0; i < info.axes.size(); ++i) {
     if (info.axes[i].reduce) streams.reduce = static_cast<int>(i);
   }
-  if (!info.has_init || streams.column < 0 || info.CountReduce() != 1 ||
-      streams.reduce + 1 != static_cast<int>(info.axes.size()) ||
+  const bool spatial_first = absl::c_is_partitioned(
+      info.axes, [](const AxisInfo& axis) { return !axis.reduce; });
+  if (!info.has_init || !spatial_first || streams.column < 0 ||
+      streams.reduce < 0 ||
       info.axes[streams.column].extent < kLeastVectors * lanes) {
     return std::nullopt;
   }

@@ -80,6 +80,14 @@ def main(A: T.Buffer((15, 1, 520), "float32"), B: T.Buffer((520, 512), "float32"
   EXPECT_FALSE(ExpectSameMeaning(module, {made[0]}, 1).empty());
 }
 
+// A convolution of a few pixels has reductions of one step before the last.
+TEST(RowStreamingTest, ConvolutionsOfAFewPixelsAreProductsOfAFewRows) {
+  const Module module = *MakeWorkload("c2d:2,2,512,520,1,1,0");
+  const auto made = ApplyRule(RowStreaming, module, "conv2d_nhwc");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_FALSE(ExpectSameMeaning(module, {made[0]}, 1).empty());
+}
+
 TEST(RowStreamingTest, ManyRowsSmallMatricesAndNarrowOnesAreLeftAlone) {
   for (const char* shape :
        {"33,1024,512", "1,256,512", "1,64,8192", "512,512,512"}) {

@@ -6,7 +6,8 @@
 //   more, and N < 32           as it lies (or a few rows: row_streaming.cc)
 //   more, and N >= 32          panels packed where they are used
 //   more, and N >= 100         packed before all rows, too
-//   and N < 192, K > 3000      rows of the matrix streamed as they lie
+//   and N < 192, and panels    rows of the matrix streamed as they lie
+//   too high for the cache
 //   constant (layout_free)     panels only: packing costs nothing then
 //   constant, and N = 1        four panels side by side
 //
@@ -139,6 +140,11 @@ int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
   return info.ReduceSize() * vectors * lanes * kElementBytes;
 }
 
+// Whether a panel is too high to wait in the second-level cache.
+bool IsHigh(const BlockInfo& info, int vectors, int lanes, int64_t near_bytes) {
+  return PanelBytes(info, vectors, lanes) > near_bytes;
+}
+
 // Whether the operand may be packed where it is used. Taps that stay in the
 // second-level cache had better be read where they lie, as had those of which
 // each phase of a transposed convolution uses some.
@@ -165,7 +171,7 @@ std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
   const bool has_taps = LongReductions(info) > 1;
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
-    const bool is_high = PanelBytes(info, vectors, lanes) > near_bytes;
+    const bool is_high = IsHigh(info, vectors, lanes, near_bytes);
     const std::optional<ReadInfo> streamed =
         has_taps || is_high ? std::optional(shared) : std::nullopt;
     choices.push_back({shared, true, streamed, vectors, /*near=*/true});
@@ -345,7 +351,7 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
                  std::back_inserter(choices));
   }
   const bool is_high =
-      near && PanelBytes(info, widths[0], file.Floats()) > near_bytes;
+      near && IsHigh(info, widths[0], file.Floats(), near_bytes);
   const bool streams = large_matrix ? is_high && uses < kWorthStreaming
                                     : uses < kWorthPackingNear;
   if (large && streams) choices.push_back({std::nullopt, true, shared});
