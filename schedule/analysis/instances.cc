@@ -1,9 +1,14 @@
+// Whether loops reach the whole domain of a block is asked of boxes: the box of
+// iterators that the loops' values span, less what a predicate cuts off, is
+// compared with the box of the domains, and counted where values may repeat.
 #include "kiln/schedule/analysis/instances.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/loops_run.h"
@@ -67,6 +72,17 @@ bool RunsAllOf(const ScopeBlock& block, const std::vector<Range>& points,
       });
 }
 
+// Whether one dimension of what the block writes moves along with the iterator.
+bool IsTold(const BlockNode& block, const Var& iter) {
+  Analyzer analyzer;
+  for (const BufferRegion& write : block.writes) {
+    for (const Range& range : write.region) {
+      if (StrideOf(range.min, iter, &analyzer).value_or(0) != 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Reason WhyNotAllRun(const ScopeBlock& block) {
@@ -127,6 +143,13 @@ Reason WhyNotSummedOnce(const ScopeBlock& block, size_t shared) {
   }
   if (Reason reason = WhyNotAffine(block)) return reason;
   return WhyInitNotFirst(*block.realize, block.loops);
+}
+
+bool MayWriteAgain(const BlockNode& block) {
+  return std::any_of(
+      block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+        return !IsOne(iter.domain.extent) && !IsTold(block, iter.var);
+      });
 }
 
 }  // namespace kiln

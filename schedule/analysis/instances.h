@@ -15,6 +15,9 @@ Reason WhyNotAllRun(const ScopeBlock& block);
 // Whether the block's condition only keeps its iterators in their domains.
 bool HasPlainPredicate(const ScopeBlock& block);
 
+// Whether several instances may write the same element.
+bool MayWriteAgain(const BlockNode& block);
+
 // Whether a sum that the outermost `shared` loops carry on is the same as one
 // that the block's own loops make: they run each of its instances once, and
 // that with the init first.

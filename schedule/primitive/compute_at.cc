@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/arith/stride.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/schedule/analysis/cover.h"
 #include "kiln/schedule/analysis/independence.h"
@@ -26,6 +25,7 @@
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/schedule/rewrite/block_domain.h"
 #include "kiln/schedule/rewrite/init_nest.h"
+#include "kiln/schedule/rewrite/kept_condition.h"
 #include "kiln/schedule/rewrite/overtaken.h"
 
 namespace kiln {
@@ -40,6 +40,7 @@ struct Move {
   bool is_reverse;
   Path block, loop;
   ComputeAtOptions options;
+  Expr kept;  // a condition over the block's iterators that goes with it
   const BlockNode& moved() const { return *block.realize()->block; }
   const BlockNode& scope() const { return *block.scope()->block; }
   std::string name() const { return Describe(moved()); }
@@ -52,7 +53,8 @@ bool StandsUnder(const ScopeBlock& block, LoopId loop) {
 
 absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
                              ComputeAtOptions options, bool is_reverse) {
-  Move move{is_reverse ? kReverse : kForward, is_reverse, {}, {}, options};
+  Move move{
+      is_reverse ? kReverse : kForward, is_reverse, {}, {}, options, nullptr};
   KILN_ASSIGN_OR_RETURN(move.block,
                         RequireBlockThatRuns(f, block, move.primitive));
   KILN_ASSIGN_OR_RETURN(move.loop, RequireLoop(f, loop, move.primitive));
@@ -74,29 +76,30 @@ absl::StatusOr<Move> Prepare(const Function& f, BlockId block, LoopId loop,
   return move;
 }
 
-// Whether one dimension of what the block writes moves along with the iterator.
-bool IsTold(const BlockNode& block, const Var& iter) {
-  Analyzer analyzer;
-  for (const BufferRegion& write : block.writes) {
-    for (const Range& range : write.region) {
-      if (StrideOf(range.min, iter, &analyzer).value_or(0) != 0) return true;
-    }
-  }
-  return false;
-}
-
-// Whether several instances may write the same element.
-bool MayWriteAgain(const BlockNode& block) {
-  return std::any_of(
-      block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
-        return !IsOne(iter.domain.extent) && !IsTold(block, iter.var);
-      });
-}
-
 // Whether the condition of a moved consumer leaves out nothing that counts.
 bool MayRunAll(const Move& move, const Scope& scope, int block) {
   return move.is_reverse && !IsOne(scope.blocks[block].realize->predicate) &&
          !WhyConditionMatters(scope, block);
+}
+
+// A predicate that only keeps iterators in their domains holds by itself in
+// the new loops. Any other is part of the meaning and goes with the block:
+// that over its iterators, if it can be told so; else null.
+Expr KeptCondition(const Move& move, const Scope& scope, int block) {
+  return HasPlainPredicate(scope.blocks[block]) || MayRunAll(move, scope, block)
+             ? nullptr
+             : ConditionOfIters(scope.blocks[block]);
+}
+
+absl::Status CheckPredicate(const Move& move, const Scope& scope, int block) {
+  if (HasPlainPredicate(scope.blocks[block]) || MayRunAll(move, scope, block) ||
+      move.kept) {
+    return absl::OkStatus();
+  }
+  return Refusal(move.primitive,
+                 absl::StrCat(move.name(),
+                              " runs under a condition that its "
+                              "iterators' domains do not imply"));
 }
 
 absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
@@ -118,7 +121,8 @@ absl::Status CheckMoved(const Move& move, const Scope& scope, int block) {
   // Loops made anew would run those that its own loops leave out, and write
   // what nobody had, or another value.
   if (move.is_reverse || MayWriteAgain(move.moved())) {
-    const Reason reason = WhyNotAllRun(scope.blocks[block]);
+    const Reason reason = move.kept ? WhyNotAllRunButFor(scope.blocks[block])
+                                    : WhyNotAllRun(scope.blocks[block]);
     if (reason && !MayRunAll(move, scope, block)) {
       return Refusal(move.primitive, *reason);
     }
@@ -279,16 +283,6 @@ struct Narrowed {
   bool by_one = false;
 };
 
-bool IsSame(const IterDomains& a, const IterDomains& b) {
-  const auto same = [](const Expr& x, const Expr& y) {
-    return x.get() == y.get() || (x && y && SameExpr(x, y));
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const IntSet& x, const IntSet& y) {
-                      return same(x.min, y.min) && same(x.max, y.max);
-                    });
-}
-
 Narrowed DomainsOf(const Move& move, const Scope& scope,
                    const std::vector<int>& partners, Analyzer* analyzer) {
   const BlockNode& block = move.moved();
@@ -310,20 +304,8 @@ Narrowed DomainsOf(const Move& move, const Scope& scope,
   }
   result.by_one = std::any_of(
       single.begin(), single.end(),
-      [&](const IterDomains& one) { return IsSame(one, result.domains); });
+      [&](const IterDomains& one) { return SameDomains(one, result.domains); });
   return result;
-}
-
-// A predicate that only keeps iterators in their domains holds by itself in
-// the new loops. Any other is part of the meaning and must not be lost.
-absl::Status CheckPredicate(const Move& move, const Scope& scope, int block) {
-  if (HasPlainPredicate(scope.blocks[block]) || MayRunAll(move, scope, block)) {
-    return absl::OkStatus();
-  }
-  return Refusal(move.primitive,
-                 absl::StrCat(move.name(),
-                              " runs under a condition that its "
-                              "iterators' domains do not imply"));
 }
 
 // Names a block of the enclosing scope that statement `s` holds, by id.
@@ -463,14 +445,22 @@ absl::Status CheckNeeded(const Move& move, const Path& path) {
                  "leave it where it is");
 }
 
-// Everything that the moved block and its consumers read is there and final.
-absl::Status CheckResult(const Move& move, const Scope& before, bool by_one,
-                         const Path& path) {
+// The new loops run what is needed of the block, before the condition that goes
+// with it.
+absl::Status CheckRuns(const Move& move, const Scope& before, bool by_one,
+                       const Path& path) {
   KILN_RETURN_IF_ERROR(CheckNeeded(move, path));
+  if (!move.is_reverse) return absl::OkStatus();
+  const Scope scope(*path.scope()->block);
+  return CheckWhole(move, before, by_one,
+                    scope.blocks[scope.IndexOf(move.moved().id)]);
+}
+
+// Everything that the moved block and its consumers read is there and final.
+absl::Status CheckResult(const Move& move, const Path& path) {
   const Scope scope(*path.scope()->block);
   const int block = scope.IndexOf(move.moved().id);
   if (move.is_reverse) {
-    KILN_RETURN_IF_ERROR(CheckWhole(move, before, by_one, scope.blocks[block]));
     KILN_RETURN_IF_ERROR(CheckSums(move, scope.blocks[block]));
   }
   std::vector<int> readers = scope.Consumers(block);
@@ -540,6 +530,7 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
                         Prepare(f, block_id, loop_id, options, is_reverse));
   const Scope scope(move.scope());
   const int block = scope.IndexOf(block_id);
+  move.kept = KeptCondition(move, scope, block);
   KILN_RETURN_IF_ERROR(CheckMoved(move, scope, block));
   const std::vector<int> producers = scope.Producers(block);
   const std::vector<int> consumers = scope.Consumers(block);
@@ -566,9 +557,15 @@ absl::StatusOr<Function> Apply(const Function& f, BlockId block_id,
   KILN_ASSIGN_OR_RETURN(
       result, Insert(move, std::move(result), loops, IdsOf(scope, producers),
                      IdsOf(scope, consumers)));
-  KILN_ASSIGN_OR_RETURN(const Path path,
+  KILN_ASSIGN_OR_RETURN(Path path,
                         RequireBlockThatRuns(result, block_id, move.primitive));
-  KILN_RETURN_IF_ERROR(CheckResult(move, scope, narrowed.by_one, path));
+  KILN_RETURN_IF_ERROR(CheckRuns(move, scope, narrowed.by_one, path));
+  if (move.kept) {
+    result = AddCondition(std::move(result), path, move.kept);
+    KILN_ASSIGN_OR_RETURN(
+        path, RequireBlockThatRuns(result, block_id, move.primitive));
+  }
+  KILN_RETURN_IF_ERROR(CheckResult(move, path));
   KILN_RETURN_IF_ERROR(CheckLoopKinds(move, result, path));
   KILN_RETURN_IF_ERROR(CheckReductionOrder(move, scope.blocks[block], path));
   return result;

@@ -22,10 +22,11 @@ struct ComputeAtOptions {
 //   for i: for j: C[i, j] = B[i, j] + 1   ->     for ax0: B[i, ax0] = ...
 //                                                for j: C[i, j] = ...
 //
-// The block's id stays; its loops are new ones, ax0, ax1, ... Refuses unless
-// the block is complete or a reduction and no output, all its consumers stand
-// under `loop` (which is none of its own loops), its own producers come before
-// with all that it reads, and a position between them exists.
+// The block's id stays; its loops are new ones, ax0, ax1, ..., under its
+// condition if it has one over loops that are values of iterators. Refuses
+// unless the block is complete or a reduction and no output, all its consumers
+// stand under `loop` (which is none of its own loops), its own producers come
+// before with all that it reads, and a position between them exists.
 absl::StatusOr<Function> ComputeAt(const Function& f, BlockId block,
                                    LoopId loop, ComputeAtOptions options = {});
 

@@ -14,6 +14,7 @@
 #include "kiln/schedule/analysis/reducer.h"
 #include "kiln/schedule/analysis/refusal.h"
 #include "kiln/schedule/rewrite/element_access.h"
+#include "kiln/schedule/rewrite/grown_nest.h"
 #include "kiln/schedule/rewrite/private_nest.h"
 
 namespace kiln {
@@ -31,85 +32,29 @@ struct Padded {
 
 struct Plan {
   PrivateNest target;
-  std::vector<Expr> extents;  // of the iterators, afterwards
-  std::vector<bool> grows;    // by iterator
+  GrownDomain domain;  // of the iterators, afterwards
   std::vector<Padded> tensors;
 };
 
-absl::Status PlanExtents(const std::vector<int64_t>& padding, Plan* plan) {
-  const std::vector<IterVar>& iters = plan->target.block().iters;
-  if (padding.size() != iters.size()) {
-    return BadArgument(
-        kName, absl::StrCat(padding.size(), " paddings for ", iters.size(),
-                            " iterators of ", Describe(plan->target.block())));
-  }
-  Analyzer analyzer;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    const Expr& extent = iters[i].domain.extent;
-    int64_t sum = 0;
-    const int64_t* known = AsInt(extent);
-    const bool fits =
-        padding[i] >= 1 &&
-        FoldInt(ExprKind::kAdd, known ? *known : 0, padding[i], &sum);
-    if (!fits) {
-      return BadArgument(kName, absl::StrCat("padding ", padding[i],
-                                             " is below 1 or too large"));
-    }
-    const Expr unit = Int(padding[i], extent.dtype());
-    const Expr up = Int(padding[i] - 1, extent.dtype());
-    plan->extents.push_back(
-        analyzer.Simplify(Mul(FloorDiv(Add(extent, up), unit), unit)));
-    plan->grows.push_back(
-        !analyzer.CanProveEqual(plan->extents.back(), extent));
-    if (plan->grows.back() && !plan->target.LoopOf(i)) {
-      return Refusal(kName,
-                     absl::StrCat("no loop runs over `", iters[i].var.name(),
-                                  "` of ", Describe(plan->target.block())));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The iterator that is the index `e`; -1 when it is another expression.
-int IterOf(const BlockNode& block, const Expr& e) {
-  for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (block.iters[i].var == e) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 bool UsesGrowing(const Plan& plan, const Expr& e) {
-  const std::vector<IterVar>& iters = plan.target.block().iters;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    if (plan.grows[i] && UsesVar(e, iters[i].var)) return true;
-  }
-  return false;
+  return plan.domain.IsUsedIn(plan.target.block(), e);
 }
 
 absl::Status AddTensor(const Function& f, ElementAccess access, bool is_write,
                        Plan* plan) {
   const BlockNode& block = plan->target.block();
+  KILN_ASSIGN_OR_RETURN(std::vector<Expr> shape,
+                        GrownShape(block, plan->domain, access, kName));
+  if (is_write) {
+    KILN_RETURN_IF_ERROR(
+        CheckIndexesOutput(block, plan->domain, access, kName));
+  }
   Padded tensor{std::move(access), is_write, nullptr, {}};
   const Buffer& buffer = tensor.access.buffer;
-  std::vector<Expr> shape = buffer->shape;
   bool padded = false;
   for (size_t d = 0; d < shape.size(); ++d) {
-    const Expr& index = tensor.access.indices[d];
-    const int iter = IterOf(block, index);
-    const bool grows = iter >= 0 ? plan->grows[iter] : false;
-    tensor.by_dim.push_back(grows);
-    const bool fits = !grows || Analyzer().CanProveEqual(
-                                    shape[d], block.iters[iter].domain.extent);
-    if (!fits || (iter < 0 && UsesGrowing(*plan, index))) {
-      return Refusal(kName,
-                     absl::StrCat("index ", d, " of `", buffer->name, "` in ",
-                                  Describe(block),
-                                  " is not one iterator over the whole of the "
-                                  "dimension"));
-    }
-    if (!grows) continue;
-    shape[d] = plan->extents[iter];
-    padded = true;
+    tensor.by_dim.push_back(shape[d] != buffer->shape[d]);
+    padded |= tensor.by_dim.back();
   }
   if (!padded) return absl::OkStatus();
   // The copies are of the whole tensor, which a block around may not touch.
@@ -150,7 +95,7 @@ absl::Status CheckIndices(const Plan& plan) {
   VisitExprs(block.body, [&](const Expr& e) {
     const auto* load = e.As<LoadNode>();
     for (const Expr& index : load ? load->indices : std::vector<Expr>()) {
-      alone &= IterOf(block, index) >= 0 || !UsesGrowing(plan, index);
+      alone &= index.As<VarNode>() || !UsesGrowing(plan, index);
     }
     return true;
   });
@@ -199,31 +144,11 @@ bool Vanishes(const Plan& plan, const Var& iter, const Expr& e) {
          a && b;
 }
 
-// A spatial iterator that indexes no output would, grown, run the block again
-// over the same elements.
-absl::Status CheckOutputs(const Plan& plan) {
-  const BlockNode& block = plan.target.block();
-  for (size_t i = 0; i < block.iters.size(); ++i) {
-    const IterVar& iter = block.iters[i];
-    if (!plan.grows[i] || iter.type != IterType::kSpatial) continue;
-    const auto grown = std::count_if(
-        plan.tensors.begin(), plan.tensors.end(), [&](const Padded& tensor) {
-          const std::vector<Expr>& indices = tensor.access.indices;
-          return tensor.is_write &&
-                 std::count(indices.begin(), indices.end(), iter.var) > 0;
-        });
-    if (static_cast<size_t>(grown) == block.writes.size()) continue;
-    return Refusal(kName,
-                   absl::StrCat("`", iter.var.name(), "` indexes no output of ",
-                                Describe(block)));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckSums(const Plan& plan) {
   const BlockNode& block = plan.target.block();
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (!plan.grows[i] || block.iters[i].type == IterType::kSpatial) continue;
+    if (!plan.domain.grows[i] || block.iters[i].type == IterType::kSpatial)
+      continue;
     auto reducer = MatchReducer(block);
     if (!reducer.ok()) {
       return Refusal(kName, std::string(reducer.status().message()));
@@ -242,11 +167,6 @@ absl::Status CheckSums(const Plan& plan) {
   return absl::OkStatus();
 }
 
-bool IsIntegerDivision(ExprKind kind) {
-  return kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod ||
-         kind == ExprKind::kTruncDiv || kind == ExprKind::kTruncMod;
-}
-
 // What is done for its effect is not done on padding: an assumption need not
 // hold there.
 absl::Status CheckEffects(const BlockNode& block) {
@@ -261,41 +181,12 @@ absl::Status CheckEffects(const BlockNode& block) {
                                            " does more than to store values"));
 }
 
-absl::Status CheckDivisions(const BlockNode& block) {
-  bool safe = true;
-  VisitExprs(block.body, [&](const Expr& e) {
-    const auto* node = e.As<BinaryNode>();
-    if (node && IsIntegerDivision(node->kind) && !AsInt(node->b)) safe = false;
-    return safe;
-  });
-  return safe ? absl::OkStatus()
-              : Refusal(kName, absl::StrCat(Describe(block),
-                                            " divides integers by what may be "
-                                            "padding"));
-}
-
-std::vector<IterVar> ItersOver(const std::vector<Expr>& shape) {
-  std::vector<IterVar> iters;
-  for (const Expr& extent : shape) {
-    iters.push_back({Var(absl::StrCat("v", iters.size())),
-                     {Int(0), extent},
-                     IterType::kSpatial});
-  }
-  return iters;
-}
-
-std::vector<Expr> Vars(const std::vector<IterVar>& iters) {
-  std::vector<Expr> vars;
-  for (const IterVar& iter : iters) vars.push_back(iter.var);
-  return vars;
-}
-
 // The tensor with zeros around it.
 Stmt PadNest(const Padded& tensor, Function* f) {
   const Buffer& from = tensor.access.buffer;
   const std::vector<IterVar> iters = ItersOver(tensor.buffer->shape);
   Block copy = CopyBlock(f->NewId(), tensor.buffer->name, iters, from,
-                         Vars(iters), tensor.buffer, Vars(iters));
+                         VarsOf(iters), tensor.buffer, VarsOf(iters));
   BlockFields fields = copy->fields();
   Expr inside;
   for (size_t d = 0; d < tensor.by_dim.size(); ++d) {
@@ -312,15 +203,6 @@ Stmt PadNest(const Padded& tensor, Function* f) {
   return LoopsOverDomains(MakeBlock(std::move(fields)), f);
 }
 
-Stmt CopyBackNest(const Padded& tensor, Function* f) {
-  const Buffer& to = tensor.access.buffer;
-  const std::vector<IterVar> iters = ItersOver(to->shape);
-  return LoopsOverDomains(
-      CopyBlock(f->NewId(), tensor.buffer->name, iters, tensor.buffer,
-                Vars(iters), to, Vars(iters)),
-      f);
-}
-
 // The block's nest with longer loops.
 Stmt MainNest(const Plan& plan) {
   const PrivateNest& target = plan.target;
@@ -331,15 +213,7 @@ Stmt MainNest(const Plan& plan) {
         Path(WithBlock(target.realize(), MakeBlock(std::move(fields))));
     fields = Redirect(access, tensor.buffer, access.indices)->fields();
   }
-  for (size_t i = 0; i < fields.iters.size(); ++i) {
-    if (plan.grows[i]) fields.iters[i].domain.extent = plan.extents[i];
-  }
-  Stmt nest = WithBlock(target.realize(), std::move(fields));
-  std::vector<Expr> extents(plan.grows.size());
-  for (size_t i = 0; i < extents.size(); ++i) {
-    if (plan.grows[i]) extents[i] = plan.extents[i];
-  }
-  return LoopsAround(target, std::move(nest), extents);
+  return GrownNest(target, plan.domain, std::move(fields));
 }
 
 Function Apply(Function f, const Plan& plan) {
@@ -348,7 +222,7 @@ Function Apply(Function f, const Plan& plan) {
   for (const Padded& tensor : plan.tensors) {
     buffers.push_back(tensor.buffer);
     if (tensor.is_write) {
-      after.push_back(CopyBackNest(tensor, &f));
+      after.push_back(CopyBackNest(tensor.buffer, tensor.access.buffer, &f));
     } else {
       before.push_back(PadNest(tensor, &f));
     }
@@ -358,16 +232,13 @@ Function Apply(Function f, const Plan& plan) {
   return ReplaceNest(std::move(f), plan.target, std::move(before), buffers);
 }
 
-}  // namespace
-
-namespace {
-
 // A term of padding makes a number of what was a NaN, in a maximum.
 absl::Status CheckNoNewTerms(const Plan& plan) {
   const BlockNode& block = plan.target.block();
   if (!block.writes[0].buffer->dtype.is_float()) return absl::OkStatus();
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (!plan.grows[i] || block.iters[i].type == IterType::kSpatial) continue;
+    if (!plan.domain.grows[i] || block.iters[i].type == IterType::kSpatial)
+      continue;
     return Refusal(
         kName,
         absl::StrCat("terms of padding were added in ", Describe(block),
@@ -390,16 +261,14 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
                             " is neither complete nor a reduction: ", *reason));
   }
   KILN_RETURN_IF_ERROR(CheckPrivateNest(plan.target, kName));
-  KILN_RETURN_IF_ERROR(PlanExtents(padding, &plan));
+  KILN_ASSIGN_OR_RETURN(plan.domain,
+                        RoundUpDomain(plan.target, padding, kName));
   KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
   KILN_RETURN_IF_ERROR(CheckIndices(plan));
-  KILN_RETURN_IF_ERROR(CheckOutputs(plan));
   KILN_RETURN_IF_ERROR(CheckSums(plan));
   if (IsStrict(f)) KILN_RETURN_IF_ERROR(CheckNoNewTerms(plan));
-  KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block()));
-  const bool changes =
-      std::find(plan.grows.begin(), plan.grows.end(), true) != plan.grows.end();
-  if (!changes) return f;
+  KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block(), kName));
+  if (!plan.domain.Changes()) return f;
   KILN_RETURN_IF_ERROR(CheckEffects(plan.target.block()));
   return Apply(f, plan);
 }

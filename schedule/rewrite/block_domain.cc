@@ -281,6 +281,16 @@ void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
   }
 }
 
+bool SameDomains(const IterDomains& a, const IterDomains& b) {
+  const auto same = [](const Expr& x, const Expr& y) {
+    return x.get() == y.get() || (x && y && SameExpr(x, y));
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const IntSet& x, const IntSet& y) {
+                      return same(x.min, y.min) && same(x.max, y.max);
+                    });
+}
+
 Stmt LoopsOver(const Block& block, const IterDomains& domains, bool unit_loops,
                Analyzer* analyzer, FunctionRef<LoopId()> new_id) {
   std::vector<std::pair<Var, Expr>> loops;

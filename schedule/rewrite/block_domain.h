@@ -22,6 +22,9 @@ void NarrowDomains(const BlockNode& block, const BufferRegion& touched,
                    const std::vector<IntSet>& required, IterDomains* domains,
                    Analyzer* analyzer);
 
+// Whether the domains are the same expressions.
+bool SameDomains(const IterDomains& a, const IterDomains& b);
+
 // Loops over the domains of `block`, innermost last, and its realization with
 // a predicate for iterations outside of the iterators' own domains: false where
 // all are.

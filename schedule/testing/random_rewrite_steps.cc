@@ -251,7 +251,7 @@ Args MakeHideAccess(StepContext& c) {
   return std::vector<Arg>{*block, write ? "write" : "read", indices};
 }
 
-Args MakePadEinsum(StepContext& c) {
+Args MakePadding(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
   if (!node) return std::nullopt;
@@ -335,7 +335,8 @@ std::vector<StepRow> RewriteSteps() {
       {"rolling_buffer", 8, MakeRollingBuffer},
       {"unsafe_hide_buffer_access", 1, MakeHideAccess},
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
-      {"pad_einsum", 4, MakePadEinsum},
+      {"pad_domain", 3, MakePadding},
+      {"pad_einsum", 4, MakePadding},
       {"strassen", 20, MakeStrassen},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},

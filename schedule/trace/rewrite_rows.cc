@@ -9,6 +9,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/primitive/blockize.h"
 #include "kiln/schedule/primitive/decompose_padding.h"
+#include "kiln/schedule/primitive/pad_domain.h"
 #include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
 #include "kiln/schedule/primitive/rolling_buffer.h"
@@ -84,6 +85,12 @@ absl::Status ApplyPadEinsum(ApplyContext& c) {
   return Take(c, PadEinsum(c.function(), block, padding));
 }
 
+absl::Status ApplyPadDomain(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> padding, c.integers(1));
+  return Take(c, PadDomain(c.function(), block, padding));
+}
+
 absl::Status ApplyStrassen(ApplyContext& c) {
   const BlockId block = c.block(0);
   KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.integers(1));
@@ -147,6 +154,8 @@ std::vector<InstructionKind> RewriteRows() {
               ApplyTransformBlockLayout),
       StepRow("pad_einsum", {block, {"padding", ParamKind::kInts}},
               ApplyPadEinsum),
+      StepRow("pad_domain", {block, {"padding", ParamKind::kInts}},
+              ApplyPadDomain),
       StepRow("strassen", {block, {"axes", ParamKind::kInts}}, ApplyStrassen),
       StepRow("storage_align",
               {block,

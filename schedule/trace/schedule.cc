@@ -259,6 +259,10 @@ absl::Status Schedule::TransformBlockLayout(Rv block, const IndexMap& map) {
 absl::StatusOr<Rv> Schedule::Reindex(Rv block, Side side, int64_t index) {
   return One("reindex", {block, BufferRef(side, index)});
 }
+absl::Status Schedule::PadDomain(Rv block,
+                                 const std::vector<int64_t>& padding) {
+  return None("pad_domain", {block, ArgList(padding.begin(), padding.end())});
+}
 absl::Status Schedule::PadEinsum(Rv block,
                                  const std::vector<int64_t>& padding) {
   return None("pad_einsum", {block, ArgList(padding.begin(), padding.end())});

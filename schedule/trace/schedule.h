@@ -97,6 +97,7 @@ class Schedule {
                                const IndexMap& map, Arg pad_value = {});
   absl::Status TransformBlockLayout(Rv block, const IndexMap& map);
   absl::StatusOr<Rv> Reindex(Rv block, Side side, int64_t index);
+  absl::Status PadDomain(Rv block, const std::vector<int64_t>& padding);
   absl::Status PadEinsum(Rv block, const std::vector<int64_t>& padding);
   absl::Status Strassen(Rv block, const std::vector<int64_t>& axes);
   absl::Status SetScope(Rv block, int64_t buffer_index, std::string scope);

@@ -7,6 +7,9 @@
 //     C[y] += if_then_else(      →        C'[p, y'] += if_then_else(
 //       (y + r) % s == 0, ...)              (p + q) % s == 0, ...)
 //                                       C[s * y' + p] = C'[p, y']
+//
+// Outputs and taps that are no multiple of s are rounded up to one first; taps
+// that there are not are under a condition of r' and q (pad_domain.h).
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,19 +46,16 @@ Expr Dividend(const Expr& condition, int64_t* divisor) {
 }
 
 // Adds the iterators that decide `dividend % divisor`; false where they cannot
-// be divided.
+// be told.
 bool AddPhases(const Expr& dividend, int64_t divisor,
-               const ApproximateScope& scope, const BlockInfo& info,
-               Phases* phases) {
+               const ApproximateScope& scope, Phases* phases) {
   const ApproximateIndex form = scope.Evaluate(dividend);
   if (form.unknown) return false;
   for (const ApproximateTerm& term : form.terms) {
     const auto coefficient = static_cast<int64_t>(term.coefficient);
     if (coefficient != term.coefficient) return false;
     if (coefficient % divisor == 0) continue;
-    const size_t axis = term.loop;
-    if (info.axes[axis].extent % divisor != 0) return false;
-    const auto [at, is_new] = phases->emplace(axis, divisor);
+    const auto [at, is_new] = phases->emplace(term.loop, divisor);
     if (!is_new && at->second != divisor) return false;
   }
   return true;
@@ -74,7 +74,7 @@ Phases FindPhases(const BlockNode& block, const BlockInfo& info) {
     int64_t divisor = 0;
     const Expr dividend = Dividend(e, &divisor);
     if (dividend) {
-      possible &= AddPhases(dividend, divisor, scope, info, &phases);
+      possible &= AddPhases(dividend, divisor, scope, &phases);
     }
     return true;
   });
@@ -82,9 +82,9 @@ Phases FindPhases(const BlockNode& block, const BlockInfo& info) {
 }
 
 // (.., y, ..) → (.., y % s, y // s, ..)
-IndexMap PhaseMap(const BlockNode& block, const Phases& phases) {
+IndexMap PhaseMap(size_t axes, const Phases& phases) {
   IndexMap map;
-  for (size_t i = 0; i < block.iters.size(); ++i) {
+  for (size_t i = 0; i < axes; ++i) {
     map.inputs.push_back(Var("d" + std::to_string(i)));
     const Expr input = map.inputs.back();
     const auto phase = phases.find(i);
@@ -98,19 +98,42 @@ IndexMap PhaseMap(const BlockNode& block, const Phases& phases) {
   return map;
 }
 
-absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const IndexMap& map,
+// By how much extents are rounded up to whole phases; empty where all divide.
+std::vector<int64_t> PaddingTo(const Phases& phases, const BlockInfo& info) {
+  std::vector<int64_t> padding(info.axes.size(), 1);
+  bool divides = true;
+  for (const auto& [axis, divisor] : phases) {
+    padding[axis] = divisor;
+    divides &= info.axes[axis].extent % divisor == 0;
+  }
+  return divides ? std::vector<int64_t>() : padding;
+}
+
+// The only consumer's work is done as outputs go to their places, if it can be.
+absl::Status FinishInCopy(Schedule* sch, Rv copy, const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
+                        sch->GetConsumers(copy));
+  if (consumers.size() == 1) {
+    context.WentOn("the consumer in place of a copy",
+                   sch->ReverseComputeInline(consumers[0]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const BlockInfo& info,
+                               const Phases& phases,
                                const RuleContext& context) {
-  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, map));
+  const std::vector<int64_t> padding = PaddingTo(phases, info);
+  if (!padding.empty()) {
+    KILN_RETURN_IF_ERROR(sch.PadDomain(block, padding));
+  }
+  KILN_RETURN_IF_ERROR(
+      sch.TransformBlockLayout(block, PhaseMap(info.axes.size(), phases)));
   KILN_RETURN_IF_ERROR(sch.Annotate(block, kPhases, true));
   KILN_ASSIGN_OR_RETURN(const Rv copy,
                         sch.Reindex(block, Schedule::Side::kWrite, 0));
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                        sch.GetConsumers(copy));
-  // What follows is done as outputs go to their places, if it can be.
-  if (consumers.size() == 1) {
-    context.WentOn("the consumer in place of a copy",
-                   sch.ReverseComputeInline(consumers[0]));
-  }
+  KILN_RETURN_IF_ERROR(FinishInCopy(&sch, copy, context));
+  if (!padding.empty()) KILN_RETURN_IF_ERROR(FinishInCopy(&sch, copy, context));
   return sch;
 }
 
@@ -131,8 +154,7 @@ std::vector<Schedule> Polyphase(const Schedule& sch, const std::string& block,
   const BlockNode& node = *path->realize()->block;
   const Phases phases = FindPhases(node, *info);
   if (phases.empty()) return {};
-  return OnlyWay(Split(std::move(next), *rv, PhaseMap(node, phases), context),
-                 context);
+  return OnlyWay(Split(std::move(next), *rv, *info, phases, context), context);
 }
 
 }  // namespace kiln

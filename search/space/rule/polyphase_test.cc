@@ -19,10 +19,15 @@ TEST(PolyphaseTest, OutputsAndTapsOfTransposedConvolutionsAreSplit) {
   }
 }
 
-TEST(PolyphaseTest, APhaseThatDoesNotDivideTheOutputIsRefused) {
-  // 7 by 7 outputs, or 3 by 3 taps, by 2.
-  EXPECT_TRUE(
-      ApplyRule(Polyphase, *MakeWorkload("t2d:4,4,2,4,3,2,1"), kBlock).empty());
+TEST(PolyphaseTest, OutputsAndTapsAreRoundedUpToWholePhases) {
+  for (const char* spec :
+       {"t2d:4,4,2,4,3,2,1", "t2d:3,4,2,4,5,2,2", "t2d:3,3,2,8,4,3,0",
+        "t2d:3,3,2,8,2,3,0", "t2d:5,3,2,8,3,2,0"}) {
+    const Module module = *MakeWorkload(spec);
+    const auto made = ApplyRule(Polyphase, module, kBlock);
+    ASSERT_EQ(made.size(), 1u) << spec;
+    ExpectSameMeaning(module, made);
+  }
 }
 
 TEST(PolyphaseTest, PaddingAloneHasNoPhases) {
