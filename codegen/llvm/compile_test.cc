@@ -51,6 +51,35 @@ TEST_F(CompileTest, ConsecutiveLanesAreOneAccess) {
   EXPECT_THAT(ir, Not(HasSubstr("load float")));
 }
 
+int Count(const std::string& text, const std::string& what) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != text.npos; ++at) ++count;
+  return count;
+}
+
+// However many tiles a function has: a sum is loaded once, and stored once, and
+// what rows of a tile share is loaded once.
+TEST_F(CompileTest, SumsOfUnrolledStepsStayInRegisters) {
+  constexpr int kTiles = 40, kSums = 20, kSteps = 6;
+  std::vector<Stmt> tiles;
+  for (int tile = 0; tile < kTiles; ++tile) {
+    std::vector<Stmt> updates;
+    for (int step = 0; step < kSteps; ++step) {
+      for (int sum = 0; sum < kSums; ++sum) {
+        const Expr at = Lanes(Int(tile * 256 + sum * 8), 1);
+        const Expr from = Add(Mul(k_, Int(512)), Int(sum % 5 * 8 + step * 128));
+        updates.push_back(MakeStore(
+            c_, Add(Load(c_, {at}), Load(a_, {Lanes(from, 1)})), {at}));
+      }
+    }
+    tiles.push_back(
+        MakeFor(tile + 1, k_, Int(16), MakeSeq(std::move(updates))));
+  }
+  const std::string ir = Ir(MakeSeq(std::move(tiles)));
+  EXPECT_EQ(Count(ir, "store <8 x float>"), kTiles * kSums);
+  EXPECT_EQ(Count(ir, "load <8 x float>"), kTiles * (kSums + kSteps * 5));
+}
+
 TEST_F(CompileTest, LanesApartAreLoadedOneByOne) {
   EXPECT_THAT(Ir(Copy(Lanes(Int(0), 3))), HasSubstr("load float"));
 }

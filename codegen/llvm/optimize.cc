@@ -9,6 +9,7 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -37,9 +38,31 @@ void JoinMarkedSums(llvm::Module& module) {
   }
 }
 
+// Accesses of an unrolled loop up to which its sums are kept in registers. Of
+// LLVM's own 250 are a tile of 21 sums in four steps.
+constexpr unsigned kAccesses = 4000;
+
+// Early CSE asks at most 500 times in a function what may have written to
+// memory before a load. The unrolled sums of one tile take a hundred, so that
+// in a convolution whose borders are split off those of the last parts would
+// stay in memory. There is no other way than the option, which all threads
+// share; it is set before the first of them runs the pass.
+void LetEarlyCseAskOn() {
+  static const bool is_set = [] {
+    constexpr unsigned kQuestions = 20000;
+    auto& options = llvm::cl::getRegisteredOptions();
+    auto found = options.find("earlycse-mssa-optimization-cap");
+    if (found == options.end()) return false;
+    static_cast<llvm::cl::opt<unsigned>*>(found->second)->setValue(kQuestions);
+    return true;
+  }();
+  (void)is_set;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  LetEarlyCseAskOn();
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -57,9 +80,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  llvm::LICMOptions licm;
+  licm.MssaNoAccForPromotionCap = kAccesses;
   llvm::FunctionPassManager last;
-  last.addPass(llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  last.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(licm),
+                                                     /*UseMemorySSA=*/true));
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
     first.run(function, functions);

@@ -16,6 +16,7 @@
 #include "kiln/search/space/rule/tiling_choice.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -37,6 +38,8 @@ constexpr double kWorthStreaming = 192;
 // Panels of a large matrix have at least so many vectors, where they can:
 // narrower ones take more rows of the other operand.
 constexpr int kLeastLargeWidth = 3;
+// Of 12 ways, or 8, those that rows asked for may take of a set.
+constexpr int64_t kMostInOneSet = 4;
 // Of what may wait in the second-level cache, the part that a panel over
 // several reductions may take; one over a single reduction may take all.
 constexpr int64_t kTapsPart = 2;
@@ -145,12 +148,37 @@ bool IsHigh(const BlockInfo& info, int vectors, int lanes, int64_t near_bytes) {
   return PanelBytes(info, vectors, lanes) > near_bytes;
 }
 
+// Of the rows that a tile has asked for at a time, those that fall into one set
+// of a first-level cache where each way is a page.
+int64_t RowsInOneSet(int64_t row_bytes) {
+  constexpr int64_t kPage = 4096, kRows = 16;
+  std::array<int64_t, kPage / kLineBytes> rows = {};
+  for (int64_t i = 0; i < kRows; ++i) {
+    ++rows[i * row_bytes % kPage / kLineBytes];
+  }
+  return *absl::c_max_element(rows);
+}
+
+// Whether the rows of a panel find room side by side in the near caches where
+// they lie. Rows a large power of two of bytes apart share few sets of the
+// second level: of those 2 KiB apart it holds an eighth of those 256 bytes
+// apart. Rows about a page apart share those of the first.
+bool WaitsInPlace(const BlockInfo& info, const ReadInfo& shared,
+                  const TileAxes& axes, int64_t near_bytes) {
+  const double row = shared.strides[axes.unroll].value_or(0) * kElementBytes;
+  const auto bytes = static_cast<int64_t>(row);
+  if (bytes < kLineBytes || static_cast<double>(bytes) != row) return false;
+  const int64_t apart = std::max<int64_t>(kLineBytes, bytes & -bytes);
+  return info.ReduceSize() <= near_bytes / apart &&
+         RowsInOneSet(bytes) <= kMostInOneSet;
+}
+
 // Whether the operand may be packed where it is used. Taps that stay in the
 // second-level cache had better be read where they lie, as had those of which
 // each phase of a transposed convolution uses some.
 bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
-                 const std::vector<int>& widths, int lanes,
-                 int64_t near_bytes) {
+                 const TileAxes& axes, const std::vector<int>& widths,
+                 int lanes, int64_t near_bytes) {
   if (widths.empty() || shared.elements <= kLarge ||
       Uses(info, shared) < kWorthPackingNear) {
     return false;
@@ -159,6 +187,7 @@ bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
     if (!MovesEvenly(info, i)) return false;
   }
   return LongReductions(info) == 1 ||
+         !WaitsInPlace(info, shared, axes, near_bytes) ||
          PanelBytes(info, widths[0], lanes) > near_bytes / kTapsPart;
 }
 
@@ -338,9 +367,13 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
   const double uses = Uses(info, *shared);
   const bool near =
-      MayPackNear(info, *shared, widths, file.Floats(), near_bytes);
+      MayPackNear(info, *shared, axes, widths, file.Floats(), near_bytes);
   std::vector<TilingChoice> choices;
-  if (!near || !large_matrix) choices.push_back({std::nullopt, large});
+  if (!near || !large_matrix ||
+      (uses < kWorthStreaming &&
+       WaitsInPlace(info, *shared, axes, near_bytes))) {
+    choices.push_back({std::nullopt, large});
+  }
   if (!large || uses >= kWorthPacking) {
     for (int vectors : widths) {
       choices.push_back({shared, large, std::nullopt, vectors});

@@ -61,7 +61,12 @@ TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
 }
 
 TEST(TilingChoicesTest, TapsThatStayInACacheAreReadInPlace) {
-  EXPECT_EQ(Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc"), "dp");
+  EXPECT_EQ(Kinds("c2d:14,14,256,260,3,1,1", false, "conv2d_nhwc"), "dp");
+}
+
+// 2304 rows 1 KiB apart fill the sixteenth of the sets that they share.
+TEST(TilingChoicesTest, TapsThatKeepEachOtherOutAreNot) {
+  EXPECT_EQ(Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc"), "dpt");
 }
 
 // Second-level caches of 2 MiB, 1 MiB, 512 KiB and 256 KiB, half of which may
@@ -75,7 +80,7 @@ TEST(TilingChoicesTest, WhatMayWaitDependsOnTheCache) {
   EXPECT_EQ(product(256 << 10), "nn") << "panels of up to 256 KiB";
   EXPECT_EQ(product(128 << 10), "tts");
   const auto taps = [](int64_t near_bytes) {
-    return Kinds("c2d:14,14,256,256,3,1,1", false, "conv2d_nhwc", near_bytes);
+    return Kinds("c2d:14,14,256,260,3,1,1", false, "conv2d_nhwc", near_bytes);
   };
   EXPECT_EQ(taps(1 << 20), "dp");
   EXPECT_EQ(taps(256 << 10), "dpt");
