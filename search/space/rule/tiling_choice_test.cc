@@ -61,7 +61,7 @@ TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
 }
 
 TEST(TilingChoicesTest, TapsThatStayInACacheAreReadInPlace) {
-  EXPECT_EQ(Kinds("c2d:14,14,256,260,3,1,1", false, "conv2d_nhwc"), "dp");
+  EXPECT_EQ(Kinds("c2d:14,14,256,192,3,1,1", false, "conv2d_nhwc"), "dpp");
 }
 
 // 2304 rows 1 KiB apart fill the sixteenth of the sets that they share.
@@ -80,10 +80,10 @@ TEST(TilingChoicesTest, WhatMayWaitDependsOnTheCache) {
   EXPECT_EQ(product(256 << 10), "nn") << "panels of up to 256 KiB";
   EXPECT_EQ(product(128 << 10), "tts");
   const auto taps = [](int64_t near_bytes) {
-    return Kinds("c2d:14,14,256,260,3,1,1", false, "conv2d_nhwc", near_bytes);
+    return Kinds("c2d:14,14,256,192,3,1,1", false, "conv2d_nhwc", near_bytes);
   };
-  EXPECT_EQ(taps(1 << 20), "dp");
-  EXPECT_EQ(taps(256 << 10), "dpt");
+  EXPECT_EQ(taps(1 << 20), "dpp");
+  EXPECT_EQ(taps(256 << 10), "dpptt");
 }
 
 TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
