@@ -64,6 +64,9 @@ constexpr int64_t kMaxCountedStatements = 900;
 // would fit into it.
 constexpr int64_t kOutsidePart = 4;
 
+// Statements with the copies for conditions of lanes.
+constexpr int64_t kMaxForLanes = 2 * kMaxPartitionedStatements;
+
 // The statement count after unrolling.
 int64_t UnrolledSize(const Stmt& s) {
   if (s.kind() == StmtKind::kStore || s.kind() == StmtKind::kEvaluate) return 1;
@@ -73,6 +76,18 @@ int64_t UnrolledSize(const Stmt& s) {
   const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
   if (extent && loop->for_kind == ForKind::kUnrolled) size *= *extent;
   return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
+}
+
+// Whether a loop goes round in the code.
+bool GoesRound(const Stmt& s) {
+  bool found = false;
+  Visit(s, [&](const Stmt& inner) {
+    const auto* loop = inner.As<ForNode>();
+    found |= loop && loop->for_kind != ForKind::kUnrolled &&
+             loop->for_kind != ForKind::kVectorized;
+    return !found;
+  });
+  return found;
 }
 
 // The share of the iterations of `loops` in which form >= 0; 1 when unknown.
@@ -113,8 +128,8 @@ class Partitioner {
   Stmt RunPiece(const Stmt& piece);
   bool HasMixedParts(const Stmt& body) const;
   Known CertainIn(const Stmt& body) const;
-  Stmt RunWhere(const Linear& form, Stmt piece);
-  Stmt RunResolved(Stmt piece);
+  Stmt RunWhere(const Linear& form, Stmt piece, int64_t counted);
+  Stmt RunResolved(Stmt piece, int64_t counted);
   std::optional<int64_t> CountsIn(const Interior& interior,
                                   const Stmt& body) const;
   Stmt RunAtMargin(const Stmt& body, const Interior& interior, int64_t margin);
@@ -123,8 +138,11 @@ class Partitioner {
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
   bool IsInside(const Site& site) const;
+  bool IsOfLanes(const Site& site) const;
   const Interior* Choose(const std::vector<Interior>& interiors,
                          int64_t size) const;
+  const Interior* ChooseForLanes(const std::vector<Interior>& interiors,
+                                 const Stmt& piece, int64_t size) const;
   std::optional<Linear> MarginOf(
       const Site& site, const std::unordered_set<const VarNode*>& lets) const;
 
@@ -278,8 +296,9 @@ Known Partitioner::CertainIn(const Stmt& body) const {
   return known;
 }
 
-// Of a piece, what runs where form >= 0, decided as far as that allows.
-Stmt Partitioner::RunWhere(const Linear& form, Stmt piece) {
+// Of a piece, what runs where form >= 0, decided as far as that allows. The
+// size so far has `counted` statements for it.
+Stmt Partitioner::RunWhere(const Linear& form, Stmt piece, int64_t counted) {
   const FewerValues before = fewer_;
   std::vector<AtomValues> pins;
   for (const AtomValues& found : ValuesWhere(form, loops_, fewer_)) {
@@ -290,15 +309,17 @@ Stmt Partitioner::RunWhere(const Linear& form, Stmt piece) {
     }
   }
   if (!pins.empty()) piece = ResolvePins(piece, pins);
-  Stmt out = RunResolved(std::move(piece));
+  Stmt out = RunResolved(std::move(piece), counted);
   fewer_ = before;
   return out;
 }
 
-Stmt Partitioner::RunResolved(Stmt piece) {
+// A border has fewer statements than it was copied from.
+Stmt Partitioner::RunResolved(Stmt piece, int64_t counted) {
   piece = NarrowLoopRanges(piece, loops_, fewer_);
   const Known known = CertainIn(piece);
   if (!known.empty()) piece = ResolveKnown(piece, known);
+  size_ -= std::max<int64_t>(0, counted - UnrolledSize(piece));
   return RunPiece(piece);
 }
 
@@ -340,12 +361,13 @@ std::optional<int64_t> Partitioner::CountsIn(const Interior& interior,
 // The body where the margin is a number: conditions ask for inner loops alone.
 Stmt Partitioner::RunAtMargin(const Stmt& body, const Interior& interior,
                               int64_t margin) {
-  return RunResolved(FoldKnownConditions(body, [&](const Expr& e) {
+  Stmt piece = FoldKnownConditions(body, [&](const Expr& e) {
     if (interior.known.count(e.get()) == 0) return Expr();
     Linear form = Difference(AsCondition(e)->form, interior.margin);
     form.AddConstant(margin);
     return NonNegative(form);
-  }));
+  });
+  return RunResolved(std::move(piece), /*counted=*/0);
 }
 
 // if margin == -1: ... else if margin == -2: ... down to -counts, behind which
@@ -368,11 +390,13 @@ Stmt Partitioner::RunByCount(const Stmt& body, const Interior& interior,
 }
 
 Stmt Partitioner::Separate(const Stmt& body, const Interior& interior) {
-  Stmt inside = RunWhere(interior.margin, ResolveKnown(body, interior.known));
+  const int64_t size = UnrolledSize(body);
+  Stmt inside =
+      RunWhere(interior.margin, ResolveKnown(body, interior.known), size);
   tried_.push_back(interior.guard);
   const std::optional<int64_t> counts = CountsIn(interior, body);
   Stmt border = counts ? RunByCount(body, interior, *counts)
-                       : RunWhere(Negated(interior.margin), body);
+                       : RunWhere(Negated(interior.margin), body, size);
   tried_.pop_back();
   if (DoesNothing(border)) return MakeIf(interior.guard, std::move(inside));
   return MakeIf(interior.guard, std::move(inside), std::move(border));
@@ -404,12 +428,37 @@ const Interior* Partitioner::Choose(const std::vector<Interior>& interiors,
   return has_room && !interiors.empty() ? &interiors.front() : nullptr;
 }
 
+// Whether a condition differs by lane of a vector.
+bool Partitioner::IsOfLanes(const Site& site) const {
+  return std::any_of(
+      site.loops.begin() + static_cast<std::ptrdiff_t>(loops_.size()),
+      site.loops.end(), [&](const ForNode* loop) {
+        return loop->for_kind == ForKind::kVectorized &&
+               UsesVar(site.conjunct, loop->var);
+      });
+}
+
+// Past the limit, the lanes' own conditions alone, in the innermost loop that
+// goes round: with one for each lane a vector would be that many numbers.
+const Interior* Partitioner::ChooseForLanes(
+    const std::vector<Interior>& interiors, const Stmt& piece,
+    int64_t size) const {
+  if (size_ + size > kMaxForLanes || GoesRound(piece)) return nullptr;
+  const auto at = absl::c_find_if(interiors, [&](const Interior& interior) {
+    return absl::c_any_of(interior.sites,
+                          [&](const Site& site) { return IsOfLanes(site); });
+  });
+  return at == interiors.end() ? nullptr : &*at;
+}
+
 // One piece of a loop body, separated if it has an interior.
 Stmt Partitioner::RunPiece(const Stmt& piece) {
   const int64_t size = UnrolledSize(piece);
-  if (size_ + size > kMaxPartitionedStatements) return Run(piece);
+  const bool has_room = size_ + size <= kMaxPartitionedStatements;
+  if (!has_room && GoesRound(piece)) return Run(piece);
   const std::vector<Interior> interiors = FindInteriors(piece);
-  const Interior* chosen = Choose(interiors, size);
+  const Interior* chosen = has_room ? Choose(interiors, size)
+                                    : ChooseForLanes(interiors, piece, size);
   if (!chosen) return Run(piece);
   size_ += size;
   return Separate(piece, *chosen);

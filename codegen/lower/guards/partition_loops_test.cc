@@ -108,6 +108,18 @@ TEST(PartitionLoopsTest, ConditionsInUnrolledLoopsComeFirst) {
   EXPECT_EQ(ConditionsInside(f, "k"), 0);
 }
 
+// More statements than may be copied for anything else.
+TEST(PartitionLoopsTest, LanesAreSeparatedPastTheLimit) {
+  const Function f = Partitioned(R"(
+    for c, k in T.grid(3, 2):
+        for u in T.unroll(4000):
+            for v in T.vectorized(8):
+                if c * 8 + v < 20:
+                    C[c * 8 + v] = C[c * 8 + v] + A[u % 64, k]
+)");
+  EXPECT_EQ(ConditionsInside(f, "v"), 0);
+}
+
 TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
   Visit(Partitioned(PaddedRow(7, 2)).body, [&](const Stmt& s) {
     EXPECT_NE(s.kind(), StmtKind::kEvaluate);
