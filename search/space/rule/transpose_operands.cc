@@ -1,6 +1,7 @@
 // A dense layer keeps its weights as rows of outputs, so that both operands lie
 // along the sum and neither along the output. Vectors along the output want
-// one of them transposed, which pays where each element is used often:
+// one of them transposed, which pays where each element is used often, or sums
+// are short and it is a constant:
 //
 //   C[i, j] += A[i, k] * W[j, k]    →    T[k, j] = W[j, k]
 //                                        C[i, j] += A[i, k] * T[k, j]
@@ -25,6 +26,8 @@ namespace {
 
 constexpr int64_t kLeastRows = 4;  // that use each element
 constexpr int64_t kLeastColumns = 8;
+// Steps of a sum up to which to add up the lanes takes longer than the sum.
+constexpr int64_t kShortSum = 128;
 
 // Of a product whose operands lie along the sum, the one that the columns of
 // the output index.
@@ -54,9 +57,11 @@ std::optional<Transposed> FindOperand(const BlockInfo& info) {
       info.axes[found.column].extent < kLeastColumns) {
     return std::nullopt;
   }
+  const bool is_short = info.ReduceSize() <= kShortSum;
   for (const ReadInfo& read : info.reads) {
     if (read.Uses(found.column) && read.Uses(found.sum) &&
-        RowsOver(info, read) >= kLeastRows) {
+        (RowsOver(info, read) >= kLeastRows ||
+         (read.layout_free && is_short))) {
       found.operand = read;
       return found;
     }

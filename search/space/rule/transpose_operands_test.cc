@@ -7,6 +7,7 @@
 
 #include "absl/strings/substitute.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
@@ -68,6 +69,23 @@ TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
   EXPECT_TRUE(ApplyRule(TransposeOperands, *MakeWorkload("sfm:64,64"),
                         "T_softmax_expsum")
                   .empty());
+}
+
+// Constants are transposed ahead, for a single row, too.
+TEST(TransposeOperandsTest, ConstantsOfShortSumsMay) {
+  const int shapes[][3] = {{1, 48, 20}, {1, 96, 4}, {2, 30, 128}};
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    Module module = Dense(rows, outputs, inputs);
+    EXPECT_TRUE(ApplyRule(TransposeOperands, module, "C").empty());
+    SetLayoutFree(&module.functions[0], {1});
+    const auto made = ApplyRule(TransposeOperands, module, "C");
+    ASSERT_EQ(made.size(), 2u);
+    EXPECT_THAT(ToText(made[0].trace()), HasSubstr("layout_rewrite_preproc"));
+    ExpectSameMeaning(module, made);
+  }
+  Module longer = Dense(1, 48, 129);
+  SetLayoutFree(&longer.functions[0], {1});
+  EXPECT_TRUE(ApplyRule(TransposeOperands, longer, "C").empty());
 }
 
 // With panels of columns there is no transposed matrix beside them.
