@@ -29,6 +29,10 @@ namespace {
 // follows.
 constexpr int64_t kMostLanewiseOuter = 2;
 
+// A single row, as of a mean over an image, has no other sums to wait for, and
+// is read in one piece the better the wider it is.
+constexpr int64_t kMostVectors = 6, kMostVectorsOfOneRow = 12;
+
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The share of the tiles' elements that are wanted.
@@ -86,8 +90,10 @@ int64_t MostOuter(const TileSpace& space, int most_rows, int rows) {
 std::vector<RegisterTile> AllTiles(const TileSpace& space,
                                    const VectorRegisters& file) {
   std::vector<RegisterTile> tiles;
+  const bool one_row = space.rows == 1 && space.outer == 1;
   const int most_vectors =
-      std::min<int64_t>(6, CeilDiv(space.columns, file.Floats()));
+      std::min<int64_t>(one_row ? kMostVectorsOfOneRow : kMostVectors,
+                        CeilDiv(space.columns, file.Floats()));
   for (int vectors = 1; vectors <= most_vectors; ++vectors) {
     const int most = MostRows(space, file, vectors);
     for (int rows = 1; rows <= std::min<int64_t>(most, space.rows); ++rows) {
