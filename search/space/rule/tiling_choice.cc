@@ -192,18 +192,25 @@ bool MayPackNear(const BlockInfo& info, const ReadInfo& shared,
 }
 
 // Panels packed where they are used: nothing waits for them, and what is read
-// for one stays near until the next. Those too high for that in blocks.
+// for one stays near until the next. Those too high for that in blocks; either
+// way where it is the rows they are made of that find no room.
 std::vector<TilingChoice> ChoicesNear(const std::vector<int>& widths,
                                       const ReadInfo& shared,
-                                      const BlockInfo& info, int lanes,
+                                      const BlockInfo& info,
+                                      const TileAxes& axes, int lanes,
                                       int64_t near_bytes) {
   const bool has_taps = LongReductions(info) > 1;
+  const bool crowds = Uses(info, shared) < kWorthStreaming &&
+                      !WaitsInPlace(info, shared, axes, near_bytes);
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
-    const bool is_high = IsHigh(info, vectors, lanes, near_bytes);
-    const std::optional<ReadInfo> streamed =
-        has_taps || is_high ? std::optional(shared) : std::nullopt;
-    choices.push_back({shared, true, streamed, vectors, /*near=*/true});
+    const bool blocks = has_taps || IsHigh(info, vectors, lanes, near_bytes);
+    if (!blocks) {
+      choices.push_back({shared, true, std::nullopt, vectors, /*near=*/true});
+    }
+    if (blocks || crowds) {
+      choices.push_back({shared, true, shared, vectors, /*near=*/true});
+    }
   }
   return choices;
 }
@@ -380,8 +387,9 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
     }
   }
   if (near) {
-    absl::c_move(ChoicesNear(widths, *shared, info, file.Floats(), near_bytes),
-                 std::back_inserter(choices));
+    absl::c_move(
+        ChoicesNear(widths, *shared, info, axes, file.Floats(), near_bytes),
+        std::back_inserter(choices));
   }
   const bool is_high =
       near && IsHigh(info, widths[0], file.Floats(), near_bytes);

@@ -51,8 +51,10 @@ TEST(TilingChoicesTest, LargeMatricesArePackedInWidePanels) {
 }
 
 TEST(TilingChoicesTest, LargeMatricesOfSomeRowsMayBePackedOrStreamed) {
-  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "nn");
-  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "ppnn");
+  EXPECT_EQ(Kinds("gmm:64,1024,1024"), "ntnt") << "rows 4 KiB apart";
+  EXPECT_EQ(Kinds("gmm:128,1024,1024"), "ppntnt");
+  EXPECT_EQ(Kinds("gmm:256,1024,1024"), "ppnn") << "used often";
+  EXPECT_EQ(Kinds("gmm:64,1000,1024"), "dnn");
 }
 
 TEST(TilingChoicesTest, PanelsThatAreTooHighComeInBlocks) {
@@ -75,9 +77,9 @@ TEST(TilingChoicesTest, WhatMayWaitDependsOnTheCache) {
   const auto product = [](int64_t near_bytes) {
     return Kinds("gmm:64,1024,1024", false, "Z", near_bytes);
   };
-  EXPECT_EQ(product(1 << 20), "nn");
-  EXPECT_EQ(product(512 << 10), "nn");
-  EXPECT_EQ(product(256 << 10), "nn") << "panels of up to 256 KiB";
+  EXPECT_EQ(product(1 << 20), "ntnt");
+  EXPECT_EQ(product(512 << 10), "ntnt");
+  EXPECT_EQ(product(256 << 10), "ntnt") << "panels of up to 256 KiB";
   EXPECT_EQ(product(128 << 10), "tts");
   const auto taps = [](int64_t near_bytes) {
     return Kinds("c2d:14,14,256,192,3,1,1", false, "conv2d_nhwc", near_bytes);
