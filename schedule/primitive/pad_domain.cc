@@ -36,10 +36,13 @@ struct Plan {
 };
 
 // Finds the reads of an expression that may be outside of their tensors over
-// a domain, as far as the conditions around them tell.
+// a domain, as far as the conditions around them tell, or of what nobody wrote:
+// of an intermediate tensor another part may be read than was.
 class UnsafeReads {
  public:
-  UnsafeReads(const BlockNode& block, const GrownDomain& domain) {
+  UnsafeReads(const Function& f, const BlockNode& block,
+              const GrownDomain& domain)
+      : f_(f) {
     for (size_t i = 0; i < block.iters.size(); ++i) {
       analyzer_.Bind(block.iters[i].var, {Int(0), domain.extents[i]});
     }
@@ -71,6 +74,7 @@ class UnsafeReads {
   }
 
   bool IsSafe(const LoadNode& load) {
+    if (!IsArgument(f_, load.buffer)) return false;
     for (size_t d = 0; d < load.indices.size(); ++d) {
       const Expr& index = load.indices[d];
       if (!analyzer_.CanProveLessEqual(Int(0, index.dtype()), index) ||
@@ -81,6 +85,7 @@ class UnsafeReads {
     return true;
   }
 
+  const Function& f_;
   Analyzer analyzer_;
   std::vector<const LoadNode*> found_;
 };
@@ -100,11 +105,11 @@ bool NeedsTest(const Plan& plan, size_t i,
 }
 
 // What is added, or 0 outside of the domain before.
-Expr Guarded(const Plan& plan) {
+Expr Guarded(const Function& f, const Plan& plan) {
   const BlockNode& block = plan.target.block();
   const Expr& operand = plan.reducer.operands[0];
   const std::vector<const LoadNode*> unsafe =
-      UnsafeReads(block, plan.domain).In(operand);
+      UnsafeReads(f, block, plan.domain).In(operand);
   Expr inside;
   for (size_t i = 0; i < block.iters.size(); ++i) {
     if (!NeedsTest(plan, i, unsafe)) continue;
@@ -164,14 +169,14 @@ absl::Status PlanOutput(const Function& f, Plan* plan) {
   return absl::OkStatus();
 }
 
-Stmt MainNest(const Plan& plan) {
+Stmt MainNest(const Function& f, const Plan& plan) {
   const PrivateNest& target = plan.target;
   BlockFields fields = target.block().fields();
   const auto* store = fields.body.As<StoreNode>();
   const Expr sum = Load(store->buffer, store->indices);
-  fields.body =
-      MakeStore(store->buffer, plan.reducer.Combine({sum}, {Guarded(plan)})[0],
-                store->indices);
+  fields.body = MakeStore(store->buffer,
+                          plan.reducer.Combine({sum}, {Guarded(f, plan)})[0],
+                          store->indices);
   if (plan.padded != plan.output.buffer) {
     ElementAccess access = plan.output;
     access.block = Path(WithBlock(target.realize(), std::move(fields)));
@@ -181,7 +186,7 @@ Stmt MainNest(const Plan& plan) {
 }
 
 Function Apply(Function f, const Plan& plan) {
-  std::vector<Stmt> nests = {MainNest(plan)};
+  std::vector<Stmt> nests = {MainNest(f, plan)};
   std::vector<Buffer> buffers;
   if (plan.padded != plan.output.buffer) {
     nests.push_back(CopyBackNest(plan.padded, plan.output.buffer, &f));

@@ -11,10 +11,10 @@
 // (here with padding [2, 2].) Where pad_einsum pads the tensors that are read,
 // this puts what is added under a condition, which is why tensors may be read
 // anywhere. It tests the reductions that grow, and a spatial iterator that
-// grows where a read with it is not known to be within its tensor. Refuses what
-// pad_einsum refuses of paddings, nests and outputs, blocks that are no sum of
-// one tensor, and sums of floats where numerics are strict and a reduction
-// grows.
+// grows where a read with it is not known to be within an argument. Refuses
+// what pad_einsum refuses of paddings, nests and outputs, blocks that are no
+// sum of one tensor, and sums of floats where numerics are strict and a
+// reduction grows.
 #ifndef KILN_SCHEDULE_PRIMITIVE_PAD_DOMAIN_H_
 #define KILN_SCHEDULE_PRIMITIVE_PAD_DOMAIN_H_
 

@@ -100,6 +100,29 @@ TEST(PadDomain, AConditionThatTellsLittleIsAddedTo) {
   KILN_EXPECT_OK(CheckSameResults(f, g, 1));
 }
 
+// Two of its elements are never written.
+TEST(PadDomain, TestsWhatIsReadOfAnIntermediate) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), C: T.Buffer((7,), "float32")):
+    B = T.alloc_buffer((11,))
+    for i in range(9):
+        with T.block("B"):
+            vi = T.axis.spatial(9, i)
+            B[vi] = A[vi]
+    for i, k in T.grid(7, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + B[vi + vk]
+)");
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            PadDomain(f, BlockNamed(f, "C"), {4, 1}));
+  EXPECT_THAT(BodyOf(g), HasSubstr("vi < 7"));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
 TEST(PadDomain, SymbolicExtents) {
   const Function f = ParseProgram(R"(
 @T.prim_func
