@@ -12,7 +12,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/numerics.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/reducer.h"
@@ -134,18 +133,7 @@ absl::Status CheckIsSum(const Function& f, Plan* plan) {
   if (!adds) {
     return Refusal(kName, absl::StrCat(Describe(block), " is not one sum"));
   }
-  for (size_t i = 0; i < block.iters.size(); ++i) {
-    const bool new_terms = plan->domain.grows[i] &&
-                           block.iters[i].type != IterType::kSpatial &&
-                           plan->output.buffer->dtype.is_float();
-    if (!new_terms || !IsStrict(f)) continue;
-    return Refusal(
-        kName,
-        absl::StrCat("terms of padding were added in ", Describe(block),
-                     ", which numerics \"strict\" forbids"),
-        "pad spatial iterators only");
-  }
-  return absl::OkStatus();
+  return CheckNoNewTerms(f, block, plan->domain, kName);
 }
 
 absl::Status PlanOutput(const Function& f, Plan* plan) {

@@ -8,7 +8,6 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
-#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/analysis/reducer.h"
@@ -232,22 +231,6 @@ Function Apply(Function f, const Plan& plan) {
   return ReplaceNest(std::move(f), plan.target, std::move(before), buffers);
 }
 
-// A term of padding makes a number of what was a NaN, in a maximum.
-absl::Status CheckNoNewTerms(const Plan& plan) {
-  const BlockNode& block = plan.target.block();
-  if (!block.writes[0].buffer->dtype.is_float()) return absl::OkStatus();
-  for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (!plan.domain.grows[i] || block.iters[i].type == IterType::kSpatial)
-      continue;
-    return Refusal(
-        kName,
-        absl::StrCat("terms of padding were added in ", Describe(block),
-                     ", which numerics \"strict\" forbids"),
-        "pad spatial iterators only");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
@@ -266,7 +249,8 @@ absl::StatusOr<Function> PadEinsum(const Function& f, BlockId block,
   KILN_RETURN_IF_ERROR(PlanTensors(f, &plan));
   KILN_RETURN_IF_ERROR(CheckIndices(plan));
   KILN_RETURN_IF_ERROR(CheckSums(plan));
-  if (IsStrict(f)) KILN_RETURN_IF_ERROR(CheckNoNewTerms(plan));
+  KILN_RETURN_IF_ERROR(
+      CheckNoNewTerms(f, plan.target.block(), plan.domain, kName));
   KILN_RETURN_IF_ERROR(CheckDivisions(plan.target.block(), kName));
   if (!plan.domain.Changes()) return f;
   KILN_RETURN_IF_ERROR(CheckEffects(plan.target.block()));

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/refusal.h"
 
@@ -119,6 +120,23 @@ absl::Status CheckIndexesOutput(const BlockNode& block,
     return Refusal(primitive,
                    absl::StrCat("`", iter.var.name(), "` indexes no output of ",
                                 Describe(block)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNoNewTerms(const Function& f, const BlockNode& block,
+                             const GrownDomain& domain,
+                             std::string_view primitive) {
+  if (!IsStrict(f) || !block.writes[0].buffer->dtype.is_float()) {
+    return absl::OkStatus();
+  }
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (!domain.grows[i] || block.iters[i].type == IterType::kSpatial) continue;
+    return Refusal(
+        primitive,
+        absl::StrCat("terms of padding were added in ", Describe(block),
+                     ", which numerics \"strict\" forbids"),
+        "pad spatial iterators only");
   }
   return absl::OkStatus();
 }

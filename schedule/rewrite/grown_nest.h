@@ -44,6 +44,12 @@ absl::Status CheckIndexesOutput(const BlockNode& block,
                                 const ElementAccess& output,
                                 std::string_view primitive);
 
+// Refuses a float reduction that grows where numerics are strict: a term of
+// padding makes a number of what was a NaN, in a maximum.
+absl::Status CheckNoNewTerms(const Function& f, const BlockNode& block,
+                             const GrownDomain& domain,
+                             std::string_view primitive);
+
 // Refuses integer divisions by a tensor's elements or other values that are not
 // constant: they may be 0 outside of the domain before.
 absl::Status CheckDivisions(const BlockNode& block, std::string_view primitive);
