@@ -43,6 +43,8 @@ constexpr int64_t kMostInOneSet = 4;
 // Of what may wait in the second-level cache, the part that a panel over
 // several reductions may take; one over a single reduction may take all.
 constexpr int64_t kTapsPart = 2;
+// Panels of which a few fit beside each other leave room for rows.
+constexpr int64_t kPanelsNear = 4;
 constexpr int64_t kElementBytes = 4;
 
 // A core reads memory fastest as a few streams of whole lines. A matrix of
@@ -120,27 +122,52 @@ bool IsLanewise(const BlockInfo& info, const TileAxes& axes) {
   });
 }
 
+int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
+  return info.ReduceSize() * vectors * lanes * kElementBytes;
+}
+
+// Of what is read beside the operand.
+int64_t BytesOfOthers(const BlockInfo& info, const ReadInfo& operand) {
+  double elements = 0;
+  for (const ReadInfo& read : info.reads) {
+    if (read.index != operand.index) elements += read.elements;
+  }
+  return static_cast<int64_t>(elements) * kElementBytes;
+}
+
+// Whether a panel takes a good part of the cache, and its rows crowd out of it
+// the few that use it: neither is there when it comes again, and the panel that
+// is asked for meanwhile is gone when its turn comes. A product of 48 rows of
+// 4096 with panels of 48 columns takes 3.1 ms in whole panels and 2.3 in blocks
+// of their rows, with 2 MiB of second level.
+bool CrowdsOut(const BlockInfo& info, const ReadInfo& shared, int64_t panel,
+               int64_t near_bytes) {
+  return Uses(info, shared) < kWorthStreaming &&
+         kPanelsNear * panel > near_bytes &&
+         BytesOfOthers(info, shared) + panel > near_bytes;
+}
+
 // A constant operand lies in panels as wide as the tile, one for each width.
 // While one panel is used for all rows the next can be asked for. A panel with
-// several taps may be too high for that: blocks of its rows are for all rows in
-// turn.
+// several taps may be too high for that, as is one that crowds out the rows
+// that it is for: blocks of its rows are for all rows in turn.
 std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
                                        const ReadInfo& shared,
-                                       const BlockInfo& info, bool large) {
+                                       const BlockInfo& info, bool large,
+                                       int lanes, int64_t near_bytes) {
+  const bool has_taps = LongReductions(info) > 1;
   std::vector<TilingChoice> choices;
   for (int vectors : widths) {
-    choices.push_back({shared, true, std::nullopt, vectors});
-    if (!large) {
-      choices.push_back({shared, false, std::nullopt, vectors});
-    } else if (LongReductions(info) > 1) {
+    const int64_t panel = PanelBytes(info, vectors, lanes);
+    const bool crowds =
+        large && !has_taps && CrowdsOut(info, shared, panel, near_bytes);
+    if (!crowds) choices.push_back({shared, true, std::nullopt, vectors});
+    if (!large) choices.push_back({shared, false, std::nullopt, vectors});
+    if (large && (has_taps || crowds)) {
       choices.push_back({shared, true, shared, vectors});
     }
   }
   return choices;
-}
-
-int64_t PanelBytes(const BlockInfo& info, int vectors, int lanes) {
-  return info.ReduceSize() * vectors * lanes * kElementBytes;
 }
 
 // Whether a panel is too high to wait in the second-level cache.
@@ -371,7 +398,10 @@ std::vector<TilingChoice> TilingChoices(const BlockInfo& info,
   const bool large = SharedIsLarge(info, *shared);
   const bool large_matrix = IsLargeMatrix(info, *shared);
   const std::vector<int> widths = WidthsFor(space, file, large_matrix);
-  if (shared->layout_free) return ChoicesAhead(widths, *shared, info, large);
+  if (shared->layout_free) {
+    return ChoicesAhead(widths, *shared, info, large, file.Floats(),
+                        near_bytes);
+  }
   const double uses = Uses(info, *shared);
   const bool near =
       MayPackNear(info, *shared, axes, widths, file.Floats(), near_bytes);

@@ -92,6 +92,16 @@ TEST(TilingChoicesTest, ConstantOperandsLieInPanels) {
   EXPECT_EQ(Kinds("gmm:64,1024,1024", /*layout_free=*/true), "pp");
 }
 
+TEST(TilingChoicesTest, ConstantPanelsThatCrowdRowsOutComeInBlocks) {
+  const auto product = [](const std::string& workload, int64_t near_bytes) {
+    return Kinds(workload, /*layout_free=*/true, "Z", near_bytes);
+  };
+  EXPECT_EQ(product("gmm:128,768,3072", 1 << 20), "ss");
+  EXPECT_EQ(product("gmm:128,768,3072", 4 << 20), "pp") << "of a larger cache";
+  EXPECT_EQ(product("gmm:16,768,3072", 1 << 20), "p") << "few rows";
+  EXPECT_EQ(product("gmm:192,768,3072", 1 << 20), "pp") << "used often";
+}
+
 // A tile reads several panels of whole lines at once.
 TEST(TilingChoicesTest, ConstantMatricesOfOneRowComeAsAFewStreams) {
   Module module = *MakeWorkload("gmm:1,1024,1024");
