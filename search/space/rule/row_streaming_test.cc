@@ -88,6 +88,18 @@ TEST(RowStreamingTest, ConvolutionsOfAFewPixelsAreProductsOfAFewRows) {
   EXPECT_FALSE(ExpectSameMeaning(module, {made[0]}, 1).empty());
 }
 
+// Each phase of a transposed convolution goes over its own taps: all its pixels
+// are the rows, and those of the phases are not.
+TEST(RowStreamingTest, PhasesOfTransposedConvolutionsReadTheirTapsOnce) {
+  const Module module = *MakeWorkload("t2d:2,1,256,128,3,2,1");
+  const auto made = ApplyRules(
+      module, RulesNamed({"auto-inline", "polyphase", "row-streaming"}),
+      RuleContext());
+  ASSERT_EQ(made.size(), 4u) << "both in parallel, and both on one thread";
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
+  EXPECT_FALSE(ExpectSameMeaning(module, {made[0]}, 1).empty());
+}
+
 TEST(RowStreamingTest, ManyRowsSmallMatricesAndNarrowOnesAreLeftAlone) {
   for (const char* shape :
        {"33,1024,512", "1,256,512", "1,64,8192", "512,512,512"}) {
