@@ -66,7 +66,9 @@ class Tiling {
       if (joining_) KILN_RETURN_IF_ERROR(Join());
     }
     if (choice_.near) {
-      KILN_RETURN_IF_ERROR(sch_.ComputeAt(*panels_, blocks_[0], false));
+      const bool together = choice_.near_together;
+      KILN_RETURN_IF_ERROR(sch_.ComputeAt(
+          *panels_, together ? outer_.back() : blocks_[0], together));
     }
     KILN_RETURN_IF_ERROR(Mark());
     return RegisterNest{sch_, block_, reduce_[0]};

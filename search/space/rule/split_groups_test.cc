@@ -105,6 +105,23 @@ TEST(SplitGroupsTest, PanelsHoldColumnsOfOneGroup) {
       << "five vectors wide";
 }
 
+// Not before each panel: the copy goes over whole rows of the group's columns.
+TEST(SplitGroupsTest, PanelsOfAnIterationArePackedTogether) {
+  RuleContext context;
+  context.registers = kAvxRegisters;
+  int packed = 0;
+  for (const Schedule& sch :
+       ApplyRules(Groups(16, 5, kBias, "", 48),
+                  RulesNamed({"split-groups", "register-tiling"}), context)) {
+    const std::string trace = ToText(sch.trace());
+    if (!absl::StrContains(trace, "cache_read")) continue;
+    EXPECT_TRUE(absl::StrContains(trace, "sch.compute_at"));
+    EXPECT_FALSE(absl::StrContains(trace, "preserve_unit_loops=False"));
+    ++packed;
+  }
+  EXPECT_GT(packed, 0);
+}
+
 TEST(SplitGroupsTest, GroupsOfPartsOfLinesAreReadAsTheyLie) {
   EXPECT_THAT(Packs(Groups(12, 5, kBias)), ElementsAre(false));
   EXPECT_THAT(Packs(Groups(12, 5, kBias, kConstant)), ElementsAre(false));

@@ -260,7 +260,8 @@ std::vector<int> WidthsThatDivide(const TileSpace& space,
 
 // Rows of a group's columns lie far apart, in pages of their own and few sets
 // of the caches: they are packed for the rows that use them, which are those of
-// the group alone.
+// the group alone. Read panel by panel, few columns of rows far apart, they
+// take twice as long as all of the products.
 std::vector<TilingChoice> ChoicesOfGroups(const std::vector<int>& widths,
                                           const ReadInfo& shared,
                                           const BlockInfo& info) {
@@ -269,7 +270,9 @@ std::vector<TilingChoice> ChoicesOfGroups(const std::vector<int>& widths,
   if (!ahead || widths.empty()) choices.push_back({});
   if (!ahead && Uses(info, shared) < kWorthPackingNear) return choices;
   for (int vectors : widths) {
-    choices.push_back({shared, true, std::nullopt, vectors, /*near=*/!ahead});
+    TilingChoice panels{shared, true, std::nullopt, vectors};
+    panels.near = panels.near_together = !ahead;
+    choices.push_back(panels);
   }
   return choices;
 }

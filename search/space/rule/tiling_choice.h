@@ -34,6 +34,8 @@ struct TilingChoice {
   // Each panel, or its part in a block of rows, is packed just before it is
   // used, and only then.
   bool near = false;
+  // Those of an outer iteration are packed together, from whole rows.
+  bool near_together = false;
   int panels = 1;  // side by side in a tile, where `vectors` is not open
   // Columns are not blocked: an outer iteration has one tile of them. How many
   // tiles there are is open.
