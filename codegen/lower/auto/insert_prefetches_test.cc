@@ -217,8 +217,8 @@ std::string WholeRows(int64_t extent) {
 TEST(InsertPrefetchesTest, WholeRowsAreAskedForAPageAhead) {
   for (const int64_t rows : {512, 8}) {
     const std::string after = After(Parse(WholeRows(rows)));
-    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1536]), 0, 3, 1)"));
-    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1648]), 0, 3, 1)"));
+    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1536]), 0, 2, 1)"));
+    EXPECT_THAT(after, HasSubstr("T.address_of(A[k * 128 + 1648]), 0, 2, 1)"));
   }
   EXPECT_THAT(After(Parse(WholeRows(3))), Not(HasSubstr(kAny))) << "too few";
   EXPECT_THAT(After(Parse(WholeRows(100), 32 << 10)), Not(HasSubstr(kAny)));

@@ -102,6 +102,13 @@ TEST_F(NextPanelTest, OneIterationAsksForFew) {
   EXPECT_EQ(each(7), Each(1, 2)) << "70 vectors in 40 steps";
 }
 
+TEST_F(NextPanelTest, TwoPassesAskForARunAndNotForRowsFarApart) {
+  loops_[1] = Loop(i_, 2);
+  const Expr run = Add(Mul(j_, Int(480)), Mul(k_, Int(16)));
+  EXPECT_FALSE(Next(run, 4).indices.empty());
+  EXPECT_TRUE(Next(index_, 4).indices.empty());
+}
+
 TEST_F(NextPanelTest, UnrolledRowsAreAskedForAsRows) {
   const PrefetchPlan next =
       PlanNextPanel({buffer_, index_, 4, 2, 24, 2, 4}, Loops());
