@@ -14,6 +14,10 @@
 // then v is less than 4. The copies cost code, so there is a limit to the
 // statements of a function, and a test that covers less than half of what the
 // condition covers itself is not made.
+//
+// Of five taps with padding of two, the first two and the last two read outside
+// for some columns of a tile: the border has more than one tap, and would ask
+// for each column. Iterations of such a loop get code of their own.
 #include "kiln/codegen/lower/guards/partition_loops.h"
 
 #include <algorithm>
@@ -63,6 +67,11 @@ constexpr int64_t kMaxCountedStatements = 900;
 // conditions inside of unrolled loops: one in so many, where as many copies
 // would fit into it.
 constexpr int64_t kOutsidePart = 4;
+
+// Iterations of a loop that may each get code of its own.
+constexpr int64_t kMaxPinned = 8;
+// Statements with them; borders of other loops come later.
+constexpr int64_t kMaxForPinned = kMaxPartitionedStatements / 4 * 3;
 
 // Statements with the copies for conditions of lanes.
 constexpr int64_t kMaxForLanes = 2 * kMaxPartitionedStatements;
@@ -137,6 +146,8 @@ class Partitioner {
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
+  bool IsPinned(const ForNode& loop, const Site& site) const;
+  std::optional<Stmt> RunEach(const ForNode& loop);
   bool IsInside(const Site& site) const;
   bool IsOfLanes(const Site& site) const;
   const Interior* Choose(const std::vector<Interior>& interiors,
@@ -507,7 +518,55 @@ bool Partitioner::HasMixedParts(const Stmt& body) const {
   return count > 0 && count < seq->stmts.size();
 }
 
+// Whether a number for the variable of the innermost loop decides, here or in
+// loops inside, what the site asks of each copy of what is unrolled, and no
+// margin leaves it a single one in the border.
+bool Partitioner::IsPinned(const ForNode& loop, const Site& site) const {
+  const auto is_known = [&](const ForNode* around) {
+    return around == &loop || IsOne(around->extent) ||
+           around->for_kind == ForKind::kUnrolled ||
+           !UsesVar(site.conjunct, around->var);
+  };
+  if (!UsesVar(site.conjunct, loop.var) || !IsInside(site) ||
+      !absl::c_all_of(loops_, is_known) || CertainAt(site, fewer_)) {
+    return false;
+  }
+  const std::optional<Linear> margin = MarginOf(site, {});
+  return !margin ||
+         absl::c_none_of(ValuesWhere(Negated(*margin), loops_, fewer_),
+                         [&](const AtomValues& border) {
+                           return border.atom == loop.var &&
+                                  border.values.first == border.values.last;
+                         });
+}
+
+// Each iteration of a short loop by itself, where conditions inside hold for
+// too few of them at a time: of three taps that reach two columns beyond an
+// image on either side, none reads inside of it in all columns of a tile.
+std::optional<Stmt> Partitioner::RunEach(const ForNode& loop) {
+  const int64_t *min = AsInt(loop.min), *extent = AsInt(loop.extent);
+  const int64_t size = UnrolledSize(loop.body);
+  if (loop.for_kind != ForKind::kSerial || !min || !extent || *extent < 2 ||
+      *extent > kMaxPinned || size_ + size * (*extent - 1) > kMaxForPinned) {
+    return std::nullopt;
+  }
+  loops_.push_back(&loop);
+  const bool is_wanted =
+      absl::c_any_of(FindConditionSites(loop.body, loops_).sites,
+                     [&](const Site& site) { return IsPinned(loop, site); });
+  loops_.pop_back();
+  if (!is_wanted) return std::nullopt;
+  size_ += size * (*extent - 1);
+  std::vector<Stmt> copies;
+  for (int64_t i = *min; i < *min + *extent; ++i) {
+    copies.push_back(
+        RunResolved(ResolvePins(loop.body, {{loop.var, {i, i}}}), size));
+  }
+  return MakeSeq(std::move(copies));
+}
+
 Stmt Partitioner::RunFor(const ForNode& loop) {
+  if (std::optional<Stmt> each = RunEach(loop)) return *each;
   loops_.push_back(&loop);
   ForFields fields = loop.fields();
   const bool may_separate =

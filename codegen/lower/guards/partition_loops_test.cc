@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/substitute.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/lower/guards/hoist_invariant_ifs.h"
 #include "kiln/codegen/lower/sample_programs.h"
@@ -62,23 +63,18 @@ int ConditionsInside(const Function& f, const std::string& var) {
   return count;
 }
 
-// A row of pixels in tiles of some width, three taps each, with padding.
-std::string PaddedRow(int pixels, int tile) {
-  const std::string width = std::to_string(pixels), step = std::to_string(tile);
-  const std::string w = "wo * " + step + " + wi";
-  return "    for wo, r in T.grid(" +
-         std::to_string((pixels + tile - 1) / tile) +
-         ", 3):\n"
-         "        for k in range(8):\n"
-         "            for wi in T.unroll(" +
-         step +
-         "):\n"
-         "                if " +
-         w + " < " + width + " and 1 <= " + w + " + r and " + w + " + r < " +
-         std::to_string(pixels + 1) +
-         ":\n"
-         "                    C[" +
-         w + "] = C[" + w + "] + A[" + w + " + r - 1, k] * B[r, k]\n";
+// A row of `pixels` sums of `taps` each, in tiles of some width, where
+// `padding` pixels at either end are no input.
+std::string PaddedRow(int pixels, int tile, int taps = 3, int padding = 1) {
+  return absl::Substitute(R"(
+    for wo, r in T.grid($0, $1):
+        for k in range(8):
+            for wi in T.unroll($2):
+                if wo * $2 + wi < $3 and $4 <= wo * $2 + wi + r and wo * $2 + wi + r < $5:
+                    C[wo * $2 + wi] = C[wo * $2 + wi] + A[wo * $2 + wi + r - $4, k] * B[r, k]
+)",
+                          (pixels + tile - 1) / tile, taps, tile, pixels,
+                          padding, pixels + taps - 1 - padding);
 }
 
 TEST(PartitionLoopsTest, TilesAtTheEndAndOnPaddingHaveNoConditionsInside) {
@@ -87,6 +83,21 @@ TEST(PartitionLoopsTest, TilesAtTheEndAndOnPaddingHaveNoConditionsInside) {
       const Function f = Partitioned(PaddedRow(pixels, tile));
       EXPECT_EQ(ConditionsInside(f, "k"), 0) << pixels << " by " << tile << "\n"
                                              << Print(f);
+    }
+  }
+}
+
+// Of the taps none, or one, reads inside for all pixels of a tile.
+TEST(PartitionLoopsTest, TilesOnPaddingAsWideAsTheTapsHaveNoConditionsInside) {
+  for (int taps : {2, 3, 5}) {
+    for (int pixels : {5, 11, 18}) {
+      for (int tile : {4, 5, 11}) {
+        const Function f =
+            Partitioned(PaddedRow(pixels, tile, taps, /*padding=*/taps - 1));
+        EXPECT_EQ(ConditionsInside(f, "k"), 0)
+            << taps << " taps, " << pixels << " by " << tile << "\n"
+            << Print(f);
+      }
     }
   }
 }
