@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,6 +32,7 @@
 #include "kiln/codegen/lower/guards/condition.h"
 #include "kiln/codegen/lower/guards/condition_sites.h"
 #include "kiln/codegen/lower/guards/fold_known_conditions.h"
+#include "kiln/codegen/lower/guards/known_conditions.h"
 #include "kiln/codegen/lower/guards/loop_values.h"
 #include "kiln/codegen/lower/guards/narrow_loop_ranges.h"
 #include "kiln/ir/arith/index_normalizer.h"
@@ -44,15 +44,21 @@ namespace {
 
 using lower::AsCondition;
 using lower::AtomValues;
+using lower::CertainAt;
+using lower::CertainIn;
 using lower::Condition;
 using lower::ConditionSites;
+using lower::Coverage;
 using lower::DoesNothing;
 using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
 using lower::FoldKnownConditions;
+using lower::Known;
 using lower::LoopStack;
 using lower::NarrowLoopRanges;
+using lower::ResolveKnown;
+using lower::ResolvePins;
 using lower::Site;
 using lower::Test;
 using lower::Values;
@@ -99,25 +105,6 @@ bool GoesRound(const Stmt& s) {
   return found;
 }
 
-// The share of the iterations of `loops` in which form >= 0; 1 when unknown.
-// The values of a form lie as far apart as its coefficients have in common, and
-// count as equally frequent: 1 - 16*j of j in 2 has the values 1 and -15.
-double Coverage(const Linear& form, const LoopStack& loops,
-                const FewerValues& fewer) {
-  std::optional<Linear> low = Extreme(form, loops, 0, 1, fewer);
-  std::optional<Linear> high = Extreme(form, loops, 0, -1, fewer);
-  if (!low || !high || !low->is_constant() || !high->is_constant()) return 1;
-  if (low->constant >= 0) return 1;
-  if (high->constant < 0) return 0;
-  int64_t step = 0;
-  for (const Term& term : form.terms) step = std::gcd(step, term.coefficient);
-  const int64_t held = high->constant / step + 1;
-  return held / ((1.0 * high->constant - low->constant) / step + 1);
-}
-
-// The values of conjuncts.
-using Known = std::unordered_map<const ExprNode*, bool>;
-
 // A part of the iterations of one loop body in which conditions are known.
 struct Interior {
   Linear margin;  // negative in the border
@@ -136,7 +123,6 @@ class Partitioner {
   Stmt RunBody(const Stmt& body);
   Stmt RunPiece(const Stmt& piece);
   bool HasMixedParts(const Stmt& body) const;
-  Known CertainIn(const Stmt& body) const;
   Stmt RunWhere(const Linear& form, Stmt piece, int64_t counted);
   Stmt RunResolved(Stmt piece, int64_t counted);
   std::optional<int64_t> CountsIn(const Interior& interior,
@@ -256,55 +242,11 @@ std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
   return found;
 }
 
-Stmt ResolveKnown(const Stmt& body, const Known& known) {
-  return FoldKnownConditions(body, [&](const Expr& e) {
-    auto found = known.find(e.get());
-    return found == known.end() ? Expr() : Bool(found->second);
-  });
-}
-
-Stmt ResolvePins(const Stmt& body, const std::vector<AtomValues>& pins) {
-  return FoldKnownConditions(body, [&](const Expr& e) {
-    for (const AtomValues& pin : pins) {
-      if (SameExpr(e, pin.atom)) return Int(pin.values.first);
-    }
-    return Expr();
-  });
-}
-
 // The form that is negative where `form` is not.
 Linear Negated(Linear form) {
   for (Term& term : form.terms) term.coefficient *= -1;
   form.constant = -form.constant - 1;
   return form;
-}
-
-// Whether the conjunct holds in all iterations of the loops around it, or in
-// none.
-std::optional<bool> CertainAt(const Site& site, const FewerValues& fewer) {
-  const std::optional<Condition> condition = AsCondition(site.conjunct);
-  if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
-  const auto low = Extreme(condition->form, site.loops, 0, 1, fewer);
-  const auto high = Extreme(condition->form, site.loops, 0, -1, fewer);
-  if (low && low->is_constant() && low->constant >= 0) return true;
-  if (high && high->is_constant() && high->constant < 0) return false;
-  return std::nullopt;
-}
-
-// Conjuncts with one value at all their sites.
-Known Partitioner::CertainIn(const Stmt& body) const {
-  Known known;
-  std::unordered_set<const ExprNode*> refused;
-  const ConditionSites conditions = FindConditionSites(body, loops_);
-  for (const Site& site : conditions.sites) {
-    const std::optional<bool> value = CertainAt(site, fewer_);
-    const bool is_same =
-        value &&
-        known.emplace(site.conjunct.get(), *value).first->second == *value;
-    if (!is_same) refused.insert(site.conjunct.get());
-  }
-  for (const ExprNode* conjunct : refused) known.erase(conjunct);
-  return known;
 }
 
 // Of a piece, what runs where form >= 0, decided as far as that allows. The
@@ -328,7 +270,7 @@ Stmt Partitioner::RunWhere(const Linear& form, Stmt piece, int64_t counted) {
 // A border has fewer statements than it was copied from.
 Stmt Partitioner::RunResolved(Stmt piece, int64_t counted) {
   piece = NarrowLoopRanges(piece, loops_, fewer_);
-  const Known known = CertainIn(piece);
+  const Known known = CertainIn(piece, loops_, fewer_);
   if (!known.empty()) piece = ResolveKnown(piece, known);
   size_ -= std::max<int64_t>(0, counted - UnrolledSize(piece));
   return RunPiece(piece);
