@@ -132,7 +132,9 @@ class Partitioner {
   Stmt Separate(const Stmt& body, const Interior& interior);
   std::vector<Interior> FindInteriors(const Stmt& body) const;
   bool IsTried(const Expr& guard) const;
-  bool IsPinned(const ForNode& loop, const Site& site) const;
+  bool IsPinned(const ForNode& loop, const Site& site,
+                const std::unordered_set<const VarNode*>& lets) const;
+  bool AsksForIterations(const ForNode& loop);
   std::optional<Stmt> RunEach(const ForNode& loop);
   bool IsInside(const Site& site) const;
   bool IsOfLanes(const Site& site) const;
@@ -463,7 +465,9 @@ bool Partitioner::HasMixedParts(const Stmt& body) const {
 // Whether a number for the variable of the innermost loop decides, here or in
 // loops inside, what the site asks of each copy of what is unrolled, and no
 // margin leaves it a single one in the border.
-bool Partitioner::IsPinned(const ForNode& loop, const Site& site) const {
+bool Partitioner::IsPinned(
+    const ForNode& loop, const Site& site,
+    const std::unordered_set<const VarNode*>& lets) const {
   const auto is_known = [&](const ForNode* around) {
     return around == &loop || IsOne(around->extent) ||
            around->for_kind == ForKind::kUnrolled ||
@@ -473,7 +477,7 @@ bool Partitioner::IsPinned(const ForNode& loop, const Site& site) const {
       !absl::c_all_of(loops_, is_known) || CertainAt(site, fewer_)) {
     return false;
   }
-  const std::optional<Linear> margin = MarginOf(site, {});
+  const std::optional<Linear> margin = MarginOf(site, lets);
   return !margin ||
          absl::c_none_of(ValuesWhere(Negated(*margin), loops_, fewer_),
                          [&](const AtomValues& border) {
@@ -482,23 +486,31 @@ bool Partitioner::IsPinned(const ForNode& loop, const Site& site) const {
                          });
 }
 
+bool Partitioner::AsksForIterations(const ForNode& loop) {
+  loops_.push_back(&loop);
+  const ConditionSites conditions = FindConditionSites(loop.body, loops_);
+  const bool asks = absl::c_any_of(conditions.sites, [&](const Site& site) {
+    return IsPinned(loop, site, conditions.lets);
+  });
+  loops_.pop_back();
+  return asks;
+}
+
 // Each iteration of a short loop by itself, where conditions inside hold for
 // too few of them at a time: of three taps that reach two columns beyond an
 // image on either side, none reads inside of it in all columns of a tile.
 std::optional<Stmt> Partitioner::RunEach(const ForNode& loop) {
   const int64_t *min = AsInt(loop.min), *extent = AsInt(loop.extent);
-  const int64_t size = UnrolledSize(loop.body);
   if (loop.for_kind != ForKind::kSerial || !min || !extent || *extent < 2 ||
-      *extent > kMaxPinned || size_ + size * (*extent - 1) > kMaxForPinned) {
+      *extent > kMaxPinned) {
     return std::nullopt;
   }
-  loops_.push_back(&loop);
-  const bool is_wanted =
-      absl::c_any_of(FindConditionSites(loop.body, loops_).sites,
-                     [&](const Site& site) { return IsPinned(loop, site); });
-  loops_.pop_back();
-  if (!is_wanted) return std::nullopt;
-  size_ += size * (*extent - 1);
+  const int64_t size = UnrolledSize(loop.body);
+  const int64_t copied = size * (*extent - 1);
+  if (size_ + copied > kMaxForPinned || !AsksForIterations(loop)) {
+    return std::nullopt;
+  }
+  size_ += copied;
   std::vector<Stmt> copies;
   for (int64_t i = *min; i < *min + *extent; ++i) {
     copies.push_back(

@@ -33,7 +33,8 @@ constexpr double kLarge = 1 << 18;
 // where it is used.
 constexpr double kWorthPacking = 100;
 constexpr double kWorthPackingNear = 32;
-// Uses up to which rows of a matrix may be as well read as they lie.
+// Uses up to which rows of a matrix may be as well read as they lie, and panels
+// are worth less than what uses them.
 constexpr double kWorthStreaming = 192;
 // Panels of a large matrix have at least so many vectors, where they can:
 // narrower ones take more rows of the other operand.
@@ -43,7 +44,7 @@ constexpr int64_t kMostInOneSet = 4;
 // Of what may wait in the second-level cache, the part that a panel over
 // several reductions may take; one over a single reduction may take all.
 constexpr int64_t kTapsPart = 2;
-// Panels of which a few fit beside each other leave room for rows.
+// Where so many panels find room beside each other, they leave some for rows.
 constexpr int64_t kPanelsNear = 4;
 constexpr int64_t kElementBytes = 4;
 
@@ -260,8 +261,9 @@ std::vector<int> WidthsThatDivide(const TileSpace& space,
 
 // Rows of a group's columns lie far apart, in pages of their own and few sets
 // of the caches: they are packed for the rows that use them, which are those of
-// the group alone. Read panel by panel, few columns of rows far apart, they
-// take twice as long as all of the products.
+// the group alone. With vectors of 32 bytes a Xeon takes 0.6 ms for 7 x 7
+// pixels of 512 channels in 4 groups, 3 x 3 taps, where the panels of an
+// iteration are packed together, and 1.4 where each is packed by itself.
 std::vector<TilingChoice> ChoicesOfGroups(const std::vector<int>& widths,
                                           const ReadInfo& shared,
                                           const BlockInfo& info) {
