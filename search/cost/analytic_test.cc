@@ -135,6 +135,40 @@ TEST(AnalyticTest, ElementsThatSeveralTapsReadTakeNoRegistersFromSums) {
   EXPECT_LE(unrolled.arithmetic, serial.arithmetic);
 }
 
+// Seconds of loads of a row of depthwise sums: 3 taps at 7 pixels, `step`
+// apart.
+double SecondsOfWindows(int step) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((1024, 16), "float32"), W: T.Buffer((3, 16), "float32"), C: T.Buffer((280, 16), "float32")):
+    for x_0 in range(40):
+        for r in T.unroll(3):
+            for x_1 in T.unroll(7):
+                for lane in T.vectorized(16):
+                    with T.block("C"):
+                        vx = T.axis.spatial(280, x_0 * 7 + x_1)
+                        vc = T.axis.spatial(16, lane)
+                        vr = T.axis.reduce(3, r)
+                        C[vx, vc] = C[vx, vc] + A[vx * $0 + vr, vc] * W[vr, vc]
+)",
+                                            step);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  return EstimateTime(Summarize(*f), TestMachine(), 1).stores[0].transfer[0];
+}
+
+// 9 places of A, or 15, or 21 where no pixel shares one with another; beside
+// them 3 of W, and sums that are loaded, and stored at half the speed.
+TEST(AnalyticTest, PlacesThatWindowsShareAreLoadedOnce) {
+  constexpr double kOthers = 3 + 7 + 2 * 7;
+  const double apart = SecondsOfWindows(3);
+  EXPECT_NEAR(SecondsOfWindows(1) / apart, (9 + kOthers) / (21 + kOthers),
+              0.001);
+  EXPECT_NEAR(SecondsOfWindows(2) / apart, (15 + kOthers) / (21 + kOthers),
+              0.001);
+}
+
 // Seconds of the first cache, which gives half a vector in the time of a load;
 // rows of A have as many elements.
 double NearSeconds(int rows, int vectors, int row_of_a, int row_of_b = 256) {

@@ -11,6 +11,19 @@ namespace {
 
 constexpr int64_t kPageBytes = 4096;
 
+// Bytes of a row that are read one after the other like a stream.
+constexpr double kShortRun = 512;
+
+// A place among the loops: in a fused one, what goes on more often is inside.
+struct LoopPlace {
+  int depth = -1;
+  double stays = 0;  // iterations before it goes on
+
+  bool IsInside(const LoopPlace& other) const {
+    return depth > other.depth || (depth == other.depth && stays < other.stays);
+  }
+};
+
 class NestMaker {
  public:
   NestMaker(const ProgramSummary& program, const StoreSummary& store,
@@ -24,6 +37,9 @@ class NestMaker {
     for (const AccessSummary& access : store_.accesses) AddAccess(access);
     FindLanes();
     FindTile();
+    for (NestAccess& access : nest_.accesses) {
+      access.leaves_row = LeavesRow(access);
+    }
     nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) SetFootprints(&access);
     return std::move(nest_);
@@ -45,6 +61,9 @@ class NestMaker {
   int64_t LaneBytes(int position) const;
   void SetLanes(int position, double lanes);
   void FindTile();
+  LoopPlace PlaceOf(const ApproximateTerm& term) const;
+  bool IsWalked(const ApproximateTerm& term) const;
+  bool LeavesRow(const NestAccess& access) const;
   void SetFootprints(NestAccess* access) const;
   Footprint FootprintOf(const NestAccess& access,
                         absl::InlinedVector<double, 6> spans,
@@ -201,6 +220,38 @@ void NestMaker::FindTile() {
     nest_.tile_steps *= steps;
     nest_.tile = i;
   }
+}
+
+LoopPlace NestMaker::PlaceOf(const ApproximateTerm& term) const {
+  const double each = std::abs(term.coefficient);
+  return {program_.loops[term.loop].depth, std::max(term.step, each) / each};
+}
+
+// Loops that are unrolled or run in lanes come to all of a few lines at once.
+bool NestMaker::IsWalked(const ApproximateTerm& term) const {
+  const LoopSummary& loop = program_.loops[term.loop];
+  return nest_.extents[loop.depth] > 1 && loop.depth != nest_.lane_loop &&
+         (loop.kind == ForKind::kSerial || loop.kind == ForKind::kParallel);
+}
+
+bool NestMaker::LeavesRow(const NestAccess& access) const {
+  const auto& dims = access.access->dims;
+  if (dims.empty()) return false;
+  LoopPlace across;
+  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+    for (const ApproximateTerm& term : dims[i].terms) {
+      const LoopPlace place = PlaceOf(term);
+      if (IsWalked(term) && place.IsInside(across)) across = place;
+    }
+  }
+  bool leaves = false;
+  double run = 1;  // elements of a row, before other rows
+  for (const ApproximateTerm& term : dims.back().terms) {
+    const bool is_outside = IsWalked(term) && across.IsInside(PlaceOf(term));
+    leaves = leaves || is_outside;
+    if (!is_outside) run += term.reach;
+  }
+  return leaves && run * access.buffer->element_bytes < kShortRun;
 }
 
 double Places(double stride, double way) {

@@ -43,6 +43,9 @@ struct NestAccess {
   bool in_registers = false;  // stays there while the loop around the tile runs
   // Comes from memory before that loop and goes back after it.
   bool waits_in_memory = false;
+  // A loop over its last dimension stands around one over another: lines of
+  // other rows come before the next lines of a row.
+  bool leaves_row = false;
 };
 
 struct Nest {
