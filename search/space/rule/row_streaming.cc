@@ -49,6 +49,7 @@ namespace {
 constexpr double kLarge = 1 << 18;
 constexpr int64_t kMostRows = 32;
 constexpr int64_t kMostTileRows = 7;
+constexpr int64_t kFewerRows = 1;     // of a tile, so that all are of one size
 constexpr int64_t kLeastVectors = 8;  // of a row of the matrix
 constexpr int64_t kMostTogether = 4;  // vectors of a row, one after the other
 constexpr int64_t kMostParts = 16;
@@ -118,8 +119,20 @@ int64_t LargestDivisor(int64_t extent, int64_t most) {
   return divisor;
 }
 
+// A height that divides the sum, or else leaves a shorter last step.
 int64_t HeightOf(int64_t extent) {
-  return extent % kHeight == 0 ? kHeight : LargestDivisor(extent, kMostHeight);
+  if (extent % kHeight == 0) return kHeight;
+  const int64_t divisor = LargestDivisor(extent, kMostHeight);
+  return 2 * divisor > kHeight ? divisor : kHeight;
+}
+
+// As few tiles as there can be, of rows that divide them or leave a smaller
+// last one: 11 rows are 6 and 5.
+int64_t TileRows(int64_t rows) {
+  const int64_t tiles = (rows + kMostTileRows - 1) / kMostTileRows;
+  const int64_t even = (rows + tiles - 1) / tiles;
+  const int64_t divisor = LargestDivisor(rows, kMostTileRows);
+  return divisor + kFewerRows >= even ? divisor : even;
 }
 
 class Streaming {
@@ -132,8 +145,7 @@ class Streaming {
         context_(context),
         tile_rows_(streams.rows.empty()
                        ? 1
-                       : LargestDivisor(info.axes[streams.rows.back()].extent,
-                                        kMostTileRows)),
+                       : TileRows(info.axes[streams.rows.back()].extent)),
         height_(HeightOf(info.axes[streams.reduce].extent)) {}
 
   absl::StatusOr<Schedule> Run() {

@@ -1,10 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kiln/ir/te/workloads.h"
+#include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
@@ -35,7 +40,34 @@ TEST(RowStreamingTest, FewRowsTimesALargeMatrixReadItsRowsInOrder) {
 TEST(RowStreamingTest, SomeRowsArePutNextToEachOther) {
   EXPECT_EQ(CountOf("16,640,512", ForKind::kVectorized), 6);
   EXPECT_EQ(CountOf("18,601,440", ForKind::kVectorized), 5) << "only the rows";
-  EXPECT_EQ(CountOf("18,601,439", ForKind::kVectorized), 4) << "a prime";
+  EXPECT_EQ(CountOf("18,601,439", ForKind::kVectorized), 5) << "a prime";
+}
+
+int64_t LongestUnrolledLoop(const Function& f) {
+  int64_t longest = 0;
+  Visit(f.body, [&](const Stmt& s) {
+    const auto* loop = s.As<ForNode>();
+    if (!loop || loop->for_kind != ForKind::kUnrolled) return true;
+    if (const int64_t* extent = AsInt(loop->extent)) {
+      longest = std::max(longest, *extent);
+    }
+    return true;
+  });
+  return longest;
+}
+
+// 11 rows are tiles of 6 and 5, 19 of 7, 7 and 5; a prime number of steps is
+// eights and a shorter last one.
+TEST(RowStreamingTest, PrimesHaveASmallerLastTile) {
+  for (const auto& [shape, rows] : std::vector<std::pair<std::string, int>>{
+           {"11,640,512", 6}, {"19,601,440", 7}, {"13,640,439", 7}}) {
+    const Module module = *MakeWorkload(absl::StrCat("gmm:", shape));
+    const auto made = ApplyRule(RowStreaming, module, "Z");
+    ASSERT_FALSE(made.empty()) << shape;
+    for (const Function& f : ExpectSameMeaning(module, {made[0]}, 1)) {
+      EXPECT_EQ(LongestUnrolledLoop(f), rows) << shape;
+    }
+  }
 }
 
 // relu(x B + bias), and two vectors with a matrix each.
