@@ -35,15 +35,30 @@ std::optional<Expr> IterationsBefore(const Expr& condition,
   return Add(FloorDiv(IndexNormalizer().Build(rest), Int(step)), Int(1));
 }
 
+bool HoldsSerialLoop(const Stmt& s) {
+  bool holds = false;
+  Visit(s, [&](const Stmt& inner) {
+    const auto* loop = inner.As<ForNode>();
+    holds |= loop && loop->for_kind == ForKind::kSerial;
+    return !holds;
+  });
+  return holds;
+}
+
+// Of a loop of constant extent whether it is an innermost one, and its interior
+// of constant extent as well.
+bool MaySplit(const ForNode& loop, const Expr& before) {
+  return !AsInt(loop.extent) || (AsInt(before) && !HoldsSerialLoop(loop.body));
+}
+
 Stmt SplitLoop(const ForNode& loop) {
   const auto* choice = loop.body.As<IfNode>();
   const int64_t* first = AsInt(loop.min);
-  const bool may_split = choice && first && *first == 0 &&
-                         loop.for_kind == ForKind::kSerial &&
-                         !AsInt(loop.extent);
-  if (!may_split) return Stmt(&loop);
+  if (!choice || !first || *first != 0 || loop.for_kind != ForKind::kSerial) {
+    return Stmt(&loop);
+  }
   const auto before = IterationsBefore(choice->condition, loop);
-  if (!before) return Stmt(&loop);
+  if (!before || !MaySplit(loop, *before)) return Stmt(&loop);
   const Expr count = Min(Max(*before, Int(0)), loop.extent);
   ForFields interior = loop.fields();
   interior.extent = count;

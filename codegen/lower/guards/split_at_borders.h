@@ -6,14 +6,15 @@
 
 namespace kiln {
 
-// A serial loop of symbolic extent that has its interior first and then its
-// border becomes two loops, of which the first asks for nothing:
+// A serial loop that has its interior first and then its border becomes two
+// loops, of which the first asks for nothing:
 //
 //   for v in (n + 7) // 8:               for v in min(n // 8, (n + 7) // 8):
 //     if 0 <= n - v*8 - 8: S(v)     →      S(v)
 //     else: T(v)                         for v in n // 8 .. (n + 7) // 8: T(v)
 //
-// Loops of constant extent stay whole: what follows knows how often they run.
+// Loops of constant extent around others stay whole: what they ask takes little
+// of their time, and prefetching goes on from one iteration to the next.
 absl::StatusOr<Function> SplitAtBorders(Function f);
 
 }  // namespace kiln

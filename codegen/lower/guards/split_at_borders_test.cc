@@ -18,16 +18,17 @@ namespace kiln {
 namespace {
 
 // Adds B[0] to elements of A in tiles of 8, those where `where` holds.
-Function Tiles(const std::string& extent, const std::string& where) {
+Function Tiles(const std::string& extent, const std::string& where,
+               const std::string& kind = "T.unroll") {
   const std::string text = absl::Substitute(R"(
 @T.prim_func
 def main(n: T.int64, m: T.int64, A: T.Buffer((200,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range($0):
-        for v in T.unroll(8):
+        for v in $2(8):
             if $1:
                 A[i * 8 + v] = A[i * 8 + v] + B[0]
 )",
-                                            extent, where);
+                                            extent, where, kind);
   const absl::StatusOr<Module> module = ParseModule("m.py", text);
   KILN_EXPECT_OK(module.status());
   return module.ok() ? module->functions[0] : Function();
@@ -63,6 +64,12 @@ TEST(SplitAtBordersTest, TheInteriorRunsFirstAndAsksForNothing) {
 TEST(SplitAtBordersTest, ABorderMayLieOutsideOfTheLoop) {
   EXPECT_EQ(LoopsOf(Tiles("(n + 7) // 8", "i * 8 + v < n + m")), 2);
   EXPECT_EQ(LoopsOf(Tiles("(n + 7) // 8", "i * 8 + v < m - n")), 2);
+}
+
+TEST(SplitAtBordersTest, InnermostLoopsOfConstantExtentAreSplitToo) {
+  EXPECT_EQ(LoopsOf(Tiles("19", "i * 8 + v < 147")), 2);
+  EXPECT_EQ(LoopsOf(Tiles("19", "i * 8 + v < 147", "range")), 1)
+      << "there is a loop inside";
 }
 
 TEST(SplitAtBordersTest, OtherLoopsStayWhole) {
