@@ -21,6 +21,9 @@ struct VectorRegisters {
   // Whether some lanes of one are loaded and stored at once, for any number of
   // lanes of 4 and of 8 bytes.
   bool masked = false;
+  // Whether an operation takes a number from memory for all lanes, or loads do;
+  // if not, it is loaded and then shuffled.
+  bool broadcasts = true;
 
   // Elements of a type that fill one.
   int Lanes(int64_t element_bytes) const {
@@ -35,7 +38,7 @@ struct VectorRegisters {
 };
 
 // From the instruction sets' manuals.
-inline constexpr VectorRegisters kSseRegisters = {16, 16};
+inline constexpr VectorRegisters kSseRegisters = {16, 16, 0, false, false};
 inline constexpr VectorRegisters kAvxRegisters = {32, 16, 0, true};
 inline constexpr VectorRegisters kAvx512Registers = {64, 32, 0, true};
 // Of 32, LLVM loads two pairs ahead of the multiply-adds that use them.

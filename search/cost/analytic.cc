@@ -349,6 +349,10 @@ void StoreEstimator::CountTile() {
     if (access.in_registers) continue;
     const double count = TileCount(access);
     instructions += count;
+    if (IsShared(access) && !machine_.vectors.broadcasts) {
+      arithmetic += count;  // shuffles, by the units of arithmetic
+      instructions += count;
+    }
     const double twice = 1 + ShareInTwoLines(access);
     if (access.access->reads) {
       near +=

@@ -191,6 +191,23 @@ TEST(AnalyticTest, NumbersForAllLanesCostALoadEachNotAVector) {
   EXPECT_LT(NearSeconds(8, 2, 260), 1.1 * NearSeconds(4, 4, 260));
 }
 
+// Arithmetic of a tile of `rows` x 64 bytes with the registers of SSE.
+double SseSeconds(int rows, bool broadcasts) {
+  Machine machine = TestMachine();
+  machine.vectors = kSseRegisters;
+  machine.vectors.broadcasts = broadcasts;
+  const absl::StatusOr<Function> f = ParseFunction("test", Matmul(rows, 1));
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  return EstimateTime(Summarize(*f), machine, 1).stores[0].arithmetic;
+}
+
+// One more for each number, beside the multiplications and additions of 4
+// registers.
+TEST(AnalyticTest, NumbersForAllLanesAreShuffledWhereLoadsDoNotGiveThem) {
+  EXPECT_GT(SseSeconds(2, false) / SseSeconds(2, true), 1.1);
+}
+
 TEST(AnalyticTest, VectorsOfRowsThatBeginWithinALineLieInTwo) {
   EXPECT_GT(NearSeconds(4, 4, 260, 257), 1.3 * NearSeconds(4, 4, 260));
   EXPECT_EQ(NearSeconds(4, 4, 260, 272), NearSeconds(4, 4, 260));
