@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "kiln/base/lowering_policy.h"
 
@@ -10,9 +12,6 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kPageBytes = 4096;
-
-// Bytes of a row that are read one after the other like a stream.
-constexpr double kShortRun = 512;
 
 // A place among the loops: in a fused one, what goes on more often is inside.
 struct LoopPlace {
@@ -38,7 +37,7 @@ class NestMaker {
     FindLanes();
     FindTile();
     for (NestAccess& access : nest_.accesses) {
-      access.leaves_row = LeavesRow(access);
+      SetRuns(&access);
     }
     nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) SetFootprints(&access);
@@ -63,7 +62,8 @@ class NestMaker {
   void FindTile();
   LoopPlace PlaceOf(const ApproximateTerm& term) const;
   bool IsWalked(const ApproximateTerm& term) const;
-  bool LeavesRow(const NestAccess& access) const;
+  int RowDim(const NestAccess& access) const;
+  void SetRuns(NestAccess* access) const;
   void SetFootprints(NestAccess* access) const;
   Footprint FootprintOf(const NestAccess& access,
                         absl::InlinedVector<double, 6> spans,
@@ -234,24 +234,51 @@ bool NestMaker::IsWalked(const ApproximateTerm& term) const {
          (loop.kind == ForKind::kSerial || loop.kind == ForKind::kParallel);
 }
 
-bool NestMaker::LeavesRow(const NestAccess& access) const {
-  const auto& dims = access.access->dims;
-  if (dims.empty()) return false;
+// The first of the last dimensions that make a row: one of them, or more where
+// it is less than a line.
+int NestMaker::RowDim(const NestAccess& access) const {
+  const std::vector<int64_t>& extents = access.buffer->extents;
+  int dim = static_cast<int>(access.access->dims.size()) - 1;
+  double bytes = access.buffer->element_bytes;
+  for (; dim > 0; --dim) {
+    bytes *= static_cast<double>(extents[dim]);
+    if (bytes >= machine_.line_bytes) break;
+  }
+  return dim;
+}
+
+void NestMaker::SetRuns(NestAccess* access) const {
+  const auto& dims = access->access->dims;
+  if (dims.empty() || dims.size() != access->buffer->extents.size()) return;
+  const int row = RowDim(*access);
   LoopPlace across;
-  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+  for (int i = 0; i < row; ++i) {
     for (const ApproximateTerm& term : dims[i].terms) {
       const LoopPlace place = PlaceOf(term);
       if (IsWalked(term) && place.IsInside(across)) across = place;
     }
   }
-  bool leaves = false;
-  double run = 1;  // elements of a row, before other rows
-  for (const ApproximateTerm& term : dims.back().terms) {
-    const bool is_outside = IsWalked(term) && across.IsInside(PlaceOf(term));
-    leaves = leaves || is_outside;
-    if (!is_outside) run += term.reach;
+  double inside = access->buffer->element_bytes;     // of that loop
+  std::vector<std::pair<LoopPlace, double>> around;  // and how far they reach
+  double apart = inside;
+  for (int i = static_cast<int>(dims.size()) - 1; i >= row; --i) {
+    for (const ApproximateTerm& term : dims[i].terms) {
+      const LoopPlace place = PlaceOf(term);
+      if (IsWalked(term) && across.IsInside(place)) {
+        around.push_back({place, term.reach * apart});
+      } else {
+        inside += term.reach * apart;
+      }
+    }
+    apart *= static_cast<double>(access->buffer->extents[i]);
   }
-  return leaves && run * access.buffer->element_bytes < kShortRun;
+  std::sort(around.begin(), around.end(), [](const auto& a, const auto& b) {
+    return a.first.IsInside(b.first);
+  });
+  for (const auto& [place, reach] : around) {
+    access->runs.push_back({inside, place.depth, place.stays});
+    inside += reach;
+  }
 }
 
 double Places(double stride, double way) {

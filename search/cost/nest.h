@@ -24,6 +24,13 @@ struct Footprint {
   double l1_bytes = 0, l2_bytes = 0;
 };
 
+// A part of a row that is touched before other rows are.
+struct RowRun {
+  double bytes = 0;
+  int loop = 0;      // goes on to the next part
+  double stays = 1;  // after so many of its iterations
+};
+
 struct NestAccess {
   const AccessSummary* access = nullptr;
   const BufferSummary* buffer = nullptr;
@@ -43,9 +50,9 @@ struct NestAccess {
   bool in_registers = false;  // stays there while the loop around the tile runs
   // Comes from memory before that loop and goes back after it.
   bool waits_in_memory = false;
-  // A loop over its last dimension stands around one over another: lines of
-  // other rows come before the next lines of a row.
-  bool leaves_row = false;
+  // Where loops over its last dimension stand around one over another, what it
+  // comes to of a row before each of them goes on, from the innermost.
+  absl::InlinedVector<RowRun, 2> runs;
 };
 
 struct Nest {

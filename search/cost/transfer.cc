@@ -32,8 +32,10 @@ constexpr double kConflictTimes = 2;  // more, shared by the lines of a row
 // How many times as long as those of a stream the lines take whose neighbours
 // in the row come after lines of other rows. Depthwise convolutions of 112 x
 // 112 x 32 took up to 1.3 times as long on a Xeon where channels were the outer
-// loop.
+// loop, and 1.7 times where half a line came at a time.
 constexpr double kOtherRowsTimes = 1.25;
+// Bytes of a row that are read one after the other like a stream.
+constexpr double kStreamBytes = 512;
 
 // Of a matrix of 64 MiB a Zen 3 reads 15 to 19 GB/s where the next lines of 8
 // rows come in turns, up to the end of the rows; 10 of one row, 13 of two, and
@@ -69,6 +71,7 @@ class Traffic {
   bool IsCrowded(const NestAccess& access, int depth) const;
   double ConflictTimes(const NestAccess& access, int depth,
                        MemoryLevelId id) const;
+  double RunTimes(const NestAccess& access, MemoryLevelId id) const;
   struct Walk;
   Walk WalkOf(const NestAccess& access) const;
   double MemoryTimes(const NestAccess& access) const;
@@ -166,6 +169,19 @@ double Traffic::ConflictTimes(const NestAccess& access, int depth,
                               MemoryLevelId id) const {
   if (id != MemoryLevelId::kL1 || !IsCrowded(access, depth)) return 1;
   return 1 + kConflictTimes / access.footprints[depth].row_lines;
+}
+
+// How many times as long as those of a stream the lines take for being parts of
+// short runs. A line of which a run is a part comes again for the next one,
+// where the level `id` does not hold what is touched in between.
+double Traffic::RunTimes(const NestAccess& access, MemoryLevelId id) const {
+  if (access.runs.empty() || access.runs[0].bytes >= kStreamBytes) return 1;
+  double parts = 1;
+  for (const RowRun& run : access.runs) {
+    const bool stays = run.stays * BytesAt(run.loop + 1, id) <= Capacity(id);
+    if (!stays) parts = std::max(parts, machine_.line_bytes / run.bytes);
+  }
+  return kOtherRowsTimes * parts;
 }
 
 // How rows are read, a run of each in turns. Where no loop goes on with them
@@ -273,9 +289,8 @@ Transfer Traffic::At(MemoryLevelId id) const {
     const double lines = LinesMoved(access, depth, inner);
     const double bytes = lines * machine_.line_bytes;
     const bool again = lines >= 2 * access.footprints[0].lines;
-    double times = again               ? ConflictTimes(access, depth - 1, inner)
-                   : access.leaves_row ? kOtherRowsTimes
-                                       : 1;
+    double times = again ? ConflictTimes(access, depth - 1, inner)
+                         : RunTimes(access, inner);
     if (id == MemoryLevelId::kMemory && !access.access->writes) {
       times *= MemoryTimes(access);
     }

@@ -126,20 +126,20 @@ TEST(TransferTest, RowsThatBeginWithinALineTouchMoreOfThem) {
   EXPECT_GT(PanelSecondsFromL2(792), 1.3 * PanelSecondsFromL2(784));
 }
 
-// A copy of 512 rows of 512 columns, 16 at a time, as `loops` go over them.
+// A copy of 512 rows of 512 columns, some at a time, as `loops` go over them.
 double CopySecondsFromL2(const std::string& loops, const std::string& row,
-                         const std::string& column) {
+                         const std::string& column, int lanes = 16) {
   const std::string text = absl::Substitute(R"(
 @T.prim_func
 def main(A: T.Buffer((512, 512), "float32"), B: T.Buffer((512, 512), "float32")):
     $0
-        for lane in T.vectorized(16):
+        for lane in T.vectorized($3):
             with T.block("B"):
                 vi = T.axis.spatial(512, $1)
                 vj = T.axis.spatial(512, $2 + lane)
                 B[vi, vj] = A[vi, vj]
 )",
-                                            loops, row, column);
+                                            loops, row, column, lanes);
   const absl::StatusOr<Function> f = ParseFunction("test", text);
   KILN_EXPECT_OK(f.status());
   if (!f.ok()) return 0;
@@ -163,6 +163,21 @@ TEST(TransferTest, AFusedLoopLeavesRowsWhereItsRowsChangeMoreOften) {
   const double pieces = CopySecondsFromL2(
       "for j, i, p in T.grid(2, 512, 16):", "i", "(j * 16 + p) * 16");
   EXPECT_NEAR(pieces / rows, 1, 0.01);
+}
+
+// Half a line each from 512 rows, which is twice what the first level holds.
+TEST(TransferTest, LinesOfWhichPartsComeLaterComeAgain) {
+  const double rows =
+      CopySecondsFromL2("for i, j in T.grid(512, 32):", "i", "j * 16");
+  EXPECT_NEAR(CopySecondsFromL2("for f in T.parallel(32768):", "f % 512",
+                                "f // 512 * 8", 8) /
+                  rows,
+              2 * 1.25, 0.01);
+  EXPECT_NEAR(CopySecondsFromL2("for h, j, i in T.grid(128, 64, 4):",
+                                "h * 4 + i", "j * 8", 8) /
+                  rows,
+              1.25, 0.01)
+      << "four rows are still there";
 }
 
 // Each iteration of p reads one half of B, 768 KiB: `half` of p tells which.
