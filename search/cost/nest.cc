@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "kiln/base/lowering_policy.h"
 
 namespace kiln {
@@ -237,7 +237,7 @@ bool NestMaker::IsWalked(const ApproximateTerm& term) const {
 // The first of the last dimensions that make a row: one of them, or more where
 // it is less than a line.
 int NestMaker::RowDim(const NestAccess& access) const {
-  const std::vector<int64_t>& extents = access.buffer->extents;
+  const auto& extents = access.buffer->extents;
   int dim = static_cast<int>(access.access->dims.size()) - 1;
   double bytes = access.buffer->element_bytes;
   for (; dim > 0; --dim) {
@@ -247,6 +247,8 @@ int NestMaker::RowDim(const NestAccess& access) const {
   return dim;
 }
 
+// Of the innermost loop that leaves the row, which loops along the row stand
+// around it.
 void NestMaker::SetRuns(NestAccess* access) const {
   const auto& dims = access->access->dims;
   if (dims.empty() || dims.size() != access->buffer->extents.size()) return;
@@ -258,8 +260,9 @@ void NestMaker::SetRuns(NestAccess* access) const {
       if (IsWalked(term) && place.IsInside(across)) across = place;
     }
   }
-  double inside = access->buffer->element_bytes;     // of that loop
-  std::vector<std::pair<LoopPlace, double>> around;  // and how far they reach
+  double inside = access->buffer->element_bytes;  // of that loop
+  // Loops around it, and the bytes that they reach.
+  absl::InlinedVector<std::pair<LoopPlace, double>, 4> around;
   double apart = inside;
   for (int i = static_cast<int>(dims.size()) - 1; i >= row; --i) {
     for (const ApproximateTerm& term : dims[i].terms) {
