@@ -25,7 +25,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kLeastGroup = 4;  // channels worth a vector
+constexpr int64_t kLeastGroup = 2;  // channels
 
 // How many neighbouring steps of `axis` operands do not tell apart; 0 where
 // they tell all apart, or none.

@@ -70,11 +70,20 @@ TEST(SplitGroupsTest, GroupsAreAnAxis) {
             (Extents{9, 5, 3, 8, 3, 8}));
 }
 
+// Less than a vector each, which still beats a vector that reads each lane's
+// input by itself: 14 x 14 pixels of 32 groups of two channels take a third.
+TEST(SplitGroupsTest, GroupsOfTwoAndThreeAreAxesToo) {
+  EXPECT_THAT(AxesAfter(Groups(2, 2, kBias), kAvxRegisters),
+              ElementsAre(9, 5, 12, 2, 3, 2));
+  EXPECT_THAT(AxesAfter(Groups(3, 2, kBias), kAvxRegisters),
+              ElementsAre(9, 5, 8, 3, 3, 2));
+}
+
 TEST(SplitGroupsTest, OthersStay) {
   EXPECT_EQ(AxesAfter(Groups(24, 8, kBias), kAvxRegisters), Extents())
       << "one group";
-  EXPECT_EQ(AxesAfter(Groups(2, 2, kBias), kAvxRegisters), Extents())
-      << "too few for a vector";
+  EXPECT_EQ(AxesAfter(Groups(1, 2, kBias), kAvxRegisters), Extents())
+      << "a channel each";
   EXPECT_EQ(AxesAfter(Groups(12, 5, "C[vh, vw, 23 - vc]"), kAvxRegisters),
             Extents())
       << "another order";
