@@ -36,11 +36,11 @@ class NestMaker {
     for (const AccessSummary& access : store_.accesses) AddAccess(access);
     FindLanes();
     FindTile();
+    nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) {
       SetRuns(&access);
+      SetFootprints(&access);
     }
-    nest_.reads_tile_once = store_.transposes;
-    for (NestAccess& access : nest_.accesses) SetFootprints(&access);
     return std::move(nest_);
   }
 

@@ -25,7 +25,8 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kLeastGroup = 2;  // channels
+// Channels; one each is a depthwise convolution.
+constexpr int64_t kLeastGroup = 2;
 
 // How many neighbouring steps of `axis` operands do not tell apart; 0 where
 // they tell all apart, or none.
