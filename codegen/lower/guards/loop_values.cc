@@ -3,8 +3,20 @@
 #include <algorithm>
 
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
+
+bool GoesRound(const Stmt& s) {
+  bool found = false;
+  Visit(s, [&](const Stmt& inner) {
+    const auto* loop = inner.As<ForNode>();
+    found |= loop && loop->for_kind != ForKind::kUnrolled &&
+             loop->for_kind != ForKind::kVectorized;
+    return !found;
+  });
+  return found;
+}
 
 std::optional<Values> ValuesOf(const ForNode& loop, const FewerValues& fewer) {
   if (auto found = fewer.find(loop.var.get()); found != fewer.end()) {

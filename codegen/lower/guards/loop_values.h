@@ -15,6 +15,10 @@ namespace kiln::lower {
 
 using LoopStack = std::vector<const ForNode*>;
 
+// Whether a loop of `s` goes round in the code: one that is neither unrolled
+// nor vectorized.
+bool GoesRound(const Stmt& s);
+
 // From the first to the last, both included.
 struct Values {
   int64_t first, last;

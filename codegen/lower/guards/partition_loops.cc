@@ -54,6 +54,7 @@ using lower::Extreme;
 using lower::FewerValues;
 using lower::FindConditionSites;
 using lower::FoldKnownConditions;
+using lower::GoesRound;
 using lower::Known;
 using lower::LoopStack;
 using lower::NarrowLoopRanges;
@@ -91,18 +92,6 @@ int64_t UnrolledSize(const Stmt& s) {
   const int64_t* extent = loop ? AsInt(loop->extent) : nullptr;
   if (extent && loop->for_kind == ForKind::kUnrolled) size *= *extent;
   return std::min<int64_t>(size, kMaxPartitionedStatements + 1);
-}
-
-// Whether a loop goes round in the code.
-bool GoesRound(const Stmt& s) {
-  bool found = false;
-  Visit(s, [&](const Stmt& inner) {
-    const auto* loop = inner.As<ForNode>();
-    found |= loop && loop->for_kind != ForKind::kUnrolled &&
-             loop->for_kind != ForKind::kVectorized;
-    return !found;
-  });
-  return found;
 }
 
 // A part of the iterations of one loop body in which conditions are known.

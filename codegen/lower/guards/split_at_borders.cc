@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/codegen/lower/guards/condition.h"
+#include "kiln/codegen/lower/guards/loop_values.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -35,20 +36,10 @@ std::optional<Expr> IterationsBefore(const Expr& condition,
   return Add(FloorDiv(IndexNormalizer().Build(rest), Int(step)), Int(1));
 }
 
-bool HoldsSerialLoop(const Stmt& s) {
-  bool holds = false;
-  Visit(s, [&](const Stmt& inner) {
-    const auto* loop = inner.As<ForNode>();
-    holds |= loop && loop->for_kind == ForKind::kSerial;
-    return !holds;
-  });
-  return holds;
-}
-
 // Of a loop of constant extent whether it is an innermost one, and its interior
 // of constant extent as well.
 bool MaySplit(const ForNode& loop, const Expr& before) {
-  return !AsInt(loop.extent) || (AsInt(before) && !HoldsSerialLoop(loop.body));
+  return !AsInt(loop.extent) || (AsInt(before) && !lower::GoesRound(loop.body));
 }
 
 Stmt SplitLoop(const ForNode& loop) {
