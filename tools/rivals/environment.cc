@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -59,6 +61,11 @@ absl::Status Restart(char** argv, std::vector<std::string> entries,
   std::vector<char*> environment;
   for (std::string& entry : entries) environment.push_back(entry.data());
   environment.push_back(nullptr);
+  // By its path, so that it keeps its name in lists of processes.
+  std::error_code unknown;
+  const std::filesystem::path path =
+      std::filesystem::read_symlink("/proc/self/exe", unknown);
+  execve(path.c_str(), argv, environment.data());
   execve("/proc/self/exe", argv, environment.data());
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot start again ", how));
 }
