@@ -132,6 +132,13 @@ bool Vanishes(const Plan& plan, const Var& iter, const Expr& e) {
   if (const auto* cast = e.As<CastNode>()) {
     return Vanishes(plan, iter, cast->value);
   }
+  if (const auto* number = e.As<FloatImmNode>()) return number->value == 0;
+  if (IsZero(e)) return true;
+  if (const auto* call = e.As<CallNode>()) {
+    return call->op == Intrinsic::kIfThenElse &&
+           Vanishes(plan, iter, call->args[1]) &&
+           Vanishes(plan, iter, call->args[2]);
+  }
   const auto* node = e.As<BinaryNode>();
   if (!node) return false;
   const bool a = Vanishes(plan, iter, node->a);

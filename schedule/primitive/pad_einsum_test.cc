@@ -137,6 +137,19 @@ TEST(PadEinsum, IntegersNeedOneFactorOnly) {
   KILN_EXPECT_OK(CheckSameResults(f, g, 4));
 }
 
+TEST(PadEinsum, SumsOfWhatAConditionMakesZero) {
+  const auto f = [](const std::string& other) {
+    return Matmul("float32", "T.float32(0)",
+                  "C[vi, vj] + T.if_then_else(vi < 4, A[vi, vk], T.float32(" +
+                      other + ")) * B[vj, vk]");
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Function g, PadEinsum(f("0"), BlockNamed(f("0"), "C"), {1, 1, 4}));
+  KILN_EXPECT_OK(CheckSameResults(f("0"), g, 1));
+  EXPECT_THAT(PadEinsum(f("1"), BlockNamed(f("1"), "C"), {1, 1, 4}),
+              StatusIs(kRefused, HasSubstr("may change what")));
+}
+
 TEST(PadEinsum, RefusesToDivideByPadding) {
   const Function f = Matmul("int32", "0", "C[vi, vj] + A[vi, vk] // B[vj, vk]");
   EXPECT_FALSE(PadEinsum(f, BlockNamed(f, "C"), {1, 4, 1}).ok());

@@ -341,9 +341,28 @@ bool MovesEvenly(const BlockInfo& info, int axis) {
       [&](const ReadInfo& read) { return read.strides[axis].has_value(); });
 }
 
+// The contiguous axis, or where that is a single column, the innermost longer
+// one if all that the block reads lies along it: of an image of one channel its
+// rows.
+int ColumnAxis(const BlockInfo& info) {
+  const int contiguous = info.ContiguousAxis();
+  if (contiguous < 0 || info.axes[contiguous].extent > 1) return contiguous;
+  int longer = -1;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    if (axis.reduce || axis.extent == 1) continue;
+    if (longer < 0 || axis.write_dim > info.axes[longer].write_dim) longer = i;
+  }
+  const bool lies_along =
+      longer >= 0 && absl::c_all_of(info.reads, [&](const ReadInfo& read) {
+        return read.strides[longer] == 1.0 || read.strides[longer] == 0.0;
+      });
+  return lies_along ? longer : contiguous;
+}
+
 std::optional<TileAxes> ChooseTileAxes(const BlockInfo& info) {
   TileAxes axes;
-  axes.column = info.ContiguousAxis();
+  axes.column = ColumnAxis(info);
   for (size_t i = 0; i < info.axes.size(); ++i) {
     if (info.axes[i].reduce) axes.unroll = static_cast<int>(i);
   }
