@@ -84,6 +84,31 @@ TEST_F(CompileTest, LanesApartAreLoadedOneByOne) {
   EXPECT_THAT(Ir(Copy(Lanes(Int(0), 3))), HasSubstr("load float"));
 }
 
+// C[0:8] = A[lanes] where B[0:8] < 3, and else 0
+Stmt ChosenLanes(const Buffer& c, const Buffer& a, const Buffer& b,
+                 const Expr& lanes) {
+  const Expr first = Ramp(Int(0), Int(1), 8);
+  const Expr chosen = LT(Load(b, {first}), Broadcast(Float(3), 8));
+  return MakeStore(c,
+                   Call(kF32.WithLanes(8), Intrinsic::kIfThenElse,
+                        {chosen, Load(a, {lanes}), Broadcast(Float(0), 8)}),
+                   {first});
+}
+
+TEST_F(CompileTest, OfLanesNextToEachOtherOnlyTheChosenAreLoaded) {
+  EXPECT_THAT(Ir(ChosenLanes(c_, a_, b_, Lanes(Int(5), 1))),
+              HasSubstr("<8 x float> @llvm.masked.load"));
+}
+
+TEST_F(CompileTest, AChoiceOfLanesApartIsRefused) {
+  Function f;
+  f.name = "f";
+  for (const Buffer& b : {a_, b_, c_}) f.params.push_back({Var(b->name), b});
+  f.body = ChosenLanes(c_, a_, b_, Lanes(Int(0), 3));
+  EXPECT_THAT(CompileToLlvmIr(f, "f", HostTarget()).status().message(),
+              HasSubstr("write a select"));
+}
+
 TEST_F(CompileTest, ASquareThatIsTransposedIsLoadedByRows) {
   std::vector<Stmt> columns;
   for (int i = 0; i < 8; ++i) {

@@ -267,6 +267,7 @@ llvm::Value* Emitter::EmitBits(const CallNode& call) {
 llvm::Value* Emitter::EmitCall(const CallNode& call) {
   switch (call.op) {
     case Intrinsic::kIfThenElse:
+      if (!call.args[0].dtype().is_scalar()) return EmitMaskedLoad(call);
       return EmitBranches(
           Emit(call.args[0]), [&] { return Emit(call.args[1]); },
           [&] { return Emit(call.args[2]); });

@@ -1,5 +1,8 @@
-// Loads and stores. Indices count elements of flat buffers; a vector index
-// with stride 1 is one wide access, any other goes lane by lane.
+// Loads and stores. Indices count elements of flat buffers; a vector index with
+// stride 1 is one wide access, any other goes lane by lane. Of a wide load only
+// some lanes may be chosen:
+//
+//   if_then_else(v[0:8] < 3, A[i:i + 8], x)  →  masked.load(A + i, v < 3, x)
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
@@ -84,6 +87,29 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
         gathered, Bits(LoadElement(load.buffer, address, 1)), lane);
   }
   return b_.CreateBitCast(gathered, TypeOf(load.dtype));
+}
+
+llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
+  const auto* load = choice.args[1].As<LoadNode>();
+  const Expr base = load ? ContiguousBase(load->indices[0]) : Expr();
+  if (!base) {
+    return Fail(absl::UnimplementedError(
+                    "if_then_else chooses for each lane, of values that are no "
+                    "load of elements next to each other; write a select"),
+                choice.dtype);
+  }
+  llvm::Value* mask = Emit(choice.args[0]);
+  llvm::Value* others = Emit(choice.args[2]);
+  llvm::Value* address = Address(load->buffer, base);
+  // That of the first lane, which may lie outside of the buffer.
+  for (llvm::Value* at = address;
+       auto* step = llvm::dyn_cast<llvm::GetElementPtrInst>(at);) {
+    step->setIsInBounds(false);
+    at = step->getPointerOperand();
+  }
+  return b_.CreateMaskedLoad(MemoryType(choice.dtype), address,
+                             llvm::Align(choice.dtype.Element().bytes()), mask,
+                             others);
 }
 
 void Emitter::EmitStore(const StoreNode& store) {

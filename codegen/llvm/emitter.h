@@ -98,6 +98,8 @@ class Emitter {
   // Memory (emit_memory.cc).
   void EmitStore(const StoreNode& store);
   llvm::Value* EmitLoad(const LoadNode& load);
+  // if_then_else of lanes, the first value of which is a contiguous load.
+  llvm::Value* EmitMaskedLoad(const CallNode& choice);
   llvm::Value* Address(const Buffer& buffer, const Expr& index);
   llvm::Value* AddressOf(const Buffer& buffer, llvm::Value* index);
   llvm::Value* LoadElement(const Buffer& buffer, llvm::Value* address,

@@ -8,11 +8,14 @@
 //   if_then_else(v < 3, x, y)
 //                         →   select(ramp(0, 1, 8) < broadcast(3, 8), x, y)
 //   if_then_else(v < 3, A[v], y)
-//                         →   none, unless each lane loads A[v] anyway
+//                         →   if_then_else(ramp(0, 1, 8) < broadcast(3, 8),
+//                                          A[0:8], y), a masked load
+//   if_then_else(v < 3, A[v*2], y)
+//                         →   none, unless each lane loads A[v*2] anyway
 //
 // A select computes both sides in all lanes, so what a lane must not evaluate,
 // as a load that may be out of bounds or a division by a variable, has no such
-// form.
+// form. Of elements next to each other only some lanes may be loaded.
 #include "kiln/codegen/lower/vector/vector_expr.h"
 
 #include "kiln/base/check.h"
@@ -106,13 +109,25 @@ Expr LaneMapper::MapBinary(const Expr& e) {
   return a && b ? Binary(e.kind(), a, b) : nullptr;
 }
 
+// Whether only some lanes of it may be loaded, which are next to each other and
+// of a size for which there are masks.
+bool IsMaskable(const Expr& e) {
+  constexpr int kLeastBits = 32;
+  const auto* load = e.As<LoadNode>();
+  const auto* ramp = load ? load->indices[0].As<RampNode>() : nullptr;
+  return ramp && IsOne(ramp->stride) && e.dtype().bits() >= kLeastBits;
+}
+
 Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,
                            const Expr& no, bool is_lazy) {
   Expr c = Map(condition), t = Map(yes), f = Map(no);
   if (!c || !t || !f) return nullptr;
   if (!c.dtype().is_scalar()) {
-    if (is_lazy && (MayTrap(yes) || MayTrap(no))) return nullptr;
-    return Select(c, Wide(t), Wide(f));
+    if (!is_lazy || !(MayTrap(yes) || MayTrap(no))) {
+      return Select(c, Wide(t), Wide(f));
+    }
+    if (MayTrap(no) || !IsMaskable(t)) return nullptr;
+    return Call(t.dtype(), Intrinsic::kIfThenElse, {c, t, Wide(f)});
   }
   if (!t.dtype().is_scalar() || !f.dtype().is_scalar()) {
     t = Wide(t), f = Wide(f);

@@ -131,12 +131,25 @@ TEST(VectorizeTest, ChoicesWithoutLoadsBecomeSelects) {
   EXPECT_TRUE(s.As<StoreNode>()->value.As<SelectNode>());
 }
 
+// A[v] = if_then_else(v < 3, B[index], 2)
+Stmt ChosenByLane(const Var& v, const Expr& index) {
+  Expr choice = Call(DType::Float(32), Intrinsic::kIfThenElse,
+                     {LT(v, Int(3)), Load(kB, {index}), Float(2)});
+  return Vectorized(v, 8, MakeStore(kA, choice, {v}));
+}
+
+bool IsMaskedLoad(const Expr& e) {
+  const auto* call = e.As<CallNode>();
+  return call && call->op == Intrinsic::kIfThenElse &&
+         call->args[0].dtype().lanes() == 8 && call->args[1].As<LoadNode>();
+}
+
 TEST(VectorizeTest, AChoiceThatGuardsALoadByLaneIsNotEvaluatedInAllLanes) {
   Var v("v");
-  Expr choice = Call(DType::Float(32), Intrinsic::kIfThenElse,
-                     {LT(v, Int(3)), Load(kB, {v}), Float(2)});
-  Stmt s = Vectorized(v, 8, MakeStore(kA, choice, {v}));
-  EXPECT_TRUE(s.As<ForNode>());
+  const Stmt masked = ChosenByLane(v, Sub(v, Int(2)));
+  ASSERT_TRUE(masked.As<StoreNode>());
+  EXPECT_TRUE(IsMaskedLoad(masked.As<StoreNode>()->value));
+  EXPECT_TRUE(ChosenByLane(v, Mul(v, Int(2))).As<ForNode>());
 }
 
 TEST(VectorizeTest, AChoiceMayLoadWhatEachLaneLoadsAnyway) {
@@ -156,7 +169,9 @@ TEST(VectorizeTest, WhatABranchLoadsIsNotLoadedAnyway) {
   Stmt branch = MakeIf(LT(Int(3), n), MakeStore(kA, load, {v}));
   Stmt s = Vectorized(v, 8, MakeSeq({branch, MakeStore(kA, choice, {v})}));
   ASSERT_TRUE(s.As<SeqNode>());
-  EXPECT_TRUE(s.As<SeqNode>()->stmts[1].As<ForNode>());
+  const auto* store = s.As<SeqNode>()->stmts[1].As<StoreNode>();
+  ASSERT_TRUE(store);
+  EXPECT_TRUE(IsMaskedLoad(store->value));
 }
 
 TEST(VectorizeTest, PrivateBuffersGetAnElementForEachLane) {

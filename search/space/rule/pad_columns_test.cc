@@ -8,7 +8,7 @@ namespace kiln {
 namespace {
 
 TEST(PadColumnsTest, ThreeChannelsBecomeFour) {
-  const Module module = *MakeWorkload("t2d:4,4,6,3,4,2,1");
+  const Module module = *MakeWorkload("t2d:4,4,5,3,4,2,1");
   const auto made = ApplyRule(PadColumns, module, "conv2d_transpose_nhwc");
   ASSERT_EQ(made.size(), 1u);
   ExpectSameMeaning(module, made, 1);
@@ -16,7 +16,7 @@ TEST(PadColumnsTest, ThreeChannelsBecomeFour) {
 
 // Its channels begin at those of group c // 3, the only one.
 TEST(PadColumnsTest, AConvolutionOfOneGroupStaysOne) {
-  const Module module = *MakeWorkload("c2d:4,5,6,3,3,1,1");
+  const Module module = *MakeWorkload("c2d:4,5,5,3,3,1,1");
   const auto made = ApplyRule(PadColumns, module, "conv2d_nhwc");
   ASSERT_EQ(made.size(), 1u);
   ExpectSameMeaning(module, made, 1);

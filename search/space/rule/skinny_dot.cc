@@ -190,7 +190,9 @@ class Dots {
   }
 
   absl::Status FactorLanes() {
-    if (context_.registers.Floats() <= kFold) return absl::OkStatus();
+    const int64_t lanes = std::min<int64_t>(info_.axes[last_].extent,
+                                            context_.registers.Floats());
+    if (lanes <= kFold) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
     return Factor(static_cast<int>(loops.size()) - 1, kFold);
   }
@@ -357,7 +359,7 @@ bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
     return false;
   }
   if (info.axes[last].extent < lanes &&
-      info.axes[last].extent <= 2 * info.axes[column].extent) {
+      info.axes[last].extent < 2 * info.axes[column].extent) {
     return false;
   }
   if (!WritesEachAxis(info)) return false;

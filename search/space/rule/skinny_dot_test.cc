@@ -57,9 +57,21 @@ TEST(SkinnyDotTest, OutputsThatFillVectorsAreLeftAlone) {
   EXPECT_TRUE(Dots("c2d:6,9,32,32,3,1,0").empty());
 }
 
-TEST(SkinnyDotTest, ShortOrRaggedSumsAreLeftAlone) {
-  EXPECT_TRUE(Dots("c2d:6,9,8,3,3,1,0").empty());
-  EXPECT_TRUE(Dots("c2d:6,9,24,3,3,1,0").empty());
+TEST(SkinnyDotTest, SumsNeedNotFillVectors) {
+  for (const char* workload :
+       {"c2d:6,9,24,3,3,1,0", "c2d:6,9,7,1,3,1,1", "c2d:6,9,3,1,3,1,1",
+        "c2d:6,9,2,1,3,1,0", "c2d:6,9,19,3,3,1,1"}) {
+    const Module module = *MakeWorkload(workload);
+    const auto made = ApplyRule(SkinnyDot, module, "conv2d_nhwc");
+    ASSERT_FALSE(made.empty()) << workload;
+    EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor")) << workload;
+    ExpectSameMeaning(module, {made[0]});
+  }
+}
+
+TEST(SkinnyDotTest, ShortSumsToSeveralColumnsAreLeftAlone) {
+  EXPECT_TRUE(Dots("c2d:6,9,5,3,3,1,0").empty());
+  EXPECT_TRUE(Dots("c2d:6,9,1,1,3,1,0").empty());
 }
 
 }  // namespace

@@ -173,6 +173,18 @@ TEST(ChooseTileAxesTest, RowsAreNextToTheColumns) {
   EXPECT_EQ(space.columns, 64);
 }
 
+TEST(ChooseTileAxesTest, RowsOfAnImageOfOneChannelAreTheColumns) {
+  const auto column = [](const char* workload) {
+    const Module module = *MakeWorkload(workload);
+    const auto axes =
+        ChooseTileAxes(*DescribeBlock(module.functions[0], "conv2d_nhwc"));
+    return axes ? axes->column : -1;
+  };
+  EXPECT_EQ(column("c2d:9,20,1,1,3,1,0"), 2);
+  EXPECT_EQ(column("c2d:9,20,1,16,3,1,0"), 3);
+  EXPECT_EQ(column("c2d:9,20,5,1,3,1,0"), -1) << "pixels are apart";
+}
+
 TEST(ChooseTileAxesTest, VectorsAreNoWiderThanTheColumns) {
   EXPECT_EQ(LanesFor(7, kAvx512Registers), 7);
   EXPECT_EQ(LanesFor(16, kAvx512Registers), 16);
