@@ -52,6 +52,10 @@ inline ChosenLanes ChooseLanes(int64_t extent, int64_t element_bytes,
   return {is_short ? extent : std::min(extent, width), filling};
 }
 
+// Lanes this many elements apart, or fewer, are chosen from wide loads; others
+// are loaded one by one.
+inline constexpr int64_t kMostLaneStep = 4;
+
 // Registers for what is computed in a tile of accumulators `vectors` wide, next
 // to the accumulators: a vector of each column, and one for an element of all
 // lanes. Code generation wants three at least: with two, 14 rows of one vector

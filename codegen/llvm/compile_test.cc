@@ -81,7 +81,15 @@ TEST_F(CompileTest, SumsOfUnrolledStepsStayInRegisters) {
 }
 
 TEST_F(CompileTest, LanesApartAreLoadedOneByOne) {
-  EXPECT_THAT(Ir(Copy(Lanes(Int(0), 3))), HasSubstr("load float"));
+  EXPECT_THAT(Ir(Copy(Lanes(Int(0), 5))), HasSubstr("load float"));
+}
+
+TEST_F(CompileTest, LanesNearToEachOtherAreChosenFromWholeVectors) {
+  for (const int64_t step : {-1, 2, 3, 4}) {
+    const std::string ir = Ir(Copy(Lanes(Int(64), step)));
+    EXPECT_EQ(Count(ir, "load <8 x float>"), std::abs(step)) << step;
+    EXPECT_THAT(ir, Not(HasSubstr("load float"))) << step;
+  }
 }
 
 // C[0:8] = A[lanes] where B[0:8] < 3, and else 0
@@ -100,11 +108,19 @@ TEST_F(CompileTest, OfLanesNextToEachOtherOnlyTheChosenAreLoaded) {
               HasSubstr("<8 x float> @llvm.masked.load"));
 }
 
+TEST_F(CompileTest, OfLanesNearToEachOtherOnlyTheChosenAreLoaded) {
+  const std::string ir = Ir(ChosenLanes(c_, a_, b_, Lanes(Int(64), 2)));
+  EXPECT_EQ(Count(ir, "= call <8 x float> @llvm.masked.load") +
+                Count(ir, "contract <8 x float> @llvm.masked.load"),
+            2);
+  EXPECT_THAT(ir, Not(HasSubstr("load float")));
+}
+
 TEST_F(CompileTest, AChoiceOfLanesApartIsRefused) {
   Function f;
   f.name = "f";
   for (const Buffer& b : {a_, b_, c_}) f.params.push_back({Var(b->name), b});
-  f.body = ChosenLanes(c_, a_, b_, Lanes(Int(0), 3));
+  f.body = ChosenLanes(c_, a_, b_, Lanes(Int(0), 5));
   EXPECT_THAT(CompileToLlvmIr(f, "f", HostTarget()).status().message(),
               HasSubstr("write a select"));
 }

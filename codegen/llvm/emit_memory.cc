@@ -1,11 +1,10 @@
 // Loads and stores. Indices count elements of flat buffers; a vector index with
-// stride 1 is one wide access, any other goes lane by lane. Of a wide load only
-// some lanes may be chosen:
-//
-//   if_then_else(v[0:8] < 3, A[i:i + 8], x)  →  masked.load(A + i, v < 3, x)
+// stride 1 is one wide access, lanes near to each other are chosen from some
+// (emit_near_lanes.cc), any others go one by one.
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
+#include "kiln/codegen/lower/vector/near_lanes.h"
 
 namespace kiln::codegen_internal {
 
@@ -73,6 +72,7 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
   if (Expr base = ContiguousBase(index)) {
     return LoadElement(load.buffer, Address(load.buffer, base), lanes);
   }
+  if (lower::IsNearRamp(index)) return EmitNearLanes(load);
   if (const auto* broadcast = index.As<BroadcastNode>()) {
     llvm::Value* value =
         LoadElement(load.buffer, Address(load.buffer, broadcast->value), 1);
@@ -87,29 +87,6 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
         gathered, Bits(LoadElement(load.buffer, address, 1)), lane);
   }
   return b_.CreateBitCast(gathered, TypeOf(load.dtype));
-}
-
-llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
-  const auto* load = choice.args[1].As<LoadNode>();
-  const Expr base = load ? ContiguousBase(load->indices[0]) : Expr();
-  if (!base) {
-    return Fail(absl::UnimplementedError(
-                    "if_then_else chooses for each lane, of values that are no "
-                    "load of elements next to each other; write a select"),
-                choice.dtype);
-  }
-  llvm::Value* mask = Emit(choice.args[0]);
-  llvm::Value* others = Emit(choice.args[2]);
-  llvm::Value* address = Address(load->buffer, base);
-  // That of the first lane, which may lie outside of the buffer.
-  for (llvm::Value* at = address;
-       auto* step = llvm::dyn_cast<llvm::GetElementPtrInst>(at);) {
-    step->setIsInBounds(false);
-    at = step->getPointerOperand();
-  }
-  return b_.CreateMaskedLoad(MemoryType(choice.dtype), address,
-                             llvm::Align(choice.dtype.Element().bytes()), mask,
-                             others);
 }
 
 void Emitter::EmitStore(const StoreNode& store) {

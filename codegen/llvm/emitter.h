@@ -98,8 +98,13 @@ class Emitter {
   // Memory (emit_memory.cc).
   void EmitStore(const StoreNode& store);
   llvm::Value* EmitLoad(const LoadNode& load);
-  // if_then_else of lanes, the first value of which is a contiguous load.
+  // if_then_else of lanes, the first value of which loads lanes near to each
+  // other.
   llvm::Value* EmitMaskedLoad(const CallNode& choice);
+  // Those lanes; where there is a `mask`, what others give is not known.
+  llvm::Value* EmitNearLanes(const LoadNode& load, llvm::Value* mask = nullptr);
+  llvm::Value* LoadLanes(const LoadNode& load, llvm::Value* address,
+                         llvm::Value* mask);
   llvm::Value* Address(const Buffer& buffer, const Expr& index);
   llvm::Value* AddressOf(const Buffer& buffer, llvm::Value* index);
   llvm::Value* LoadElement(const Buffer& buffer, llvm::Value* address,

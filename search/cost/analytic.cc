@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/search/cost/nest.h"
 #include "kiln/search/cost/transfer.h"
 
@@ -133,6 +134,7 @@ class StoreEstimator {
   };
   TileRows RowsOf(const NestAccess& access, size_t dim) const;
   double ShareOfTiles() const;
+  double LoadsFor(const NestAccess& access) const;
   double LastRowsTimes() const;
   double ShareInTwoLines(const NestAccess& access) const;
   // Seconds for one number for all lanes, where a vector takes `vector`.
@@ -313,6 +315,15 @@ double StoreEstimator::ShareInTwoLines(const NestAccess& access) const {
          machine_.line_bytes;
 }
 
+// Loads of whole vectors for one whose lanes are near to each other. Lanes
+// further apart count as one: most are those of squares that are transposed.
+double StoreEstimator::LoadsFor(const NestAccess& access) const {
+  if (nest_.lane_loop < 0 || access.access->writes) return 1;
+  const double apart = std::abs(access.strides[nest_.lane_loop]) /
+                       static_cast<double>(access.buffer->element_bytes);
+  return apart <= kMostLaneStep ? std::max(apart, 1.0) : 1;
+}
+
 double StoreEstimator::SharedLoad(const NestAccess& access,
                                   double vector) const {
   bool is_one_bank = false;
@@ -353,7 +364,10 @@ void StoreEstimator::CountTile() {
       arithmetic += count;  // shuffles, by the units of arithmetic
       instructions += count;
     }
-    const double twice = 1 + ShareInTwoLines(access);
+    const double loads = LoadsFor(access);
+    arithmetic += count * (loads - 1);  // shuffles, one for each further load
+    instructions += 2 * count * (loads - 1);
+    const double twice = loads + ShareInTwoLines(access);
     if (access.access->reads) {
       near +=
           count * (IsShared(access) ? SharedLoad(access, load) : twice * load);

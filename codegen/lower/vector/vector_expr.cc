@@ -10,15 +10,16 @@
 //   if_then_else(v < 3, A[v], y)
 //                         →   if_then_else(ramp(0, 1, 8) < broadcast(3, 8),
 //                                          A[0:8], y), a masked load
-//   if_then_else(v < 3, A[v*2], y)
-//                         →   none, unless each lane loads A[v*2] anyway
+//   if_then_else(v < 3, A[v*5], y)
+//                         →   none, unless each lane loads A[v*5] anyway
 //
 // A select computes both sides in all lanes, so what a lane must not evaluate,
 // as a load that may be out of bounds or a division by a variable, has no such
-// form. Of elements next to each other only some lanes may be loaded.
+// form. Of elements near to each other only some lanes may be loaded.
 #include "kiln/codegen/lower/vector/vector_expr.h"
 
 #include "kiln/base/check.h"
+#include "kiln/codegen/lower/vector/near_lanes.h"
 
 namespace kiln::lower {
 namespace {
@@ -109,13 +110,12 @@ Expr LaneMapper::MapBinary(const Expr& e) {
   return a && b ? Binary(e.kind(), a, b) : nullptr;
 }
 
-// Whether only some lanes of it may be loaded, which are next to each other and
-// of a size for which there are masks.
+// Whether only some lanes of it may be loaded: those near to each other, of a
+// size for which there are masks.
 bool IsMaskable(const Expr& e) {
   constexpr int kLeastBits = 32;
   const auto* load = e.As<LoadNode>();
-  const auto* ramp = load ? load->indices[0].As<RampNode>() : nullptr;
-  return ramp && IsOne(ramp->stride) && e.dtype().bits() >= kLeastBits;
+  return load && e.dtype().bits() >= kLeastBits && IsNearRamp(load->indices[0]);
 }
 
 Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,

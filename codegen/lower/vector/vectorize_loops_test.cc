@@ -146,10 +146,12 @@ bool IsMaskedLoad(const Expr& e) {
 
 TEST(VectorizeTest, AChoiceThatGuardsALoadByLaneIsNotEvaluatedInAllLanes) {
   Var v("v");
-  const Stmt masked = ChosenByLane(v, Sub(v, Int(2)));
-  ASSERT_TRUE(masked.As<StoreNode>());
-  EXPECT_TRUE(IsMaskedLoad(masked.As<StoreNode>()->value));
-  EXPECT_TRUE(ChosenByLane(v, Mul(v, Int(2))).As<ForNode>());
+  for (const int64_t step : {-1, 1, 2, 4}) {
+    const Stmt s = ChosenByLane(v, Add(Mul(v, Int(step)), Int(9)));
+    ASSERT_TRUE(s.As<StoreNode>()) << step;
+    EXPECT_TRUE(IsMaskedLoad(s.As<StoreNode>()->value)) << step;
+  }
+  EXPECT_TRUE(ChosenByLane(v, Mul(v, Int(5))).As<ForNode>());
 }
 
 TEST(VectorizeTest, AChoiceMayLoadWhatEachLaneLoadsAnyway) {

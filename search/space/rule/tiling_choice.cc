@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "kiln/base/lowering_policy.h"
 
 namespace kiln {
 namespace {
@@ -55,13 +56,14 @@ constexpr int64_t kElementBytes = 4;
 constexpr int kStreams = 4;
 constexpr int kLineBytes = 64;
 
-// Whether operands that are contiguous along the columns stand still, so that
-// steps along `axis` share them.
+// Whether operands that are near to each other along the columns stand still,
+// so that steps along `axis` share them.
 bool SharesOperand(const BlockInfo& info, int column, int axis) {
-  return std::any_of(info.reads.begin(), info.reads.end(),
-                     [&](const ReadInfo& read) {
-                       return read.strides[column] == 1.0 && !read.Uses(axis);
-                     });
+  return std::any_of(
+      info.reads.begin(), info.reads.end(), [&](const ReadInfo& read) {
+        const auto& step = read.strides[column];
+        return step && *step >= 1 && *step <= kMostLaneStep && !read.Uses(axis);
+      });
 }
 
 // The axes over rows, those that share an operand first, then those nearer to
