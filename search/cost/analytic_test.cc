@@ -208,6 +208,27 @@ TEST(AnalyticTest, NumbersForAllLanesAreShuffledWhereLoadsDoNotGiveThem) {
   EXPECT_GT(SseSeconds(2, false) / SseSeconds(2, true), 1.1);
 }
 
+// Reads 4800 elements, `buffer` and `index` of A, in vectors of 16.
+double SecondsOfRow(const std::string& shape, const std::string& index) {
+  return Estimate(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer($0, "float32"), B: T.Buffer((4800,), "float32")):
+    for i in range(300):
+        for v in T.vectorized(16):
+            with T.block("B"):
+                vi = T.axis.spatial(4800, i * 16 + v)
+                B[vi] = A[$1] * T.float32(2)
+)",
+                                   shape, index))
+      .seconds;
+}
+
+TEST(AnalyticTest, AQuotientAndItsRemainderGoOnByOne) {
+  const double flat = SecondsOfRow("(4800,)", "vi");
+  EXPECT_NEAR(SecondsOfRow("(48, 100)", "vi // 100, vi % 100") / flat, 1, 0.05);
+  EXPECT_GT(SecondsOfRow("(9600,)", "vi * 2"), 1.5 * flat);
+}
+
 TEST(AnalyticTest, VectorsOfRowsThatBeginWithinALineLieInTwo) {
   EXPECT_GT(NearSeconds(4, 4, 260, 257), 1.3 * NearSeconds(4, 4, 260));
   EXPECT_EQ(NearSeconds(4, 4, 260, 272), NearSeconds(4, 4, 260));

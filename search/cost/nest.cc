@@ -131,8 +131,12 @@ void NestMaker::AddAccess(const AccessSummary& access) {
   for (size_t i = access.dims.size(); i-- > 0;) {
     for (const ApproximateTerm& term : access.dims[i].terms) {
       const int depth = program_.loops[term.loop].depth;
-      if (depth >= out.owned_depth)
+      // Of f // 8 beside f % 8, one step goes on as the remainder does.
+      const bool carries =
+          out.strides[depth] != 0 && term.step > std::abs(term.coefficient);
+      if (depth >= out.owned_depth && !carries) {
         out.strides[depth] += term.coefficient * row;
+      }
     }
     if (i < out.buffer->extents.size()) {
       row *= static_cast<double>(out.buffer->extents[i]);

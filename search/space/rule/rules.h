@@ -43,6 +43,8 @@ RuleFunction SplitGroups;
 // Neighbouring axes of an image or a batch become one where a sum treats them
 // alike, as a 1x1 convolution does.
 RuleFunction MergeAxes;
+// Neighbouring reductions along rows that lie one behind the other become one.
+RuleFunction MergeReductions;
 // Products of few rows with a large matrix, which is read as it lies in memory.
 RuleFunction RowStreaming;
 // Reductions over an output with a contiguous axis: a register tile inside
@@ -58,6 +60,7 @@ RuleFunction ParallelizeVectorize;
 inline constexpr ScheduleRule kScheduleRules[] = {
     {"strip-fusion", RuleTarget::kCpu, StripFusion},
     {"auto-inline", RuleTarget::kCpu, AutoInline},
+    {"merge-reductions", RuleTarget::kCpu, MergeReductions},
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
