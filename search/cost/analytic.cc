@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "kiln/base/lowering_policy.h"
@@ -315,13 +316,16 @@ double StoreEstimator::ShareInTwoLines(const NestAccess& access) const {
          machine_.line_bytes;
 }
 
-// Loads of whole vectors for one whose lanes are near to each other. Lanes
-// further apart count as one: most are those of squares that are transposed.
+// Loads for a vector: of whole ones where its lanes are near to each other, and
+// else one for each lane of a sum. Copies transpose squares in registers.
 double StoreEstimator::LoadsFor(const NestAccess& access) const {
   if (nest_.lane_loop < 0 || access.access->writes) return 1;
-  const double apart = std::abs(access.strides[nest_.lane_loop]) /
-                       static_cast<double>(access.buffer->element_bytes);
-  return apart <= kMostLaneStep ? std::max(apart, 1.0) : 1;
+  const int64_t bytes = access.buffer->element_bytes;
+  const double apart =
+      std::abs(access.strides[nest_.lane_loop]) / static_cast<double>(bytes);
+  if (apart <= kMostLaneStep) return std::max(apart, 1.0);
+  const bool sums = absl::c_linear_search(store_.roles, LoopRole::kReduce);
+  return sums ? machine_.vectors.Lanes(bytes) : 1;
 }
 
 double StoreEstimator::SharedLoad(const NestAccess& access,

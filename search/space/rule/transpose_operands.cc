@@ -6,8 +6,16 @@
 //   C[i, j] += A[i, k] * W[j, k]    →    T[k, j] = W[j, k]
 //                                        C[i, j] += A[i, k] * T[k, j]
 //
+// So does any operand whose elements are far apart along the output: images of
+// which the channels are last, for an output of which they are first.
+//
+//   C[c, h, w] += A[h + r, w + s, k] * W[r, s, k, c]
+//     →
+//   T[h, k, w] = A[h, w, k]
+//   C[c, h, w] += T[h + r, k, w + s] * W[r, s, k, c]
+//
 // The rules after this one see a product like any other, and a transpose.
-#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +23,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/schedule/analysis/path.h"
@@ -24,59 +33,71 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kLeastRows = 4;  // that use each element
+constexpr double kLeastUses = 4;     // of each element
+constexpr double kLeastFarUses = 2;  // where vectors cannot lie along the sum
 constexpr int64_t kLeastColumns = 8;
 // Steps of a sum up to which to add up the lanes takes longer than the sum.
 constexpr int64_t kShortSum = 128;
 
-// Of a product whose operands lie along the sum, the one that the columns of
-// the output index.
+// The operand of a product to be transposed, and the axes that change places.
 struct Transposed {
   ReadInfo operand;
   int column = -1, sum = -1;  // axes
 };
 
 // How often each element of the operand is used.
-int64_t RowsOver(const BlockInfo& info, const ReadInfo& operand) {
-  int64_t rows = 1;
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    if (!info.axes[i].reduce && !operand.Uses(static_cast<int>(i))) {
-      rows *= info.axes[i].extent;
-    }
+double Uses(const BlockInfo& info, const ReadInfo& operand) {
+  return static_cast<double>(info.SpatialSize() * info.ReduceSize()) /
+         operand.elements;
+}
+
+// Whether vectors along the columns would load its elements one by one.
+bool IsFarApart(const ReadInfo& read, int column) {
+  const auto& step = read.strides[column];
+  return step && std::abs(*step) > kMostLaneStep;
+}
+
+// The last reduction that the operand uses; -1: none.
+int SumOf(const BlockInfo& info, const ReadInfo& operand) {
+  int sum = -1;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    if (info.axes[i].reduce && operand.Uses(i)) sum = i;
   }
-  return rows;
+  return sum;
 }
 
 std::optional<Transposed> FindOperand(const BlockInfo& info) {
-  Transposed found;
-  found.column = info.ContiguousAxis();
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    if (info.axes[i].reduce) found.sum = static_cast<int>(i);
-  }
-  if (found.column < 0 || found.sum < 0 ||
-      info.axes[found.column].extent < kLeastColumns) {
+  const int column = info.ContiguousAxis();
+  if (column < 0 || !info.has_init ||
+      info.axes[column].extent < kLeastColumns) {
     return std::nullopt;
   }
+  const bool all_along_sum = info.ReducesContiguously();
   const bool is_short = info.ReduceSize() <= kShortSum;
   for (const ReadInfo& read : info.reads) {
-    if (read.Uses(found.column) && read.Uses(found.sum) &&
-        (RowsOver(info, read) >= kLeastRows ||
-         (read.layout_free && is_short))) {
-      found.operand = read;
-      return found;
+    const int sum = SumOf(info, read);
+    if (sum < 0 || !read.Uses(column) || read.strides[column] == 1.0) continue;
+    if (!all_along_sum && !IsFarApart(read, column)) continue;
+    const double least = all_along_sum ? kLeastUses : kLeastFarUses;
+    if (Uses(info, read) >= least || (read.layout_free && is_short)) {
+      return Transposed{read, column, sum};
     }
   }
   return std::nullopt;
 }
 
-// The dimension of the operand that the axis indexes alone.
+// The only dimension of the operand whose index the axis moves.
 absl::StatusOr<int> DimOf(const BlockNode& block, int read, int axis) {
   const auto& region = block.reads[read].region;
-  const auto found = absl::c_find_if(region, [&](const Range& range) {
-    return range.min.get() == block.iters[axis].var.get();
-  });
-  if (found != region.end()) return static_cast<int>(found - region.begin());
-  return absl::FailedPreconditionError("no dimension to move");
+  const Var& var = block.iters[axis].var;
+  const auto uses = [&](const Range& range) {
+    return UsesVar(range.min, var) || UsesVar(range.extent, var);
+  };
+  const auto found = absl::c_find_if(region, uses);
+  if (absl::c_count_if(region, uses) != 1) {
+    return absl::FailedPreconditionError("no one dimension to move");
+  }
+  return static_cast<int>(found - region.begin());
 }
 
 // The dimensions of the operand with the sum's, then the column's, at the end.
@@ -89,7 +110,7 @@ absl::StatusOr<IndexMap> MapOf(const BlockNode& block, const Transposed& t) {
     map.inputs.push_back(Var("d" + std::to_string(d)));
     if (d != column && d != sum) map.outputs.push_back(map.inputs.back());
   }
-  map.outputs.push_back(map.inputs[sum]);
+  if (sum != column) map.outputs.push_back(map.inputs[sum]);
   map.outputs.push_back(map.inputs[column]);
   return map;
 }
@@ -117,7 +138,7 @@ std::vector<Schedule> TransposeOperands(const Schedule& sch,
                                         const std::string& block,
                                         const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
-  if (!info || !info->ReducesContiguously()) return {};
+  if (!info) return {};
   const auto operand = FindOperand(*info);
   if (!operand) return {};
   std::vector<Schedule> made =

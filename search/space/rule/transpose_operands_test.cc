@@ -1,3 +1,6 @@
+// Programs as text: of which operands the rule makes a transpose, which it
+// leaves alone, and that what comes out computes the same, also where the rules
+// behind it make panels or vectors along the sum of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +62,42 @@ def main(A: T.Buffer((2, 9, 3, 16), "float32"), B: T.Buffer((2, 11, 3, 16), "flo
   const auto made = ApplyRule(TransposeOperands, module, "C");
   ASSERT_EQ(made.size(), 2u);
   ExpectSameMeaning(module, made);
+}
+
+// C[$3] += A[$1] W[$2] of an image of 9 x 11 with 3 x 3 taps, 8 channels in
+// and 16 out.
+Module Conv(const std::string& a, const std::string& w, const std::string& c) {
+  return ParseProgram(absl::Substitute(
+      R"(
+@T.prim_func
+def main(A: T.Buffer($0, "float32"), W: T.Buffer($2, "float32"), C: T.Buffer($4, "float32")):
+    for o, h, w, k, r, q in T.grid(16, 9, 11, 8, 3, 3):
+        with T.block("C"):
+            vo, vh, vw, vk, vr, vq = T.axis.remap("SSSRRR", [o, h, w, k, r, q])
+            with T.init():
+                C[$5] = T.float32(0)
+            C[$5] = C[$5] + A[$1] * W[$3]
+)",
+      a == "hwc" ? "(11, 13, 8)" : "(8, 11, 13)",
+      a == "hwc" ? "vh + vr, vw + vq, vk" : "vk, vh + vr, vw + vq",
+      w == "hwio" ? "(3, 3, 8, 16)" : "(16, 8, 3, 3)",
+      w == "hwio" ? "vr, vq, vk, vo" : "vo, vk, vr, vq",
+      c == "hwc" ? "(9, 11, 16)" : "(16, 9, 11)",
+      c == "hwc" ? "vh, vw, vo" : "vo, vh, vw"));
+}
+
+TEST(TransposeOperandsTest, OperandsFarApartAlongTheOutput) {
+  // The image for an output of rows, the weights for one of channels.
+  for (const Module& module :
+       {Conv("hwc", "hwio", "chw"), Conv("hwc", "oihw", "hwc")}) {
+    const auto made = ApplyRule(TransposeOperands, module, "C");
+    ASSERT_EQ(made.size(), 2u);
+    ExpectSameMeaning(module, made);
+  }
+  EXPECT_TRUE(
+      ApplyRule(TransposeOperands, Conv("hwc", "hwio", "hwc"), "C").empty());
+  EXPECT_TRUE(
+      ApplyRule(TransposeOperands, Conv("chw", "oihw", "chw"), "C").empty());
 }
 
 TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
