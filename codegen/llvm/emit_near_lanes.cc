@@ -11,6 +11,7 @@
 //                      whose odd lanes are not chosen; then as above
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "kiln/codegen/llvm/emitter.h"
@@ -19,8 +20,8 @@
 namespace kiln::codegen_internal {
 namespace {
 
-// Lanes of vectors of `lanes` elements, which go `step` elements on from one to
-// the next, in memory from `first` elements behind that of lane 0.
+// So many lanes, which go `step` elements on from one to the next. Offsets are
+// in elements, from that of lane 0.
 struct Lanes {
   int count;
   int64_t step;

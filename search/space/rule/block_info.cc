@@ -212,6 +212,39 @@ bool WritesAlike(const BlockNode& block) {
   });
 }
 
+void AddLoads(const Stmt& s, const Buffer& buffer,
+              std::vector<BufferRegion>* loads) {
+  ForEachExpr(s, [&](const Expr& e) {
+    Visit(e, [&](const Expr& x) {
+      const auto* load = x.As<LoadNode>();
+      if (load && load->buffer == buffer) {
+        loads->push_back({buffer, PointRegion(load->indices)});
+      }
+      return true;
+    });
+  });
+  ForEachChild(s, [&](const Stmt& child) { AddLoads(child, buffer, loads); });
+}
+
+// The region as the block declares it, or where elements of it are read in
+// several ways, as both of A[k, i] * A[k, j], one description for each.
+std::vector<ReadInfo> DescribeRead(const BufferRegion& read,
+                                   const BlockNode& block,
+                                   const ApproximateScope& axes) {
+  std::vector<BufferRegion> loads;
+  AddLoads(block.body, read.buffer, &loads);
+  std::vector<ReadInfo> infos;
+  for (const BufferRegion& load : loads) {
+    ReadInfo info = DescribeAccess(load, block, axes);
+    const bool is_known = absl::c_any_of(infos, [&](const ReadInfo& other) {
+      return other.strides == info.strides;
+    });
+    if (!is_known) infos.push_back(std::move(info));
+  }
+  if (infos.size() < 2) return {DescribeAccess(read, block, axes)};
+  return infos;
+}
+
 std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
                                   int index) {
   const ScopeBlock& at = scope.blocks[index];
@@ -224,9 +257,11 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   for (size_t i = 0; i < block.reads.size(); ++i) {
     const BufferRegion& read = block.reads[i];
     if (WritesBuffer(block, read.buffer)) continue;
-    info.reads.push_back(DescribeAccess(read, block, axes));
-    info.reads.back().index = static_cast<int>(i);
-    info.reads.back().layout_free = IsConstant(f, scope, read.buffer);
+    for (ReadInfo& way : DescribeRead(read, block, axes)) {
+      way.index = static_cast<int>(i);
+      way.layout_free = IsConstant(f, scope, read.buffer);
+      info.reads.push_back(std::move(way));
+    }
   }
   info.has_init = static_cast<bool>(block.init);
   ReadBody(block.body, block, &info);

@@ -74,6 +74,25 @@ TEST(BlockInfoTest, SumsOfRowsRunThroughContiguousElements) {
   EXPECT_EQ(s->ContiguousAxis(), 0);
 }
 
+TEST(BlockInfoTest, EachWayInWhichElementsAreReadIsDescribed) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((20, 12), "float32"), C: T.Buffer((12, 12), "float32")):
+    for i, j, k in T.grid(12, 12, 20):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vk, vi] * A[vk, vj] * A[vk, vj]
+)");
+  const auto c = DescribeBlock(module.functions[0], "C");
+  ASSERT_TRUE(c);
+  ASSERT_EQ(c->reads.size(), 2u);
+  EXPECT_THAT(c->reads[0].strides, ElementsAre(1, 0, 12));
+  EXPECT_THAT(c->reads[1].strides, ElementsAre(0, 1, 12));
+  EXPECT_EQ(c->reads[0].index, c->reads[1].index);
+}
+
 TEST(BlockInfoTest, StepsThatMoveNowAndThenHaveNoStride) {
   const Module module = ParseProgram(R"(
 @T.prim_func
