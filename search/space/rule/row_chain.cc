@@ -20,9 +20,15 @@ bool HasRows(const BlockInfo& info, const BlockInfo& last, size_t rows) {
   return true;
 }
 
+// Of several reductions, as the taps of an image and its channels, the last may
+// be too short for vectors.
+constexpr int64_t kLeastOfSeveral = 16;
+
 bool ReducesRows(const BlockInfo& info, size_t rows) {
-  return info.ReducesContiguously() && info.CountReduce() == 1 &&
-         info.axes.back().reduce && info.axes.size() == rows + 1 &&
+  const auto sums = static_cast<size_t>(info.CountReduce());
+  return info.ReducesContiguously() && info.axes.back().reduce &&
+         info.axes.size() == rows + sums &&
+         (sums == 1 || info.axes.back().extent >= kLeastOfSeveral) &&
          info.write_dims == static_cast<int>(rows);
 }
 

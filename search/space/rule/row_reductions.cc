@@ -12,7 +12,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
@@ -49,7 +51,8 @@ bool GoesOn(const Function& f, const RowChain& chain) {
 std::optional<RowChain> FindChain(const Function& f, const std::string& name) {
   const auto last = DescribeBlock(f, name);
   if (!last || last->axes.empty()) return std::nullopt;
-  for (const size_t rows : {last->axes.size() - 1, last->axes.size()}) {
+  const auto sums = static_cast<size_t>(std::max(last->CountReduce(), 1));
+  for (const size_t rows : {last->axes.size() - sums, last->axes.size()}) {
     const auto chain = RowChainTo(f, *last, rows);
     if (!chain) continue;
     if (GoesOn(f, *chain)) return std::nullopt;
@@ -130,7 +133,12 @@ std::vector<Schedule> RowReductions(const Schedule& sch,
   const std::optional<RowChain> chain =
       FindChain(FunctionOf(sch, context), block);
   if (!chain) return {};
-  return OnlyWay(RowFusion(sch, *chain, context).Run(), context);
+  std::vector<Schedule> made =
+      OnlyWay(RowFusion(sch, *chain, context).Run(), context);
+  const bool sums_twice = absl::c_any_of(
+      chain->blocks, [](const BlockInfo& b) { return b.CountReduce() > 1; });
+  if (!made.empty() && sums_twice) made.push_back(sch);  // for register tiles
+  return made;
 }
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "absl/strings/substitute.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
@@ -91,6 +92,32 @@ TEST(RowReductionsTest, ASumMayBeTheOutput) {
   const auto made = ApplyRule(RowReductions, module, "C");
   ASSERT_EQ(made.size(), 1u);
   ExpectOneParallelNest(ExpectSameMeaning(module, made));
+}
+
+// Over images n and pixels p of each channel, and over k and l of a product of
+// three.
+TEST(RowReductionsTest, SeveralSumsMayRunAlongRowsOrInTiles) {
+  const auto program = [](const char* a, const char* term) {
+    return ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer($0, "float32"), W: T.Buffer((5, 40), "float32"), C: T.Buffer((12,), "float32")):
+    for c, n, p in T.grid(12, 5, 40):
+        with T.block("C"):
+            vc, vn, vp = T.axis.remap("SRR", [c, n, p])
+            with T.init():
+                C[vc] = T.float32(0)
+            C[vc] = C[vc] + $1
+)",
+                                         a, term));
+  };
+  for (const Module& module :
+       {program("(5, 12, 40)", "A[vn, vc, vp]"),
+        program("(12, 40)", "A[vc, vn] * W[vn, vp] * A[vc, vp]")}) {
+    const auto made = ApplyRule(RowReductions, module, "C");
+    ASSERT_EQ(made.size(), 2u);
+    const Function f = ExpectSameMeaning(module, made)[0];
+    EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
+  }
 }
 
 TEST(RowReductionsTest, TheEndOfAChainIsAskedForNotItsMiddle) {
