@@ -44,7 +44,7 @@ int64_t WidestVector(int64_t extent, const RuleContext& context);
 class VectorReduction {
  public:
   // Of the reduction `block` to a tensor of `dims` dimensions, whose innermost
-  // loop, of the extent `extent` or more, is its only one that reduces. There
+  // loop, of the extent `extent` or more, reduces contiguous elements. There
   // are other blocks in its `skip` outermost loops. How many vectors there are
   // is sampled. The context outlives the chain.
   static absl::StatusOr<VectorReduction> Make(Schedule* sch, Rv block, int dims,
