@@ -371,12 +371,12 @@ void StoreEstimator::CountTile() {
     const double loads = LoadsFor(access);
     arithmetic += count * (loads - 1);  // shuffles, one for each further load
     instructions += 2 * count * (loads - 1);
-    const double twice = loads + ShareInTwoLines(access);
+    const double lines = loads + ShareInTwoLines(access);
     if (access.access->reads) {
       near +=
-          count * (IsShared(access) ? SharedLoad(access, load) : twice * load);
+          count * (IsShared(access) ? SharedLoad(access, load) : lines * load);
     }
-    if (access.access->writes) near += count * twice * store;
+    if (access.access->writes) near += count * lines * store;
   }
   double chain = 0;
   if (nest_.accesses[0].in_registers) {

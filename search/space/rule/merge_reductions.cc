@@ -8,7 +8,6 @@
 // Neighbouring reductions become one where all that the block reads lies along
 // them without a gap, or stands still.
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +54,8 @@ IndexMap MapOf(const BlockInfo& info, size_t outer) {
   return map;
 }
 
-absl::StatusOr<Schedule> Merge(Schedule sch, BlockInfo info, size_t outer,
-                               const RuleContext& context) {
+absl::StatusOr<Schedule> Merge(Schedule sch, const BlockInfo& info,
+                               size_t outer, const RuleContext& context) {
   const std::string function = FunctionOf(sch, context).name;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
   KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, MapOf(info, outer)));
