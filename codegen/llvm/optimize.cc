@@ -4,6 +4,7 @@
 #include "kiln/codegen/llvm/fuse_branch_updates.h"
 #include "kiln/codegen/llvm/return_loads.h"
 #include "kiln/codegen/llvm/separate_steps.h"
+#include "kiln/codegen/llvm/step_multiples.h"
 #include "kiln/codegen/llvm/widen_odd_vectors.h"
 #include "kiln/ir/tensor/marks.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -95,8 +96,9 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     const LoadsInLoops loads(function,
                              functions.getResult<llvm::LoopAnalysis>(function));
     functions.invalidate(function, last.run(function, functions));
-    loads.Return(functions.getResult<llvm::LoopAnalysis>(function),
-                 machine.getTargetTransformInfo(function));
+    const auto& in_loops = functions.getResult<llvm::LoopAnalysis>(function);
+    loads.Return(in_loops, machine.getTargetTransformInfo(function));
+    StepMultiples(in_loops);
   }
   JoinMarkedSums(module);
   for (llvm::Function& function : module) {

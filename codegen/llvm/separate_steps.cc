@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kiln/codegen/llvm/reload_across_steps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -89,7 +90,9 @@ bool SeparateSteps(llvm::Function& function,
       "", "~{memory}", /*hasSideEffects=*/true);
   bool changed = false;
   for (llvm::BasicBlock& block : function) {
-    for (llvm::Instruction* at : BeginningsOfSteps(block, registers / 2)) {
+    const auto beginnings = BeginningsOfSteps(block, registers / 2);
+    ReloadAcrossSteps(block, beginnings, target);
+    for (llvm::Instruction* at : beginnings) {
       llvm::IRBuilder<>(at).CreateCall(nothing);
       changed = true;
     }
