@@ -30,6 +30,7 @@
 #include "kiln/codegen/lower/storage/pad_strides.h"
 #include "kiln/codegen/lower/storage/plan_storage.h"
 #include "kiln/codegen/lower/storage/simplify_indices.h"
+#include "kiln/codegen/lower/vector/complete_ragged_sums.h"
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
 #include "kiln/codegen/lower/vector/unroll_loops.h"
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
@@ -104,6 +105,9 @@ constexpr LowerPass kPasses[] = {
     {kVectors, "plan_storage", Plain<PlanStorage>},  // stack, workspaces
     // Unrolled loops → copies, folded.
     {kVectors, "unroll_loops", Plain<UnrollLoops>},
+    // Sums that fill no vectors.
+    {kVectors, "complete_ragged_sums", WithMachine<CompleteRaggedSums>,
+     kOptional},
     // As an operand is read.
     {kVectors, "reorder_unrolled_updates", WithMachine<ReorderUnrolledUpdates>,
      kOptional},

@@ -141,8 +141,10 @@ class StoreEstimator {
   // Seconds for one number for all lanes, where a vector takes `vector`.
   double SharedLoad(const NestAccess& access, double vector) const;
   double TileVisits(const ApproximateDim& dim) const;
+  static double LongestStep(const NestAccess& access);
   double TileCount(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
+  bool PassesThroughRegisters(const NestAccess& access) const;
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
@@ -192,6 +194,12 @@ double StoreEstimator::TileVisits(const ApproximateDim& dim) const {
   return std::max(1.0, steps / (reach / static_cast<double>(apart) + 1));
 }
 
+// Bytes from lane to lane up to which they are moved together.
+double StoreEstimator::LongestStep(const NestAccess& access) {
+  const auto bytes = static_cast<double>(access.buffer->element_bytes);
+  return access.access->writes ? bytes : bytes * kMostLaneStep;
+}
+
 // Vectors (or scalars) that an access moves in one round of the tile, each
 // counted once.
 double StoreEstimator::TileCount(const NestAccess& access) const {
@@ -202,7 +210,7 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
     const double stride = std::abs(access.strides[i]);
     if (i != nest_.lane_loop) {
       count *= nest_.extents[i];
-    } else if (stride == access.buffer->element_bytes) {
+    } else if (stride <= LongestStep(access)) {
       count *= nest_.vectors * nest_.lane_repeats;
     } else {
       count *= nest_.extents[i];  // lane by lane
@@ -341,6 +349,14 @@ double StoreEstimator::SharedLoad(const NestAccess& access,
   return is_one_bank ? kOneBankSlots * slot_ : std::min(vector, slot_);
 }
 
+// Whether one statement of the tile leaves it for another in registers.
+bool StoreEstimator::PassesThroughRegisters(const NestAccess& access) const {
+  return access.buffer->holds_lanes && nest_.tile <= access.owned_depth &&
+         access.footprints[nest_.tile].l1_bytes <=
+             static_cast<double>(machine_.vectors.count) *
+                 machine_.vectors.bytes;
+}
+
 void StoreEstimator::CountTile() {
   const double steps =
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
@@ -361,7 +377,7 @@ void StoreEstimator::CountTile() {
       near += TileCount(access) * (load + store) /
               nest_.Iterations(nest_.RegisterDepth(access), nest_.tile);
     }
-    if (access.in_registers) continue;
+    if (access.in_registers || PassesThroughRegisters(access)) continue;
     const double count = TileCount(access);
     instructions += count;
     if (IsShared(access) && !machine_.vectors.broadcasts) {

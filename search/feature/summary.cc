@@ -84,6 +84,7 @@ class Walker {
   std::vector<const CallNode*> skipped_;  // see SkippedChoices
   bool has_phases_ = false;               // of the block around
   bool transposes_ = false;               // so does it
+  bool sums_lanes_ = false;               // as well
   bool in_init_ = false, guarded_ = false;
   double share_ = 1;
   double weight_ = 1;  // how often an expression counts
@@ -219,6 +220,7 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   const bool outer_guarded = guarded_;
   const bool outer_phases = has_phases_;
   const bool outer_transposes = transposes_;
+  const bool outer_sums_lanes = sums_lanes_;
   const std::vector<LoopRole> outer_roles = roles_;
   const BlockNode& block = *realize.block;
   unroll_steps_ =
@@ -226,6 +228,7 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   guarded_ = guarded_ || !IsOne(realize.predicate);
   has_phases_ = block.annotations.contains(kPhases);
   transposes_ = block.annotations.contains(kTransposedCopy);
+  sums_lanes_ = block.annotations.contains(kLaneSums);
   BindIters(realize);
   if (block.init) {
     const bool outer_init = std::exchange(in_init_, true);
@@ -237,6 +240,7 @@ void Walker::WalkRealize(const BlockRealizeNode& realize) {
   guarded_ = outer_guarded;
   has_phases_ = outer_phases;
   transposes_ = outer_transposes;
+  sums_lanes_ = outer_sums_lanes;
   unroll_steps_ = outer_steps;
   block_ = outer_block;
   share_ = outer_share;
@@ -252,6 +256,7 @@ void Walker::WalkStore(const StoreNode& store) {
   summary.share = share_;
   summary.block = block_;
   summary.transposes = transposes_;
+  summary.sums_lanes = sums_lanes_;
   skipped_ = SkippedChoices(store);
   std::vector<Expr> conditions;
   for (const CallNode* choice : skipped_) conditions.push_back(choice->args[0]);
@@ -465,10 +470,28 @@ double Distinct(const ProgramSummary& program, const ApproximateDim& dim,
   return std::min(points, Span(program, dim, depth, limit));
 }
 
+namespace {
+
+// Partial sums of lanes, and those that they are made of.
+void FindLaneBuffers(ProgramSummary* program) {
+  for (auto store = program->stores.rbegin(); store != program->stores.rend();
+       ++store) {
+    const int target = store->accesses[0].buffer;
+    if (!store->sums_lanes && !program->buffers[target].holds_lanes) continue;
+    for (const AccessSummary& access : store->accesses) {
+      BufferSummary& buffer = program->buffers[access.buffer];
+      if (access.buffer != target && buffer.is_local) buffer.holds_lanes = true;
+    }
+  }
+}
+
+}  // namespace
+
 ProgramSummary Summarize(const Function& f) {
   ProgramSummary summary;
   summary.is_auto = IsAuto(f);
   Walker(&summary).Run(f);
+  FindLaneBuffers(&summary);
   return summary;
 }
 

@@ -100,6 +100,8 @@ struct BufferSummary {
   // Its elements come from memory the first time (kColdConstants in
   // ir/tensor/layout_free.h).
   bool is_cold = false;
+  // Local, and its lanes are what a block with the mark kLaneSums adds up.
+  bool holds_lanes = false;
   int element_bytes = 4;
   // The innermost loop around all accesses, or -1.
   int owner_loop = -1;
@@ -124,6 +126,7 @@ struct StoreSummary {
   // Of a block with the mark kTransposedCopy: squares of it are loaded row by
   // row and turned in registers.
   bool transposes = false;
+  bool sums_lanes = false;  // of a block with the mark kLaneSums
 };
 
 struct ProgramSummary {

@@ -57,6 +57,41 @@ TEST(SummaryTest, ListsStoresInProgramOrderWithTheirLoops) {
   EXPECT_EQ(s.stores[1].roles[0], LoopRole::kSpatial);
 }
 
+TEST(SummaryTest, LanesToAddUpAreInLocalBuffersOfAMarkedBlock) {
+  const std::string text = R"(
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+    whole = T.alloc_buffer((4, 8))
+    first = T.alloc_buffer((4, 8), scope="local")
+    second = T.alloc_buffer((4, 8), scope="local")
+    for i, v in T.grid(4, 8):
+        with T.block("whole"):
+            vi, vv = T.axis.remap("SS", [i, v])
+            whole[vi, vv] = A[vi, vv]
+    for i, v in T.grid(4, 8):
+        with T.block("first"):
+            vi, vv = T.axis.remap("SS", [i, v])
+            first[vi, vv] = whole[vi, vv]
+    for i, v in T.grid(4, 8):
+        with T.block("second"):
+            vi, vv = T.axis.remap("SS", [i, v])
+            second[vi, vv] = first[vi, vv]
+    for i, v in T.grid(4, 8):
+        with T.block("C"):
+            vi, vv = T.axis.remap("SR", [i, v])
+            T.block_attr({"kiln.lane_sums": True})
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + second[vi, vv]
+)";
+  const ProgramSummary s = Summarize(Parse(text));
+  for (const BufferSummary& buffer : s.buffers) {
+    EXPECT_EQ(buffer.holds_lanes, buffer.is_local) << buffer.node->name;
+  }
+  EXPECT_TRUE(s.stores.back().sums_lanes);
+  EXPECT_FALSE(s.stores.front().sums_lanes);
+}
+
 TEST(SummaryTest, CountsAMultiplyAddAsOneOperation) {
   const ProgramSummary s = Summarize(Parse(kTiled));
   EXPECT_EQ(Op(s.stores[1], OpClass::kFloatMad), 1);

@@ -16,6 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/row_chain.h"
@@ -34,6 +35,14 @@ int64_t RowsOf(const BlockInfo& info, size_t rows) {
   int64_t count = 1;
   for (size_t i = 0; i < rows; ++i) count *= info.axes[i].extent;
   return count;
+}
+
+// Whether rows may be in the lanes of register tiles: those of sums of which
+// loads reach the next row, and those of several sums, one of which may do.
+bool SuitsTiles(const BlockInfo& info) {
+  return info.CountReduce() > 1 ||
+         (info.CountReduce() == 1 && info.axes.back().reduce &&
+          info.axes.back().extent <= kMostLaneStep);
 }
 
 // Whether a block that follows belongs to the chain, too.
@@ -135,9 +144,8 @@ std::vector<Schedule> RowReductions(const Schedule& sch,
   if (!chain) return {};
   std::vector<Schedule> made =
       OnlyWay(RowFusion(sch, *chain, context).Run(), context);
-  const bool sums_twice = absl::c_any_of(
-      chain->blocks, [](const BlockInfo& b) { return b.CountReduce() > 1; });
-  if (!made.empty() && sums_twice) made.push_back(sch);  // for register tiles
+  const bool have_tiles = absl::c_any_of(chain->blocks, SuitsTiles);
+  if (!made.empty() && have_tiles) made.push_back(sch);
   return made;
 }
 

@@ -1,3 +1,6 @@
+// Chains of sums along rows as text: which of them the rule takes, whether rows
+// or tiles are a choice, and that what it makes computes the same in one
+// parallel nest.
 #include <gtest/gtest.h>
 
 #include "absl/strings/substitute.h"
@@ -118,6 +121,28 @@ def main(A: T.Buffer($0, "float32"), W: T.Buffer((5, 40), "float32"), C: T.Buffe
     const Function f = ExpectSameMeaning(module, made)[0];
     EXPECT_GE(CountLoops(f, ForKind::kVectorized), 2);
   }
+}
+
+// Rows of 4 are as near to each other as lanes may be.
+TEST(RowReductionsTest, ShortSumsMayRunAlongRowsOrInTiles) {
+  const auto program = [](int length) {
+    return ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((24, $0), "float32"), C: T.Buffer((24,), "float32")):
+    for i, k in T.grid(24, $0):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)",
+                                         length));
+  };
+  const Module four = program(4);
+  const auto made = ApplyRule(RowReductions, four, "C");
+  EXPECT_EQ(made.size(), 2u);
+  ExpectSameMeaning(four, made);
+  EXPECT_EQ(ApplyRule(RowReductions, program(5), "C").size(), 1u);
 }
 
 TEST(RowReductionsTest, TheEndOfAChainIsAskedForNotItsMiddle) {

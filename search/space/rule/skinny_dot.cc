@@ -46,9 +46,8 @@ constexpr int kElementBytes = 4;
 // takes 1.2 times as long in 16 registers of SSE, and c2d:56,56,64,3 1.1 times
 // in those of AVX2 (on a Xeon).
 constexpr int64_t kBesideDots = 1;
-// Where the last vector of a sum is not full: a share of all, and rows beyond
-// which LLVM keeps parts of sums in memory (c2d:56,56,24,3 takes 46 us in 4
-// rows and 90 in 8).
+// Where the last vector of a sum is not full, and loads take no part of one: a
+// share of all, and rows beyond which LLVM keeps parts of sums in memory.
 constexpr int64_t kBesideRagged = 8;
 constexpr int64_t kMostRaggedRows = 4;
 // Of a sum over two operands, elements of each.
@@ -209,10 +208,11 @@ class Dots {
   }
 
   // How many rows a tile may have that stays in registers. A last vector that
-  // is not full takes more of them.
+  // is not full takes more of them, where it is no masked one.
   std::vector<int64_t> FittingRows() const {
     const VectorRegisters& registers = context_.registers;
-    const bool full = info_.axes[last_].extent % registers.Floats() == 0;
+    const bool full = registers.masked ||  // complete_ragged_sums.h
+                      info_.axes[last_].extent % registers.Floats() == 0;
     const int64_t beside =
         kBesideDots + (full ? 0 : registers.count / kBesideRagged);
     const int64_t columns = info_.axes[column_].extent;
