@@ -224,6 +224,19 @@ TEST(InsertPrefetchesTest, WholeRowsAreAskedForAPageAhead) {
   EXPECT_THAT(After(Parse(WholeRows(100), 32 << 10)), Not(HasSubstr(kAny)));
 }
 
+TEST(InsertPrefetchesTest, WholeRowsThatTheSecondCacheHoldsAreNot) {
+  EXPECT_THAT(After(Parse(WholeRows(512), 128 << 10)), Not(HasSubstr(kAny)));
+}
+
+TEST(InsertPrefetchesTest, WholeRowsForAsManyElementsAreLeftToTheHardware) {
+  EXPECT_THAT(After(Parse(R"(
+    for k in range(512):
+        C[0:64] = A[k * 128:k * 128 + 64]
+        C[0:64] = A[k * 128 + 64:k * 128 + 128]
+)")),
+              Not(HasSubstr(kAny)));
+}
+
 TEST(InsertPrefetchesTest, ShortLoopsAskForNothingElse) {
   EXPECT_THAT(After(Parse(Rows(8, 1040))), Not(HasSubstr(kAny)));
 }
