@@ -53,8 +53,10 @@ inline ChosenLanes ChooseLanes(int64_t extent, int64_t element_bytes,
 }
 
 // Lanes this many elements apart, or fewer, are chosen from wide loads; others
-// are loaded one by one.
-inline constexpr int64_t kMostLaneStep = 4;
+// are loaded one by one. A dense layer of one row with sums of 6 takes 0.7 of
+// the time that dots of single rows take, with sums of 8 1.2 (a Sapphire
+// Rapids).
+inline constexpr int64_t kMostLaneStep = 6;
 
 // Registers for what is computed in a tile of accumulators `vectors` wide, next
 // to the accumulators: a vector of each column, and one for an element of all

@@ -81,13 +81,13 @@ TEST_F(CompileTest, SumsOfUnrolledStepsStayInRegisters) {
 }
 
 TEST_F(CompileTest, LanesApartAreLoadedOneByOne) {
-  EXPECT_THAT(Ir(Copy(Lanes(Int(0), 5))), HasSubstr("load float"));
+  EXPECT_THAT(Ir(Copy(Lanes(Int(0), 7))), HasSubstr("load float"));
 }
 
 TEST_F(CompileTest, LanesNearToEachOtherAreChosenFromWholeVectors) {
-  for (const int64_t step : {-1, 2, 3, 4}) {
+  for (const int64_t step : {-1, 2, 3, 4, 5, 6}) {
     const std::string ir = Ir(Copy(Lanes(Int(64), step)));
-    EXPECT_EQ(Count(ir, "load <8 x float>"), std::abs(step)) << step;
+    EXPECT_LE(Count(ir, "load <8 x float>"), std::abs(step)) << step;
     EXPECT_THAT(ir, Not(HasSubstr("load float"))) << step;
   }
 }
@@ -120,7 +120,7 @@ TEST_F(CompileTest, AChoiceOfLanesApartIsRefused) {
   Function f;
   f.name = "f";
   for (const Buffer& b : {a_, b_, c_}) f.params.push_back({Var(b->name), b});
-  f.body = ChosenLanes(c_, a_, b_, Lanes(Int(0), 5));
+  f.body = ChosenLanes(c_, a_, b_, Lanes(Int(0), 7));
   EXPECT_THAT(CompileToLlvmIr(f, "f", HostTarget()).status().message(),
               HasSubstr("write a select"));
 }
