@@ -33,10 +33,10 @@ namespace {
 // Whether generators set up from now on have the reduction of strength in
 // loops. On x86 it is a quarter of the time that code generation takes, to save
 // an instruction or two in a loop whose indices lowering has put in order
-// already. AArch64 adds either a register or a constant to an address, and
-// without it keeps one register for each row of a tile, and on the stack those
-// that are too many. LLVM offers no other way than its option, which all
-// threads share.
+// already; multiples of counters are left to step_multiples.h. AArch64 adds
+// either a register or a constant to an address, and without it keeps one
+// register for each row of a tile, and on the stack those that are too many.
+// LLVM offers no other way than its option, which all threads share.
 void SetStrengthReduction(bool on) {
   auto& options = llvm::cl::getRegisteredOptions();
   auto found = options.find("disable-lsr");

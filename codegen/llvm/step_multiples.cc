@@ -8,11 +8,11 @@
 //     for j:  C += a[j] * B[j]    ->     for j:  C += a[j] * B[j]
 //                                        p += 2748
 //
-// LLVM's reduction of strength does so, and looks for the best of all forms of
-// all addresses: a quarter of the time that code takes to make.
+// LLVM's reduction of strength does so too, and looks for the best of all forms
+// of all addresses, which takes a quarter of the time of code generation.
 //
-// 7 loops of 7 steps of 6 x 16, AVX2 registers of a Sapphire Rapids: 2020 us
-// without, 1870 us with.
+// Tiles of 6 x 16 whose sums have 7 x 7 steps of 3 terms, AVX2 registers of a
+// Sapphire Rapids: 2020 us without, 1870 us with.
 #include "kiln/codegen/llvm/step_multiples.h"
 
 #include <cstdint>
@@ -50,12 +50,11 @@ bool IsScale(int64_t factor) {
 // Products of one counter, by factor.
 using Products = llvm::MapVector<int64_t, std::vector<llvm::Instruction*>>;
 
-Products ProductsOf(const llvm::PHINode& counter, const llvm::Loop& loop) {
+Products ProductsOf(llvm::PHINode& counter, const llvm::Loop& loop) {
   Products products;
-  for (const llvm::User* user : counter.users()) {
+  for (llvm::User* user : counter.users()) {
     const auto factor = FactorOf(*user, counter);
-    auto* product =
-        llvm::cast<llvm::Instruction>(const_cast<llvm::User*>(user));
+    auto* product = llvm::cast<llvm::Instruction>(user);
     if (factor && !IsScale(*factor) && loop.contains(product)) {
       products[*factor].push_back(product);
     }

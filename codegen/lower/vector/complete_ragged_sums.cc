@@ -1,6 +1,5 @@
 #include "kiln/codegen/lower/vector/complete_ragged_sums.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
