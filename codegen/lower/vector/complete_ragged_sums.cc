@@ -77,6 +77,10 @@ class Completer {
       full_.erase(buffer);
       return result;
     }
+    const auto* loop = s.As<ForNode>();
+    if (loop && loop->for_kind == ForKind::kParallel) {
+      return Completer(machine_).RunChildren(s);  // others may be at the lanes
+    }
     return RunChildren(s);
   }
 
@@ -91,9 +95,15 @@ class Completer {
     if (buffer == full_.end() || !lanes) return s;
     int& full = buffer->second[lanes->first];
     if (lanes->count < full) return Complete(s, store, full);
-    const int64_t bytes = store.buffer->dtype.bytes();
-    if (lanes->count <= machine_.vectors.Lanes(bytes)) full = lanes->count;
+    if (FillsARegister(*lanes, *store.buffer)) full = lanes->count;
     return s;
+  }
+
+  // One, or a part of one, and surely within the buffer.
+  bool FillsARegister(const Lanes& lanes, const BufferNode& buffer) const {
+    const int64_t* size = AsInt(buffer.shape[0]);
+    return size && lanes.first + lanes.count <= *size &&
+           lanes.count <= machine_.vectors.Lanes(buffer.dtype.bytes());
   }
 
   // The store, of the first lanes of `full` that were stored before.

@@ -86,6 +86,27 @@ TEST(CompleteRaggedSumsTest, WhatIsNotAddedStays) {
               HasSubstr("S[0:5] = A[8:13] - S[0:5]"));
 }
 
+// Another iteration may be at the lanes beyond.
+TEST(CompleteRaggedSumsTest, WhatParallelIterationsShareStays) {
+  EXPECT_THAT(Completed(R"(for i in T.parallel(2):
+        if i == 0:
+            S[0:5] = S[0:5] + A[8:13]
+        else:
+            S[5:8] = T.Broadcast(T.float32(1), 3))",
+                        Masked()),
+              HasSubstr("S[0:5] = S[0:5] + A[8:13]"));
+}
+
+TEST(CompleteRaggedSumsTest, WhatAnIterationHasForItselfDoesNot) {
+  EXPECT_THAT(Completed(R"(for i in T.parallel(1):
+        part = T.decl_buffer((8,), scope="local")
+        part[0:8] = T.Broadcast(T.float32(0), 8)
+        part[0:5] = part[0:5] + A[8:13]
+        S[0:8] = part[0:8])",
+                        Masked()),
+              HasSubstr("part[0:8] = part[0:8] + T.if_then_else("));
+}
+
 TEST(CompleteRaggedSumsTest, ElementsTooSmallForMasksStay) {
   EXPECT_THAT(
       Completed("S[0:5] = S[0:5] + T.Cast(\"float32x5\", H[8:13])", Masked()),
