@@ -12,13 +12,14 @@
 namespace kiln {
 namespace {
 
-// A vector of a buffer: elements first, first + 1, ...
+// A vector of a buffer, or one element: elements first, first + 1, ...
 struct Lanes {
   int64_t first;
   int count;
 };
 
 std::optional<Lanes> LanesOf(const Expr& index) {
+  if (const int64_t* element = AsInt(index)) return Lanes{*element, 1};
   const auto* ramp = index.As<RampNode>();
   if (!ramp || !IsOne(ramp->stride)) return std::nullopt;
   const int64_t* first = AsInt(ramp->base);
@@ -50,12 +51,13 @@ class Widener {
     constexpr int kLeastBits = 32;  // of an element, for masks
     const auto* load = e.As<LoadNode>();
     const auto* ramp = load->indices[0].As<RampNode>();
-    if (!ramp || !IsOne(ramp->stride) || e.dtype().bits() < kLeastBits ||
-        !e.dtype().is_float()) {
+    const bool is_near = e.dtype().is_scalar() || (ramp && IsOne(ramp->stride));
+    if (!is_near || e.dtype().bits() < kLeastBits || !e.dtype().is_float() ||
+        load->buffer->scope == "local") {
       return nullptr;
     }
-    const Expr all =
-        Load(load->buffer, {Ramp(ramp->base, ramp->stride, lanes_)});
+    const Expr first = ramp ? ramp->base : load->indices[0];
+    const Expr all = Load(load->buffer, {Ramp(first, Int(1), lanes_)});
     const Expr zeros = Broadcast(Constant(0, e.dtype().Element()), lanes_);
     return Call(all.dtype(), Intrinsic::kIfThenElse, {mask_, all, zeros});
   }
@@ -115,11 +117,11 @@ class Completer {
         !SameExpr(before->indices[0], store.indices[0])) {
       return s;
     }
-    const auto* ramp = store.indices[0].As<RampNode>();
-    const Expr mask = LT(Ramp(Int(0), Int(1), full), Int(ramp->lanes));
+    const Lanes lanes = *LanesOf(store.indices[0]);
+    const Expr mask = LT(Ramp(Int(0), Int(1), full), Int(lanes.count));
     const Expr added = Widener(full, mask).Run(sum->b);
     if (!added) return s;
-    const Expr index = Ramp(ramp->base, ramp->stride, full);
+    const Expr index = Ramp(Int(lanes.first), Int(1), full);
     const Expr all = Load(store.buffer, {index});
     return MakeStore(store.buffer, Add(all, added), {index});
   }

@@ -68,6 +68,16 @@ TEST(CompleteRaggedSumsTest, SoAreElements) {
               HasSubstr("S[0:8] = S[0:8] + T.if_then_else("));
 }
 
+TEST(CompleteRaggedSumsTest, SoIsOneElement) {
+  EXPECT_THAT(Completed("S[0] = S[0] + A[8] * W[8]", Masked()),
+              HasSubstr("S[0:8] = S[0:8] + T.if_then_else("));
+}
+
+TEST(CompleteRaggedSumsTest, WhatIsInRegistersIsAddedAsItStands) {
+  EXPECT_THAT(Completed("S[0:4] = S[0:4] + S[4:8]", Masked()),
+              HasSubstr("S[0:4] = S[0:4] + S[4:8]"));
+}
+
 TEST(CompleteRaggedSumsTest, OneNumberForAllLanesMayBeInfinite) {
   EXPECT_THAT(
       Completed("S[0:5] = S[0:5] + A[8:13] * T.Broadcast(W[2], 5)", Masked()),
