@@ -28,6 +28,10 @@ inline constexpr int64_t kStepsSideBySide = 8;
 // copy of its loops for each of at most so many lengths.
 inline constexpr int64_t kMaxTailCounts = 23;
 
+// Iterations of the innermost loop over the terms of a sum that stand side by
+// side with a register tile in each, unasked.
+inline constexpr int64_t kMaxTileSteps = 4;
+
 // Shorter loops do not become vectors unasked.
 inline constexpr int64_t kMinLanes = 4;
 // As many vectors side by side are one operation, at most.

@@ -92,6 +92,19 @@ TEST_F(CompileTest, LanesNearToEachOtherAreChosenFromWholeVectors) {
   }
 }
 
+// Elements said twice, and those of two rows in turns.
+TEST_F(CompileTest, QuotientsAndRemaindersOfLanesAreChosenFromVectors) {
+  const Expr lanes = Lanes(Int(64), 1);
+  const Expr halves = FloorDiv(lanes, Broadcast(Int(2), 8));
+  const Expr odd = FloorMod(lanes, Broadcast(Int(2), 8));
+  const Expr rows = Add(Mul(odd, Broadcast(Int(40), 8)), halves);
+  for (const auto& [index, loads] : {std::pair{halves, 1}, {rows, 2}}) {
+    const std::string ir = Ir(Copy(index));
+    EXPECT_EQ(Count(ir, "load <4 x float>"), loads) << ir;
+    EXPECT_THAT(ir, Not(HasSubstr("load float")));
+  }
+}
+
 // C[0:8] = A[lanes] where B[0:8] < 3, and else 0
 Stmt ChosenLanes(const Buffer& c, const Buffer& a, const Buffer& b,
                  const Expr& lanes) {

@@ -1,6 +1,9 @@
 // Loads and stores. Indices count elements of flat buffers; a vector index with
 // stride 1 is one wide access, lanes near to each other are chosen from some
 // (emit_near_lanes.cc), any others go one by one.
+#include <cstddef>
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
@@ -63,6 +66,21 @@ void Emitter::StoreElement(const Buffer& buffer, llvm::Value* address,
                         llvm::Align(buffer->dtype.Element().bytes()));
 }
 
+namespace {
+
+// Lanes that few wide loads read.
+std::optional<lower::LaneOffsets> NearLanesOf(const Expr& index) {
+  std::optional<lower::LaneOffsets> near = lower::OffsetsOfLanes(index);
+  if (!near) return std::nullopt;
+  const size_t loads = lower::WindowsOf(near->offsets, false).size();
+  const size_t lanes = near->offsets.size();
+  const bool is_few =
+      index.As<RampNode>() ? lower::IsNearRamp(index) : 2 * loads <= lanes;
+  return is_few ? near : std::nullopt;
+}
+
+}  // namespace
+
 llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
   const Expr& index = load.indices[0];
   const int lanes = load.dtype.lanes();
@@ -72,13 +90,18 @@ llvm::Value* Emitter::EmitLoad(const LoadNode& load) {
   if (Expr base = ContiguousBase(index)) {
     return LoadElement(load.buffer, Address(load.buffer, base), lanes);
   }
-  if (lower::IsNearRamp(index)) return EmitNearLanes(load);
   if (const auto* broadcast = index.As<BroadcastNode>()) {
     llvm::Value* value =
         LoadElement(load.buffer, Address(load.buffer, broadcast->value), 1);
     return InAllLanes(lanes, value);
   }
-  llvm::Value* indices = Emit(index);
+  const std::optional<lower::LaneOffsets> near = NearLanesOf(index);
+  return near ? EmitNearLanes(load, *near) : EmitGather(load);
+}
+
+llvm::Value* Emitter::EmitGather(const LoadNode& load) {
+  const int lanes = load.dtype.lanes();
+  llvm::Value* indices = Emit(load.indices[0]);
   llvm::Value* gathered = Bits(llvm::PoisonValue::get(TypeOf(load.dtype)));
   for (int lane = 0; lane < lanes; ++lane) {
     llvm::Value* address =

@@ -1,83 +1,87 @@
-// Loads of lanes that are a few elements apart, or of some lanes only: wide
+// Loads of lanes that are constant distances apart, or of some lanes only: wide
 // loads, from which shuffles choose. Of 8 lanes,
 //
 //   A[i:i + 16:2]   →  x = A[i:i + 8], y = A[i + 7:i + 15]
 //                      x0 x2 x4 x6 y1 y3 y5 y7     (A[i + 15] may not exist)
 //   A[i:i - 8:-1]   →  A[i - 7:i + 1] the other way round
+//   A[i + v // 2]   →  x = A[i:i + 4]    x0 x0 x1 x1 x2 x2 x3 x3
+//   A[i + v % 2 * 40 + v // 2]
+//                   →  x = A[i:i + 4], y = A[i + 40:i + 44]
+//                      x0 y0 x1 y1 x2 y2 x3 y3
 //   if_then_else(v[0:8] < 3, A[i:i + 8], z)
 //                   →  masked.load(A + i, v < 3, z)
 //   if_then_else(v[0:8] < 3, A[i:i + 16:2], z)
 //                   →  x, y = masked loads of A[i:i + 8] and of A[i + 8:i + 16]
 //                      whose odd lanes are not chosen; then as above
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #include "kiln/codegen/llvm/emitter.h"
 #include "kiln/codegen/lower/vector/near_lanes.h"
 
 namespace kiln::codegen_internal {
+
+using lower::LaneOffsets;
+using lower::LaneWindow;
+using lower::OffsetsOfLanes;
+using lower::WindowsOf;
+
 namespace {
 
-// So many lanes, which go `step` elements on from one to the next. Offsets are
-// in elements, from that of lane 0.
-struct Lanes {
-  int count;
-  int64_t step;
-
-  int64_t Offset(int lane) const { return step * lane; }
-  int64_t first() const { return std::min<int64_t>(0, Offset(count - 1)); }
-  int64_t last() const { return std::max<int64_t>(0, Offset(count - 1)); }
-  int loads() const { return static_cast<int>(std::abs(step)); }
-  // Where load `i` begins. Together they read nothing behind the last element,
-  // or where some lanes are `masked`, nothing twice.
-  int64_t Start(int i, bool masked) const {
-    const int64_t start = first() + static_cast<int64_t>(i) * count;
-    return masked ? start : std::min(start, last() + 1 - count);
-  }
-};
-
-// For each lane of the load from `start` on, the lane of `lanes` that it loads,
-// or else lanes.count.
-std::vector<int> LanesLoaded(const Lanes& lanes, int64_t start) {
-  std::vector<int> loaded(lanes.count, lanes.count);
-  for (int lane = 0; lane < lanes.count; ++lane) {
-    const int64_t at = lanes.Offset(lane) - start;
-    if (at >= 0 && at < lanes.count) loaded[at] = lane;
+// For each element of `window`, the lane that loads it, or else one behind all.
+std::vector<int> LanesLoaded(const std::vector<int64_t>& offsets,
+                             const LaneWindow& window) {
+  const int count = static_cast<int>(offsets.size());
+  std::vector<int> loaded(window.lanes, count);
+  for (int lane = 0; lane < count; ++lane) {
+    const int64_t at = offsets[lane] - window.first;
+    if (at >= 0 && at < window.lanes) loaded[at] = lane;
   }
   return loaded;
 }
 
-// For each lane, where it is in the lanes chosen so far and those of the load
-// from `start` on, put one behind the other.
-std::vector<int> ChosenFrom(const Lanes& lanes, int64_t start) {
-  std::vector<int> chosen(lanes.count);
-  for (int lane = 0; lane < lanes.count; ++lane) {
-    const int64_t at = lanes.Offset(lane) - start;
-    const bool is_new = at >= 0 && at < lanes.count;
-    chosen[lane] = is_new ? static_cast<int>(lanes.count + at) : lane;
+// For each lane, where it is in the lanes chosen so far and those of `window`,
+// put one behind the other.
+std::vector<int> ChosenFrom(const std::vector<int64_t>& offsets,
+                            const LaneWindow& window) {
+  const int count = static_cast<int>(offsets.size());
+  std::vector<int> chosen(count);
+  for (int lane = 0; lane < count; ++lane) {
+    const int64_t at = offsets[lane] - window.first;
+    const bool is_new = at >= 0 && at < window.lanes;
+    chosen[lane] = is_new ? static_cast<int>(count + at) : lane;
   }
   return chosen;
 }
 
 }  // namespace
 
-llvm::Value* Emitter::LoadLanes(const LoadNode& load, llvm::Value* address,
-                                llvm::Value* mask) {
-  const int lanes = load.dtype.lanes();
-  if (!mask) return LoadElement(load.buffer, address, lanes);
-  return b_.CreateMaskedLoad(
-      MemoryType(load.dtype), address,
-      llvm::Align(load.dtype.Element().bytes()), mask,
-      llvm::Constant::getNullValue(MemoryType(load.dtype)));
+// A `mask` has a bit for each element of the window.
+llvm::Value* Emitter::LoadWindow(const LoadNode& load, llvm::Value* address,
+                                 const LaneWindow& window, llvm::Value* mask) {
+  address = b_.CreateConstGEP1_64(MemoryType(load.dtype.Element()), address,
+                                  static_cast<uint64_t>(window.first));
+  if (!mask) return LoadElement(load.buffer, address, window.lanes);
+  llvm::Type* type = MemoryType(load.dtype);
+  return b_.CreateMaskedLoad(type, address,
+                             llvm::Align(load.dtype.Element().bytes()), mask,
+                             llvm::Constant::getNullValue(type));
 }
 
-llvm::Value* Emitter::EmitNearLanes(const LoadNode& load, llvm::Value* mask) {
-  const auto* ramp = load.indices[0].As<RampNode>();
-  const Lanes lanes = {load.dtype.lanes(), *AsInt(ramp->stride)};
-  llvm::Type* element = MemoryType(load.dtype.Element());
-  llvm::Value* address = Address(load.buffer, ramp->base);
+// With lanes behind the first `lanes` that are not defined.
+llvm::Value* Emitter::WithMoreLanes(llvm::Value* value, int lanes, int count) {
+  if (lanes == 1) return InAllLanes(count, value);
+  std::vector<int> order(count, llvm::PoisonMaskElem);
+  std::iota(order.begin(), order.begin() + lanes, 0);
+  return lanes == count ? value : b_.CreateShuffleVector(value, order);
+}
+
+llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
+                                    const LaneOffsets& lanes,
+                                    llvm::Value* mask) {
+  const int count = load.dtype.lanes();
+  llvm::Value* address = Address(load.buffer, lanes.base);
   // Lanes that are not chosen may lie outside of the buffer.
   for (llvm::Value* at = address; mask;) {
     auto* step = llvm::dyn_cast<llvm::GetElementPtrInst>(at);
@@ -86,21 +90,18 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load, llvm::Value* mask) {
     at = step->getPointerOperand();
   }
   llvm::Value* chosen = nullptr;
-  for (int i = 0; i < lanes.loads(); ++i) {
-    const int64_t start = lanes.Start(i, mask != nullptr);
-    llvm::Value* part =
-        b_.CreateConstGEP1_64(element, address, static_cast<uint64_t>(start));
+  for (const LaneWindow& window : WindowsOf(lanes.offsets, mask != nullptr)) {
     llvm::Value* some = mask;
-    if (mask && lanes.step != 1) {
+    if (mask) {
       some = b_.CreateShuffleVector(
           mask, llvm::Constant::getNullValue(mask->getType()),
-          LanesLoaded(lanes, start));
+          LanesLoaded(lanes.offsets, window));
     }
-    llvm::Value* loaded = LoadLanes(load, part, some);
-    if (lanes.step == 1) return loaded;
-    chosen = b_.CreateShuffleVector(
-        chosen ? chosen : llvm::PoisonValue::get(loaded->getType()), loaded,
-        ChosenFrom(lanes, start));
+    llvm::Value* loaded = WithMoreLanes(LoadWindow(load, address, window, some),
+                                        window.lanes, count);
+    if (!chosen) chosen = llvm::PoisonValue::get(loaded->getType());
+    chosen = b_.CreateShuffleVector(chosen, loaded,
+                                    ChosenFrom(lanes.offsets, window));
   }
   return chosen;
 }
@@ -114,7 +115,8 @@ llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
                 choice.dtype);
   }
   llvm::Value* mask = Emit(choice.args[0]);
-  llvm::Value* loaded = EmitNearLanes(*load, mask);
+  llvm::Value* loaded =
+      EmitNearLanes(*load, *OffsetsOfLanes(load->indices[0]), mask);
   return b_.CreateSelect(mask, loaded, Emit(choice.args[2]));
 }
 

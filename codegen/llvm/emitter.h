@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "kiln/codegen/lower/vector/near_lanes.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
@@ -102,9 +103,14 @@ class Emitter {
   // other.
   llvm::Value* EmitMaskedLoad(const CallNode& choice);
   // Those lanes; where there is a `mask`, what others give is not known.
-  llvm::Value* EmitNearLanes(const LoadNode& load, llvm::Value* mask = nullptr);
-  llvm::Value* LoadLanes(const LoadNode& load, llvm::Value* address,
-                         llvm::Value* mask);
+  llvm::Value* EmitNearLanes(const LoadNode& load,
+                             const lower::LaneOffsets& lanes,
+                             llvm::Value* mask = nullptr);
+  llvm::Value* LoadWindow(const LoadNode& load, llvm::Value* address,
+                          const lower::LaneWindow& window, llvm::Value* mask);
+  llvm::Value* WithMoreLanes(llvm::Value* value, int lanes, int count);
+  // Lanes at any distances.
+  llvm::Value* EmitGather(const LoadNode& load);
   llvm::Value* Address(const Buffer& buffer, const Expr& index);
   llvm::Value* AddressOf(const Buffer& buffer, llvm::Value* index);
   llvm::Value* LoadElement(const Buffer& buffer, llvm::Value* address,

@@ -51,6 +51,20 @@ TEST_F(AnalyzerTest, NormalFormsKeepTheirNode) {
   }
 }
 
+// As the index of a flattened image, in a loop that was split.
+TEST_F(AnalyzerTest, DigitsOfASumAreAddedUp) {
+  const Expr x = Add(Mul(f_, Int(16)), i_);
+  const Expr low = FloorMod(x, Int(7));
+  const Expr middle = FloorMod(FloorDiv(x, Int(7)), Int(7));
+  const Expr high = FloorDiv(x, Int(49));
+  EXPECT_EQ(Simple(Add(Mul(middle, Int(7)), low)), "(((f * 16) + i) % 49)");
+  EXPECT_EQ(Simple(Add(Mul(high, Int(49)), Add(Mul(middle, Int(7)), low))),
+            "((f * 16) + i)");
+  const Expr other = FloorMod(Add(x, Int(1)), Int(7));
+  EXPECT_NE(Simple(Add(Mul(middle, Int(7)), other)),
+            Simple(Add(Mul(middle, Int(7)), low)));
+}
+
 TEST_F(AnalyzerTest, DivisionsOfTiles) {
   const Expr tile = Add(Add(Mul(i_, Int(64)), Mul(j_, Int(8))), k_);
   EXPECT_EQ(Simple(FloorDiv(tile, Int(64))), "i");

@@ -9,6 +9,11 @@
 //   k * (x % h // l) - k * (x % m // l)   =  k * (m / l) * (x % h // m)
 //
 // so that (x // 4) * 4 + x % 4 is x, and x - (x // 8) * 8 is x % 8.
+//
+// Of x = 16*i + j other rules leave x // 7 % 7 as (i*2 + (i*2 + j) // 7) % 7
+// and x % 7 as (i*2 + j) % 7. So a sum with a quotient is taken for the
+// quotient of a sum, and in the first rule the second x may be another one that
+// leaves the same remainder when divided by m.
 #include <algorithm>
 #include <utility>
 
@@ -32,6 +37,30 @@ int64_t Divisor(const BinaryNode& e) {
   return c && *c > 0 ? *c : 0;
 }
 
+// (a + y // c) % h is (c*a + y) % (c*h) // c: digits of c*a + y.
+bool AsDigitsOfSum(const BinaryNode& mod, Digits* digits) {
+  Linear sum;
+  Decompose(mod.a, 1, &sum);
+  for (size_t i = 0; i < sum.terms.size(); ++i) {
+    const Expr quotient = sum.terms[i].atom;
+    if (quotient.kind() != ExprKind::kFloorDiv) continue;
+    const auto* divided = quotient.As<BinaryNode>();
+    const int64_t c = Divisor(*divided);
+    if (c == 0 || sum.terms[i].coefficient != 1) continue;
+    Linear x;
+    sum.Remove(static_cast<int>(i));
+    x.Add(sum, c);
+    Decompose(divided->a, 1, &x);
+    int64_t high;
+    if (__builtin_mul_overflow(c, Divisor(mod), &high) || !x.ok) return false;
+    const Expr numerator = ToExpr(&x, mod.dtype);
+    if (!numerator) return false;
+    *digits = {numerator, c, high, true};
+    return true;
+  }
+  return false;
+}
+
 Digits AsDigits(const Expr& atom) {
   Digits digits{atom};
   const auto* e = atom.As<BinaryNode>();
@@ -45,14 +74,33 @@ Digits AsDigits(const Expr& atom) {
     return digits;
   }
   if (e && e->kind == ExprKind::kFloorMod && Divisor(*e)) {
+    if (e->a.kind() == ExprKind::kAdd && AsDigitsOfSum(*e, &digits)) {
+      return digits;
+    }
     return {e->a, 1, Divisor(*e), true};
   }
   return digits;
 }
 
+// What two terms become, where they are digits of the same x, or of numbers
+// that leave the same remainder when divided by `modulus`, if there is one.
 struct Merged {
   int64_t coefficient, low, high;
+  int64_t modulus = 0;
 };
+
+bool Agree(const Expr& a, const Expr& b, int64_t modulus) {
+  if (SameButForFactorOrder(a, b)) return true;
+  if (modulus == 0) return false;
+  Linear difference;
+  Decompose(a, 1, &difference);
+  Decompose(b, -1, &difference);
+  bool divides = difference.ok && difference.constant % modulus == 0;
+  for (const Term& term : difference.terms) {
+    divides = divides && term.coefficient % modulus == 0;
+  }
+  return divides;
+}
 
 bool ProductsEqual(int64_t a, int64_t b, int64_t c, int64_t d) {
   int64_t left, right;
@@ -69,7 +117,7 @@ bool HighCovers(const Digits& a, const Digits& b) {
 bool Merge(const Digits& a, int64_t ka, const Digits& b, int64_t kb,
            Merged* out) {
   if (a.low == b.high && ProductsEqual(ka, b.low, kb, a.low)) {
-    *out = {kb, b.low, a.high};
+    *out = {kb, b.low, a.high, b.high};
     return true;
   }
   if (a.high == b.high && a.low < b.low && b.low % a.low == 0 &&
@@ -131,7 +179,7 @@ bool Context::RecombineOnce(Linear* linear, DType dtype) {
       Merged merged;
       if (!Merge(digits[i], terms[i].coefficient, digits[j],
                  terms[j].coefficient, &merged) ||
-          !SameButForFactorOrder(digits[i].x, digits[j].x)) {
+          !Agree(digits[i].x, digits[j].x, merged.modulus)) {
         continue;
       }
       Linear x, part;

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 
+#include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/auto/choose_tile.h"
 #include "kiln/codegen/lower/auto/nest.h"
 #include "kiln/ir/arith/index_normalizer.h"
@@ -33,8 +34,6 @@ namespace {
 using lower::Nest;
 using lower::NestLoop;
 using lower::RegisterTile;
-
-constexpr int64_t kMaxUnrolled = 4;
 
 // Makes the tiled form of one nest.
 class Builder {
@@ -118,7 +117,7 @@ Stmt Builder::Around(Stmt body, size_t begin, size_t end) const {
       fields.for_kind = ForKind::kSerial;
     }
     // Conditions on it may be decided once it is unrolled.
-    if (!loop.is_plain && !loop.is_spatial() && loop.extent <= kMaxUnrolled) {
+    if (!loop.is_plain && !loop.is_spatial() && loop.extent <= kMaxTileSteps) {
       fields.for_kind = ForKind::kUnrolled;
     }
     if (i == 0) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "kiln/codegen/lower/vector/near_lanes.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
@@ -48,12 +49,11 @@ class Widener {
 
  private:
   Expr RunLoad(const Expr& e) const {
-    constexpr int kLeastBits = 32;  // of an element, for masks
     const auto* load = e.As<LoadNode>();
     const auto* ramp = load->indices[0].As<RampNode>();
     const bool is_near = e.dtype().is_scalar() || (ramp && IsOne(ramp->stride));
-    if (!is_near || e.dtype().bits() < kLeastBits || !e.dtype().is_float() ||
-        load->buffer->scope == "local") {
+    if (!is_near || e.dtype().bits() < lower::kLeastMaskedBits ||
+        !e.dtype().is_float() || load->buffer->scope == "local") {
       return nullptr;
     }
     const Expr first = ramp ? ramp->base : load->indices[0];

@@ -1,12 +1,18 @@
+// Lanes of an index that are at constant distances.
 #ifndef KILN_CODEGEN_LOWER_VECTOR_NEAR_LANES_H_
 #define KILN_CODEGEN_LOWER_VECTOR_NEAR_LANES_H_
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "kiln/base/lowering_policy.h"
 #include "kiln/ir/expr/expr.h"
 
 namespace kiln::lower {
+
+// Elements of fewer bits have no masked loads.
+inline constexpr int kLeastMaskedBits = 32;
 
 // Whether the lanes of an index go a few elements on from one to the next
 // (kMostLaneStep), or back by one: a load of them reads whole vectors, and may
@@ -16,6 +22,31 @@ inline bool IsNearRamp(const Expr& index) {
   const int64_t* step = ramp ? AsInt(ramp->stride) : nullptr;
   return step && (*step == -1 || (*step >= 1 && *step <= kMostLaneStep));
 }
+
+// Lane i of an index is base + offsets[i].
+struct LaneOffsets {
+  Expr base;  // lane 0, in normal form
+  std::vector<int64_t> offsets;
+};
+
+// Of a vector of int64 indices; nullopt where distances are not constant:
+//
+//   broadcast(i*8, 4) + ramp(0, 1, 4) // broadcast(2, 4)
+//                         base i*8, offsets 0, 0, 1, 1
+std::optional<LaneOffsets> OffsetsOfLanes(const Expr& index);
+
+// A wide load, of the elements first, first + 1, ... from that of lane 0 on.
+struct LaneWindow {
+  int64_t first;
+  int lanes;
+  friend bool operator==(const LaneWindow&, const LaneWindow&) = default;
+};
+
+// Loads that together read the element of each lane, of no more lanes than
+// there are `offsets`, and nothing outside of the elements from the least to
+// the greatest one; or where some lanes are `masked`, nothing twice.
+std::vector<LaneWindow> WindowsOf(const std::vector<int64_t>& offsets,
+                                  bool masked);
 
 }  // namespace kiln::lower
 

@@ -113,9 +113,9 @@ Expr LaneMapper::MapBinary(const Expr& e) {
 // Whether only some lanes of it may be loaded: those near to each other, of a
 // size for which there are masks.
 bool IsMaskable(const Expr& e) {
-  constexpr int kLeastBits = 32;
   const auto* load = e.As<LoadNode>();
-  return load && e.dtype().bits() >= kLeastBits && IsNearRamp(load->indices[0]);
+  return load && e.dtype().bits() >= kLeastMaskedBits &&
+         IsNearRamp(load->indices[0]);
 }
 
 Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,

@@ -16,6 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/marks.h"
@@ -31,7 +32,6 @@ constexpr int kTiles = 8;             // to choose from
 constexpr int kPanelTiles = 3;        // over panels of one width
 constexpr double kLeastOfBest = 0.6;  // of the weight of the best tile
 constexpr int64_t kMaxBlock = 64;     // tiles along one axis of a cache block
-constexpr int64_t kMaxUnroll = 4;     // steps of the innermost reduction
 constexpr int64_t kFewSteps = 16;     // of all reductions, unrolled altogether
 constexpr int64_t kWindowSteps = 8;   // of the innermost reduction alone
 constexpr int64_t kRowsPacked = 8;    // at most, into all panels
@@ -283,7 +283,7 @@ class Tiling {
     if (InnermostSteps() <= kWindowSteps) return sch_.Unroll(reduce_.back());
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> factors,
-        sch_.SamplePerfectTile(reduce_.back(), 2, kMaxUnroll));
+        sch_.SamplePerfectTile(reduce_.back(), 2, kMaxTileSteps));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> steps,
                           sch_.Split(reduce_.back(), {factors[0], factors[1]}));
     reduce_.back() = steps[0];

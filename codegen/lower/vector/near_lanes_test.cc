@@ -1,0 +1,61 @@
+#include "kiln/codegen/lower/vector/near_lanes.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kiln/ir/expr/same.h"
+
+namespace kiln::lower {
+namespace {
+
+using testing::ElementsAre;
+
+class NearLanesTest : public testing::Test {
+ protected:
+  static Expr All(const Expr& e) { return Broadcast(e, 4); }
+  static Expr Lanes(const Expr& base) { return Ramp(base, Int(1), 4); }
+  Var i_{"i"};
+};
+
+TEST_F(NearLanesTest, WhereTheDivisorDividesWhatIsAhead) {
+  const Expr lanes = Lanes(Mul(i_, Int(4)));
+  const auto halves = OffsetsOfLanes(FloorDiv(lanes, All(Int(2))));
+  ASSERT_TRUE(halves);
+  EXPECT_TRUE(SameExpr(halves->base, Mul(i_, Int(2))));
+  EXPECT_THAT(halves->offsets, ElementsAre(0, 0, 1, 1));
+  const auto turned = OffsetsOfLanes(
+      Sub(All(i_), FloorMod(Add(lanes, All(Int(1))), All(Int(4)))));
+  ASSERT_TRUE(turned);
+  EXPECT_TRUE(SameExpr(turned->base, Add(i_, Int(-1))));
+  EXPECT_THAT(turned->offsets, ElementsAre(0, -1, -2, 1));
+}
+
+TEST_F(NearLanesTest, DistancesThatMoveAreNone) {
+  const Expr lanes = Lanes(Mul(i_, Int(4)));
+  EXPECT_FALSE(OffsetsOfLanes(FloorDiv(lanes, All(Int(3)))));
+  EXPECT_FALSE(OffsetsOfLanes(FloorMod(lanes, All(i_))));
+  EXPECT_FALSE(OffsetsOfLanes(Mul(Lanes(i_), All(i_))));
+}
+
+TEST_F(NearLanesTest, LoadedNumbersAreNotNear) {
+  const Buffer numbers = MakeBuffer("N", DType::Index(), {Int(64)});
+  EXPECT_FALSE(OffsetsOfLanes(Load(numbers, {Lanes(i_)})));
+}
+
+using Windows = std::vector<LaneWindow>;
+
+TEST_F(NearLanesTest, LoadsStayWithinTheElements) {
+  EXPECT_EQ(WindowsOf({0, 0, 1, 1}, false), (Windows{{0, 2}}));
+  EXPECT_EQ(WindowsOf({0, 2, 4, 6}, false), (Windows{{0, 4}, {3, 4}}));
+  EXPECT_EQ(WindowsOf({0, -1, -2, -3}, false), (Windows{{-3, 4}}));
+  EXPECT_EQ(WindowsOf({0, 40, 1, 41}, false), (Windows{{0, 2}, {40, 2}}));
+  EXPECT_EQ(WindowsOf({0, 0, 2, 2}, false), (Windows{{0, 3}}));
+  EXPECT_EQ(WindowsOf({0, 2, 40, 42}, false), (Windows{{0, 4}, {39, 4}}));
+  EXPECT_EQ(WindowsOf({5, 5, 5, 5}, false), (Windows{{5, 1}}));
+}
+
+TEST_F(NearLanesTest, MaskedLoadsReadNothingTwice) {
+  EXPECT_EQ(WindowsOf({0, 2, 4, 6}, true), (Windows{{0, 4}, {4, 4}}));
+}
+
+}  // namespace
+}  // namespace kiln::lower
