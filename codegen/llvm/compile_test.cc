@@ -105,6 +105,20 @@ TEST_F(CompileTest, QuotientsAndRemaindersOfLanesAreChosenFromVectors) {
   }
 }
 
+// LLVM takes vectors of bfloat16 apart into floats where it chooses lanes.
+TEST_F(CompileTest, LanesOfBfloat16AreChosenAsTheirBits) {
+  const Buffer a = MakeBuffer("A", DType::BFloat16(), {Int(64)});
+  const Buffer c = MakeBuffer("C", DType::BFloat16(), {Int(64)});
+  Function f;
+  f.name = "f";
+  for (const Buffer& b : {a, c}) f.params.push_back({Var(b->name), b});
+  f.body = MakeStore(c, Load(a, {Lanes(Int(0), 2)}), {Lanes(Int(0), 1)});
+  KILN_ASSERT_OK_AND_ASSIGN(const std::string ir,
+                            CompileToLlvmIr(f, "f", HostTarget()));
+  EXPECT_THAT(ir, HasSubstr("shufflevector <8 x i16>"));
+  EXPECT_THAT(ir, Not(HasSubstr("shufflevector <8 x bfloat>")));
+}
+
 // C[0:8] = A[lanes] where B[0:8] < 3, and else 0
 Stmt ChosenLanes(const Buffer& c, const Buffer& a, const Buffer& b,
                  const Expr& lanes) {

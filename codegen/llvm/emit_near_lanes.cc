@@ -97,13 +97,13 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
           mask, llvm::Constant::getNullValue(mask->getType()),
           LanesLoaded(lanes.offsets, window));
     }
-    llvm::Value* loaded = WithMoreLanes(LoadWindow(load, address, window, some),
-                                        window.lanes, count);
+    llvm::Value* loaded = WithMoreLanes(
+        Bits(LoadWindow(load, address, window, some)), window.lanes, count);
     if (!chosen) chosen = llvm::PoisonValue::get(loaded->getType());
     chosen = b_.CreateShuffleVector(chosen, loaded,
                                     ChosenFrom(lanes.offsets, window));
   }
-  return chosen;
+  return b_.CreateBitCast(chosen, TypeOf(load.dtype));
 }
 
 llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {

@@ -32,6 +32,7 @@
 #include "kiln/codegen/lower/storage/simplify_indices.h"
 #include "kiln/codegen/lower/vector/complete_ragged_sums.h"
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
+#include "kiln/codegen/lower/vector/split_at_wraps.h"
 #include "kiln/codegen/lower/vector/unroll_loops.h"
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 #include "kiln/codegen/lower/verify_lowered.h"
@@ -102,6 +103,8 @@ constexpr LowerPass kPasses[] = {
 
     // Vectorized loops → vectors.
     {kVectors, "vectorize_loops", Plain<VectorizeLoops>},
+    // Where a quotient of lanes changes.
+    {kVectors, "split_at_wraps", Plain<SplitAtWraps>, kOptional},
     {kVectors, "plan_storage", Plain<PlanStorage>},  // stack, workspaces
     // Unrolled loops → copies, folded.
     {kVectors, "unroll_loops", Plain<UnrollLoops>},

@@ -26,6 +26,7 @@
 #include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/guards/alternatives.h"
+#include "kiln/codegen/lower/vector/lane_divisions.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/automatic.h"
@@ -151,20 +152,30 @@ Stmt Unroller::Repeat(const ForNode& loop, int64_t min, int64_t count) {
 }
 
 // How many iterations of a loop that stays become one, 1 where it stays as it
-// is: as many as are allowed, or a few less where none remains then.
+// is: as many as are allowed, or a few less where none remains then; so many
+// that the lanes of what they load are at the same distances each time, where
+// that takes few.
 int64_t Unroller::SideBySide(const ForNode& loop, Size body,
                              int64_t count) const {
-  const bool is_plain = unasked_ > 0 && loop.for_kind == ForKind::kSerial &&
-                        body.steps > 0 && AreShort(loop.body);
+  if (unasked_ == 0 || body.steps == 0 || !AreShort(loop.body)) return 1;
+  const int64_t period = lower::LanePeriod(loop.body, loop.var.get());
+  const bool is_plain = loop.for_kind == ForKind::kSerial ||
+                        (loop.for_kind == ForKind::kParallel && period > 1);
   if (!is_plain) return 1;
   const int64_t most = std::min(count, kStepsSideBySide / body.steps);
   if (most < 2 || emitted_ + most * body.steps > kMaxUnrolledStatements) {
     return 1;
   }
-  for (int64_t copies = most; 2 * copies > most; --copies) {
+  if (period > most) {
+    const bool is_short = Times(body.steps, period) <= kImplicitSteps;
+    const int64_t others = loop.for_kind == ForKind::kSerial ? most : 1;
+    return is_short && period <= count ? period : others;
+  }
+  for (int64_t copies = most / period * period; 2 * copies > most;
+       copies -= period) {
     if (count % copies == 0) return copies;
   }
-  return most;
+  return most / period * period;
 }
 
 Stmt Unroller::RepeatInLoop(const ForNode& loop, int64_t min, int64_t count,

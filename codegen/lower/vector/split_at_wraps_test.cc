@@ -1,0 +1,99 @@
+#include "kiln/codegen/lower/vector/split_at_wraps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/codegen/lower/sample_programs.h"
+#include "kiln/ir/tensor/module.h"
+#include "kiln/ir/text/printer/printer.h"
+#include "kiln/ir/text/reader/reader.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The lowered copy of `count` vectors of 8 lanes from `index`, which is
+// checked to stay the same.
+std::string Split(int count, const std::string& index,
+                  const std::string& attrs = "") {
+  const std::string text = absl::StrCat(
+      R"(
+@T.prim_func
+def main(A: T.Buffer((4096,), "float32"), B: T.Buffer((32768,), "float32")):
+    )",
+      attrs, R"(
+    for y in range(2):
+        for x in range()",
+      count, R"():
+            B[y * 16384 + x * 8:y * 16384 + x * 8 + 8] = A[)",
+      index, R"(]
+)");
+  const absl::StatusOr<Module> module = ParseModule("m.py", text);
+  EXPECT_TRUE(module.ok()) << module.status() << text;
+  if (!module.ok()) return "";
+  const absl::StatusOr<Function> split = SplitAtWraps(module->functions[0]);
+  EXPECT_TRUE(split.ok());
+  KILN_EXPECT_OK(lower::CompareMeaning(module->functions[0], *split, 5));
+  Module printed;
+  printed.functions.push_back(*split);
+  return PrintModule(printed);
+}
+
+TEST(SplitAtWrapsTest, ALoopEndsWhereTheQuotientChanges) {
+  const std::string text =
+      Split(100, "T.Ramp(x * 8 + 7, 1, 8) % T.Broadcast(800, 8)");
+  EXPECT_THAT(text, HasSubstr("in range(99)"));
+  EXPECT_THAT(text, Not(HasSubstr("T.grid(2, 100)")));
+}
+
+TEST(SplitAtWrapsTest, ALongLoopTurnsRound) {
+  const std::string text =
+      Split(700,
+            "T.Broadcast(y * 99, 8) + T.Ramp(x * 8, 1, 8) % "
+            "T.Broadcast(99, 8)");
+  EXPECT_THAT(text, HasSubstr("x_turn in range(7)"));
+  EXPECT_THAT(text, HasSubstr("in range(12)"));
+}
+
+TEST(SplitAtWrapsTest, WhatMovesWithOtherLoopsStays) {
+  const std::string index = "T.Ramp(x * 8 + y, 1, 8) % T.Broadcast(800, 8)";
+  EXPECT_THAT(Split(100, index), HasSubstr("T.grid(2, 100)"));
+}
+
+TEST(SplitAtWrapsTest, SmallDivisorsStay) {
+  const std::string index = "T.Ramp(x * 8, 1, 8) // T.Broadcast(3, 8)";
+  EXPECT_THAT(Split(100, index), HasSubstr("T.grid(2, 100)"));
+}
+
+TEST(SplitAtWrapsTest, WhatIsNotAutomaticStays) {
+  const std::string index = "T.Ramp(x * 8 + 7, 1, 8) % T.Broadcast(800, 8)";
+  EXPECT_THAT(Split(100, index, "T.func_attr({\"kiln.auto\": False})"),
+              HasSubstr("T.grid(2, 100)"));
+}
+
+TEST(SplitAtWrapsTest, AnyDivisorsKeepTheMeaning) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 60; ++i) {
+    const int step = 1 + random() % 2, shift = random() % 300;
+    const int inner = 1 + random() % 3, divisor = 1 + random() % 200;
+    const int outer = 1 + random() % 200, count = 33 + random() % 500;
+    const std::string lanes =
+        absl::StrCat("T.Ramp(x * 8 + ", shift, ", ", step, ", 8)");
+    const std::string first =
+        absl::StrCat(lanes, " // T.Broadcast(", inner, ", 8)");
+    Split(count, absl::StrCat(first, " % T.Broadcast(", divisor, ", 8) + ",
+                              lanes, " // T.Broadcast(", outer,
+                              ", 8) % T.Broadcast(", inner, ", 8)"));
+    if (HasFailure()) FAIL() << "the random program " << i;
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,100 @@
+// Copies whose index has quotients and remainders, of elements of any size, on
+// registers of any size: machine code copies what the interpreter copies.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "absl/strings/substitute.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/base/status_matchers.h"
+#include "kiln/base/thread_pool.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/interp/interp.h"
+#include "kiln/ir/testing/compare.h"
+#include "kiln/ir/testing/random_program.h"
+#include "kiln/ir/text/reader/reader.h"
+#include "kiln/search/task/default_schedule.h"
+#include "kiln/tools/support/execute.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kProgram[] = R"(
+@T.prim_func
+def main(A: T.Buffer((3, 5000), "$0"), B: T.Buffer((3, $1), "$0")):
+    for i, j in T.grid(3, $1):
+        with T.block("B"):
+            vi, v = T.axis.remap("SS", [i, j])
+            B[vi, v] = A[vi, $2]
+)";
+
+// Of v in 0 .. 999.
+constexpr const char* kIndices[] = {
+    "v // 2",
+    "v // 7",
+    "v % 3",
+    "v % 100",
+    "(v + 7) % 100",
+    "v // 7 % 7 * 7 + v % 7 + v // 49 * 49",
+    "v % 2 * 1000 + v // 2",
+    "v // 4 * 4 + 3 - v % 4",
+    "v // 9 % 5 * 300 + v % 9",
+    "999 - v",
+    "v * 3 // 2",
+    "v * 4 + 1",
+};
+
+class CopiesTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    KILN_ASSERT_OK_AND_ASSIGN(target_, ParseTarget(GetParam()));
+    if (!CheckRunsHere(target_).ok()) GTEST_SKIP() << "not this processor";
+  }
+  absl::Status Check(const std::string& text) {
+    KILN_ASSIGN_OR_RETURN(const Module module, ParseModule("test", text));
+    KILN_ASSIGN_OR_RETURN(
+        const DefaultSchedule best,
+        ScheduleByDefault(module, 0, target_.machine, 2, &pool_, {.draws = 4}));
+    std::vector<Tensor> expected = RandomInputs(module.functions[0], 7);
+    std::vector<Tensor> actual = expected;
+    KILN_RETURN_IF_ERROR(Interpret(module.functions[0], expected));
+    KILN_RETURN_IF_ERROR(RunCompiled(best.scheduled, actual, target_));
+    return CompareTensors(actual[1], expected[1]);
+  }
+
+  Target target_;
+  ThreadPool pool_;
+};
+
+TEST_P(CopiesTest, OfEveryType) {
+  int turn = 0;
+  for (const char* index : kIndices) {
+    for (const int n : {16, 37, 200, 1000}) {
+      for (const char* type : {"float32", "bfloat16", "int8", "float16",
+                               "float64", "bool", "int64"}) {
+        const bool is_turn = turn++ % 3 == 0;
+        if (!is_turn && std::string(type) != "float32") continue;
+        const std::string text = absl::Substitute(kProgram, type, n, index);
+        const absl::Status same = Check(text);
+        EXPECT_TRUE(same.ok()) << text << same;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEvery, CopiesTest,
+                         ::testing::Values("llvm -mcpu=x86-64-v2",
+                                           "llvm -mcpu=haswell",
+                                           "llvm -mcpu=skylake-avx512"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) {
+                             if (!std::isalnum(c)) c = '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace kiln
