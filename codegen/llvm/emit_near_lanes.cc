@@ -90,7 +90,11 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
     at = step->getPointerOperand();
   }
   llvm::Value* chosen = nullptr;
-  for (const LaneWindow& window : WindowsOf(lanes.offsets, mask != nullptr)) {
+  const int64_t* size = AsInt(load.buffer->shape[0]);
+  const std::vector<LaneWindow> windows =
+      mask ? WindowsOf(lanes.offsets, true)
+           : WindowsOf(lanes, size ? *size : 0);
+  for (const LaneWindow& window : windows) {
     llvm::Value* some = mask;
     if (mask) {
       some = b_.CreateShuffleVector(

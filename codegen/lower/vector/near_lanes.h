@@ -48,6 +48,12 @@ struct LaneWindow {
 std::vector<LaneWindow> WindowsOf(const std::vector<int64_t>& offsets,
                                   bool masked);
 
+// The same without masks, of a buffer of `size` elements, 0 if that is not
+// known. Where as many loads can begin and end at multiples of a small power of
+// two, they do, so that lanes of near indices share them: those of
+// i*16 + v // 4 * 4 + k, v in 0 .. 15, do for each k in 0 .. 3.
+std::vector<LaneWindow> WindowsOf(const LaneOffsets& lanes, int64_t size);
+
 }  // namespace kiln::lower
 
 #endif  // KILN_CODEGEN_LOWER_VECTOR_NEAR_LANES_H_

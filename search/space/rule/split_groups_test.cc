@@ -90,6 +90,7 @@ size_t Ways(const Module& module, VectorRegisters registers) {
 TEST(SplitGroupsTest, WholeGroupsMayFillAVector) {
   EXPECT_EQ(Ways(Groups(4, 4, kBias), kAvx512Registers), 2);
   EXPECT_EQ(Ways(Groups(4, 4, kBias), kAvxRegisters), 2);
+  EXPECT_EQ(Ways(Groups(8, 8, kBias), kAvx512Registers), 1) << "only two";
   EXPECT_EQ(Ways(Groups(4, 4, kBias), kSseRegisters), 1) << "one fills it";
   EXPECT_EQ(Ways(Groups(12, 12, kBias), kAvx512Registers), 1)
       << "vectors over the borders of groups";
