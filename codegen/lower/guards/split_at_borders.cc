@@ -37,17 +37,20 @@ std::optional<Expr> IterationsBefore(const Expr& condition,
 }
 
 // Of a loop of constant extent whether it is an innermost one, and its interior
-// of constant extent as well.
+// of constant extent as well; of a parallel one, all but one iteration of it.
 bool MaySplit(const ForNode& loop, const Expr& before) {
-  return !AsInt(loop.extent) || (AsInt(before) && !lower::GoesRound(loop.body));
+  const int64_t* extent = AsInt(loop.extent);
+  const int64_t* interior = AsInt(before);
+  const bool is_innermost = interior && !lower::GoesRound(loop.body);
+  if (loop.for_kind == ForKind::kSerial) return !extent || is_innermost;
+  return loop.for_kind == ForKind::kParallel && extent && is_innermost &&
+         *interior == *extent - 1;
 }
 
 Stmt SplitLoop(const ForNode& loop) {
   const auto* choice = loop.body.As<IfNode>();
   const int64_t* first = AsInt(loop.min);
-  if (!choice || !first || *first != 0 || loop.for_kind != ForKind::kSerial) {
-    return Stmt(&loop);
-  }
+  if (!choice || !first || *first != 0) return Stmt(&loop);
   const auto before = IterationsBefore(choice->condition, loop);
   if (!before || !MaySplit(loop, *before)) return Stmt(&loop);
   const Expr count = Min(Max(*before, Int(0)), loop.extent);
@@ -56,6 +59,7 @@ Stmt SplitLoop(const ForNode& loop) {
   interior.body = choice->then_case;
   if (!choice->else_case) return MakeFor(std::move(interior));
   ForFields border = loop.fields();
+  border.for_kind = ForKind::kSerial;
   border.min = count;
   border.extent = Sub(loop.extent, count);
   border.body = choice->else_case;

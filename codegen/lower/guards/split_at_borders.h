@@ -14,7 +14,8 @@ namespace kiln {
 //     else: T(v)                         for v in n // 8 .. (n + 7) // 8: T(v)
 //
 // Loops of constant extent around others stay whole: what they ask takes little
-// of their time, and prefetching goes on from one iteration to the next.
+// of their time, and prefetching goes on from one iteration to the next. A
+// parallel loop loses its last iteration, where only that is a border.
 absl::StatusOr<Function> SplitAtBorders(Function f);
 
 }  // namespace kiln

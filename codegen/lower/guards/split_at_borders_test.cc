@@ -19,16 +19,17 @@ namespace {
 
 // Adds B[0] to elements of A in tiles of 8, those where `where` holds.
 Function Tiles(const std::string& extent, const std::string& where,
-               const std::string& kind = "T.unroll") {
+               const std::string& kind = "T.unroll",
+               const std::string& outer = "range") {
   const std::string text = absl::Substitute(R"(
 @T.prim_func
 def main(n: T.int64, m: T.int64, A: T.Buffer((200,), "float32"), B: T.Buffer((8,), "float32")):
-    for i in range($0):
+    for i in $3($0):
         for v in $2(8):
             if $1:
                 A[i * 8 + v] = A[i * 8 + v] + B[0]
 )",
-                                            extent, where, kind);
+                                            extent, where, kind, outer);
   const absl::StatusOr<Module> module = ParseModule("m.py", text);
   KILN_EXPECT_OK(module.status());
   return module.ok() ? module->functions[0] : Function();
@@ -70,6 +71,15 @@ TEST(SplitAtBordersTest, InnermostLoopsOfConstantExtentAreSplitToo) {
   EXPECT_EQ(LoopsOf(Tiles("19", "i * 8 + v < 147")), 2);
   EXPECT_EQ(LoopsOf(Tiles("19", "i * 8 + v < 147", "range")), 1)
       << "there is a loop inside";
+}
+
+TEST(SplitAtBordersTest, OfParallelLoopsOneIterationIsSplitOff) {
+  const auto loops = [](const std::string& extent, const std::string& kind) {
+    return LoopsOf(Tiles(extent, "i * 8 + v < 147", kind, "T.parallel"));
+  };
+  EXPECT_EQ(loops("19", "T.unroll"), 2);
+  EXPECT_EQ(loops("20", "T.unroll"), 1) << "two iterations";
+  EXPECT_EQ(loops("19", "range"), 1) << "there is a loop inside";
 }
 
 TEST(SplitAtBordersTest, OtherLoopsStayWhole) {
