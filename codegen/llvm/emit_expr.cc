@@ -83,6 +83,7 @@ llvm::Value* Emitter::Emit(const Expr& e) {
 #define KILN_CASE(kind, ...) case ExprKind::k##kind:
     KILN_BINARY_KINDS(KILN_CASE)
 #undef KILN_CASE
+    if (llvm::Value* lanes = EmitFixedLanes(e)) return lanes;
     return EmitBinary(*e.As<BinaryNode>());
     case ExprKind::kIntImm:
       return llvm::ConstantInt::get(TypeOf(e.dtype()),
@@ -115,6 +116,22 @@ llvm::Value* Emitter::Emit(const Expr& e) {
       return EmitCall(*e.As<CallNode>());
   }
   return nullptr;
+}
+
+// Of quotients and remainders of indices, those at constant distances from lane
+// 0, which is all that is divided; else null.
+llvm::Value* Emitter::EmitFixedLanes(const Expr& e) {
+  const bool divides =
+      e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod;
+  if (!divides || e.dtype().is_scalar()) return nullptr;
+  const auto lanes = lower::OffsetsOfLanes(e);
+  if (!lanes) return nullptr;
+  std::vector<llvm::Constant*> offsets;
+  for (const int64_t offset : lanes->offsets) {
+    offsets.push_back(llvm::ConstantInt::getSigned(b_.getInt64Ty(), offset));
+  }
+  return b_.CreateAdd(InAllLanes(e.dtype().lanes(), Emit(lanes->base)),
+                      llvm::ConstantVector::get(offsets));
 }
 
 llvm::Value* Emitter::EmitVar(const VarNode& var) {

@@ -120,6 +120,7 @@ class Emitter {
 
   // Expressions (emit_expr.cc).
   llvm::Value* EmitBinary(const BinaryNode& node);
+  llvm::Value* EmitFixedLanes(const Expr& e);
   llvm::Value* EmitCompare(ExprKind kind, DType dtype, llvm::Value* a,
                            llvm::Value* b);
   llvm::Value* EmitLogic(const BinaryNode& node);
