@@ -332,7 +332,9 @@ TEST(TransferTest, SquaresThatAreTurnedInRegistersAreReadRowByRow) {
 
 // Of the sums of the columns of a matrix of 64 MiB, with `height` rows in turns
 // and so many of their columns before the next rows.
-double ColumnSums(int height, int columns) {
+double ColumnSums(int height, int columns,
+                  const Machine& machine = TestMachine(),
+                  MemoryLevelId from = MemoryLevelId::kMemory) {
   const std::string text = absl::Substitute(R"(
 @T.prim_func
 def main(A: T.Buffer((4096, 4096), "float32"), C: T.Buffer((4096,), "float32")):
@@ -349,8 +351,8 @@ def main(A: T.Buffer((4096, 4096), "float32"), C: T.Buffer((4096,), "float32")):
   KILN_EXPECT_OK(f.status());
   if (!f.ok()) return 0;
   const ProgramSummary program = Summarize(*f);
-  const Nest nest = MakeNest(program, program.stores[0], TestMachine(), 1);
-  return TransferOf(nest, TestMachine(), MemoryLevelId::kMemory).seconds;
+  const Nest nest = MakeNest(program, program.stores[0], machine, 1);
+  return TransferOf(nest, machine, from).seconds;
 }
 
 TEST(TransferTest, AFewRowsAreReadFastestUpToTheirEnds) {
@@ -359,6 +361,21 @@ TEST(TransferTest, AFewRowsAreReadFastestUpToTheirEnds) {
   EXPECT_GT(ColumnSums(64, 4096), 1.5 * rows) << "too many";
   EXPECT_GT(ColumnSums(2, 4096), 1.1 * rows) << "too few";
   EXPECT_GT(ColumnSums(8, 512), 1.3 * rows) << "parts of them";
+}
+
+TEST(TransferTest, ASlowThirdCacheIsLikeMemory) {
+  Machine machine = TestMachine();
+  MemoryLevel& last = machine.levels[static_cast<int>(MemoryLevelId::kL3)];
+  last.bytes = 512 << 20;
+  machine.l3_held_bytes = 512 << 20;
+  const double memory = machine.level(MemoryLevelId::kMemory).read_gbs;
+  const auto seconds = [&](int columns) {
+    return ColumnSums(8, columns, machine, MemoryLevelId::kL3);
+  };
+  last.read_gbs = 1.5 * memory;
+  EXPECT_GT(seconds(512), 1.3 * seconds(4096));
+  last.read_gbs = 4 * memory;
+  EXPECT_LT(seconds(512), 1.05 * seconds(4096));
 }
 
 TEST(TransferTest, WhatTheLastCacheDoesNotHoldComesFromMemory) {
