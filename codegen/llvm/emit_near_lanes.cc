@@ -15,6 +15,7 @@
 //                      whose odd lanes are not chosen; then as above
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "kiln/codegen/llvm/emitter.h"
@@ -112,15 +113,18 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
 
 llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
   const auto* load = choice.args[1].As<LoadNode>();
-  if (!load || !lower::IsNearRamp(load->indices[0])) {
+  std::optional<LaneOffsets> lanes;
+  if (load && lower::IsNearRamp(load->indices[0])) {
+    lanes = OffsetsOfLanes(load->indices[0]);
+  }
+  if (!lanes) {
     return Fail(absl::UnimplementedError(
                     "if_then_else chooses for each lane, of values that are no "
                     "load of elements near to each other; write a select"),
                 choice.dtype);
   }
   llvm::Value* mask = Emit(choice.args[0]);
-  llvm::Value* loaded =
-      EmitNearLanes(*load, *OffsetsOfLanes(load->indices[0]), mask);
+  llvm::Value* loaded = EmitNearLanes(*load, *lanes, mask);
   return b_.CreateSelect(mask, loaded, Emit(choice.args[2]));
 }
 

@@ -7,7 +7,8 @@
 //
 // A ramp in one dimension stays one ramp: [i, ramp(0, 1, 8)] is ramp(i*12, 1,
 // 8). With strides (s, 1) and offset o the same access is A[o + i*s + j], in a
-// buffer of (m - 1)*s + (n - 1) + 1 elements for m x n.
+// buffer of (m - 1)*s + (n - 1) + 1 elements for m x n, and o more where that
+// is a constant.
 #include "kiln/codegen/lower/storage/flatten_buffers.h"
 
 #include <unordered_map>
@@ -84,7 +85,9 @@ Buffer Flattener::Flat(const Buffer& buffer) {
   Buffer& flat = flat_[buffer.get()];
   if (flat) return flat;
   flat = EditBuffer(buffer, [&](BufferNode& b) {
-    b.shape = {normalizer_.Run(SpanOf(*buffer))};
+    const bool is_moved = buffer->elem_offset && AsInt(buffer->elem_offset);
+    const Expr before = is_moved ? AsIndex(buffer->elem_offset) : Int(0);
+    b.shape = {normalizer_.Run(Sum(SpanOf(*buffer), before))};
     b.strides.clear();
     b.elem_offset = nullptr;
   });

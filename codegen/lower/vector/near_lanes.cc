@@ -10,6 +10,8 @@
 namespace kiln::lower {
 namespace {
 
+// Between two lanes; more is no index of a buffer.
+constexpr int64_t kMaxDistance = int64_t{1} << 40;
 constexpr int64_t kMostAligned = 16;
 constexpr int64_t kLeastLoaded = 2;
 
@@ -49,7 +51,10 @@ std::optional<LaneOffsets> OffsetsOfLanes(const Expr& index) {
     const Linear form = normalizer.Linearize(scalar);
     if (lane == 0) first = form;
     const Linear distance = Difference(form, first);
-    if (!distance.is_constant()) return std::nullopt;
+    if (!distance.is_constant() || distance.constant > kMaxDistance ||
+        distance.constant < -kMaxDistance) {
+      return std::nullopt;
+    }
     lanes.offsets.push_back(distance.constant);
   }
   lanes.base = normalizer.Build(std::move(first));

@@ -37,6 +37,7 @@ TEST_F(NearLanesTest, DistancesThatMoveAreNone) {
   EXPECT_FALSE(OffsetsOfLanes(FloorDiv(lanes, All(Int(3)))));
   EXPECT_FALSE(OffsetsOfLanes(FloorMod(lanes, All(i_))));
   EXPECT_FALSE(OffsetsOfLanes(Mul(Lanes(i_), All(i_))));
+  EXPECT_FALSE(OffsetsOfLanes(Ramp(i_, Int(int64_t{1} << 61), 4)));
 }
 
 TEST_F(NearLanesTest, LoadedNumbersAreNotNear) {

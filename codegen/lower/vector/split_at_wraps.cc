@@ -58,6 +58,11 @@ struct Piece {
   int64_t first, count;
 };
 
+// Of a parallel loop: turns that are enough for all threads, and loops that it
+// may become, each of which is started by itself.
+constexpr int64_t kLeastParallelTurns = 64;
+constexpr int64_t kMaxParallelLoops = 5;
+
 // At 0, so that no sum of what follows overflows.
 constexpr int64_t kMaxValue = int64_t{1} << 60;
 
@@ -139,6 +144,9 @@ class Wraps {
   Expr WithQuotients(const Expr& e, int64_t iteration, const Expr& turn) const;
   Stmt Emit(const Piece& piece, const Expr& turn);
   Stmt EmitTurn(int64_t count, const Expr& turn);
+  int64_t Iterations(int64_t period, int64_t extent) const;
+  bool IsWorthIt(int64_t extent, int64_t stores) const;
+  Stmt SplitTurns(int64_t extent);
 
   const ForNode& loop_;
   Function* f_;
@@ -237,6 +245,44 @@ Stmt Wraps::EmitTurn(int64_t count, const Expr& turn) {
   return MakeSeq(std::move(stmts));
 }
 
+// How many iterations to look at: one turn, or all of a parallel loop that has
+// few turns; 0 where these are too many.
+int64_t Wraps::Iterations(int64_t period, int64_t extent) const {
+  const bool is_parallel = loop_.for_kind == ForKind::kParallel;
+  const int64_t turn = std::min(period, extent);
+  const bool are_few = is_parallel && extent / turn < kLeastParallelTurns;
+  const int64_t iterations = are_few ? extent : turn;
+  return iterations <= kMaxLinearIterations ? iterations : 0;
+}
+
+// Each piece of a parallel loop without turns is one of its own.
+bool Wraps::IsWorthIt(int64_t extent, int64_t stores) const {
+  const std::vector<Piece> pieces = Pieces(turn_);
+  const int64_t loops = absl::c_count_if(
+      pieces, [](const Piece& piece) { return piece.count > 1; });
+  const bool starts_each =
+      loop_.for_kind == ForKind::kParallel && turn_ == extent;
+  return !divisions_.empty() &&
+         static_cast<int64_t>(pieces.size()) * stores <= kMaxPieceStores &&
+         (!starts_each || loops <= kMaxParallelLoops);
+}
+
+Stmt Wraps::SplitTurns(int64_t extent) {
+  if (turn_ == extent) return EmitTurn(turn_, Int(0));
+  ForFields fields = loop_.fields();
+  const Var turn(loop_.var.name() + "_turn");
+  fields.var = turn;
+  fields.min = Int(0);
+  fields.extent = Int(extent / turn_);
+  piece_kind_ = ForKind::kSerial;
+  fields.body = EmitTurn(turn_, turn);
+  std::vector<Stmt> stmts = {MakeFor(std::move(fields))};
+  if (extent % turn_ != 0) {
+    stmts.push_back(EmitTurn(extent % turn_, Int(extent / turn_)));
+  }
+  return MakeSeq(std::move(stmts));
+}
+
 Stmt Wraps::Split() {
   const int64_t* extent = AsInt(loop_.extent);
   const int64_t* min = AsInt(loop_.min);
@@ -250,26 +296,9 @@ Stmt Wraps::Split() {
   const int64_t period = LanePeriod(loop_.body, loop_.var.get());
   if (period == 1 || period * stores <= kImplicitSteps) return nullptr;
   min_ = *min;
-  turn_ = std::min(period, *extent);
-  if (turn_ > kMaxLinearIterations) return nullptr;
+  turn_ = Iterations(period, *extent);
   FindDivisions();
-  if (divisions_.empty() ||
-      static_cast<int64_t>(Pieces(turn_).size()) * stores > kMaxPieceStores) {
-    return nullptr;
-  }
-  if (turn_ == *extent) return EmitTurn(turn_, Int(0));
-  ForFields fields = loop_.fields();
-  const Var turn(loop_.var.name() + "_turn");
-  fields.var = turn;
-  fields.min = Int(0);
-  fields.extent = Int(*extent / turn_);
-  piece_kind_ = ForKind::kSerial;
-  fields.body = EmitTurn(turn_, turn);
-  std::vector<Stmt> stmts = {MakeFor(std::move(fields))};
-  if (*extent % turn_ != 0) {
-    stmts.push_back(EmitTurn(*extent % turn_, Int(*extent / turn_)));
-  }
-  return MakeSeq(std::move(stmts));
+  return IsWorthIt(*extent, stores) ? SplitTurns(*extent) : Stmt();
 }
 
 Stmt Run(const Stmt& s, Function* f) {

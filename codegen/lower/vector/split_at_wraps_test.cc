@@ -22,17 +22,18 @@ using ::testing::Not;
 // The lowered copy of `count` vectors of 8 lanes from `index`, which is
 // checked to stay the same.
 std::string Split(int count, const std::string& index,
-                  const std::string& attrs = "") {
+                  const std::string& attrs = "",
+                  const std::string& kind = "range") {
   const std::string text = absl::StrCat(
       R"(
 @T.prim_func
-def main(A: T.Buffer((4096,), "float32"), B: T.Buffer((32768,), "float32")):
+def main(A: T.Buffer((4096,), "float32"), B: T.Buffer((65536,), "float32")):
     )",
       attrs, R"(
     for y in range(2):
-        for x in range()",
-      count, R"():
-            B[y * 16384 + x * 8:y * 16384 + x * 8 + 8] = A[)",
+        for x in )",
+      kind, "(", count, R"():
+            B[y * 32768 + x * 8:y * 32768 + x * 8 + 8] = A[)",
       index, R"(]
 )");
   const absl::StatusOr<Module> module = ParseModule("m.py", text);
@@ -60,6 +61,23 @@ TEST(SplitAtWrapsTest, ALongLoopTurnsRound) {
             "T.Broadcast(99, 8)");
   EXPECT_THAT(text, HasSubstr("x_turn in range(7)"));
   EXPECT_THAT(text, HasSubstr("in range(12)"));
+}
+
+// Iterations of a parallel loop have to be enough for all threads.
+TEST(SplitAtWrapsTest, AParallelLoopIsSplitIntoParallelOnes) {
+  const auto split = [](int count, int divisor) {
+    return Split(
+        count,
+        absl::StrCat("T.Ramp(x * 8 + 7, 1, 8) % T.Broadcast(", divisor, ", 8)"),
+        "", "T.parallel");
+  };
+  EXPECT_THAT(split(1000, 4001), HasSubstr("in T.parallel(499)"));
+  EXPECT_THAT(split(2000, 4001), Not(HasSubstr("T.parallel(2000)")));
+  EXPECT_THAT(split(1000, 999), HasSubstr("x in T.parallel(1000)"))
+      << "pieces that take less time than their start";
+  EXPECT_THAT(split(2000, 264), HasSubstr("x in T.parallel(2000)"))
+      << "few turns";
+  EXPECT_THAT(split(3300, 264), HasSubstr("x_turn in T.parallel(100)"));
 }
 
 TEST(SplitAtWrapsTest, WhatMovesWithOtherLoopsStays) {
