@@ -21,7 +21,9 @@ inline constexpr int64_t kMaxUnrolledStatements = 4096;
 inline constexpr int64_t kImplicitSteps = 32;
 
 // A serial loop that stays, of a body of few stores, has copies of that body
-// side by side, unasked, that come to no more stores than this.
+// side by side, unasked, that come to no more stores than this; or than
+// kImplicitSteps, where it takes more for lanes of what is read to be at the
+// same distances again.
 inline constexpr int64_t kStepsSideBySide = 8;
 
 // A tile that a border cuts short, whose place is known in a call only, has a
