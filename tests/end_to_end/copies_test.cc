@@ -2,7 +2,6 @@
 // registers of any size: machine code copies what the interpreter copies.
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <string>
 #include <vector>
 
@@ -11,12 +10,9 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
-#include "kiln/ir/interp/interp.h"
-#include "kiln/ir/testing/compare.h"
-#include "kiln/ir/testing/random_program.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/task/default_schedule.h"
-#include "kiln/tools/support/execute.h"
+#include "kiln/tests/end_to_end/every_target.h"
 
 namespace kiln {
 namespace {
@@ -57,11 +53,8 @@ class CopiesTest : public ::testing::TestWithParam<const char*> {
     KILN_ASSIGN_OR_RETURN(
         const DefaultSchedule best,
         ScheduleByDefault(module, 0, target_.machine, 2, &pool_, {.draws = 4}));
-    std::vector<Tensor> expected = RandomInputs(module.functions[0], 7);
-    std::vector<Tensor> actual = expected;
-    KILN_RETURN_IF_ERROR(Interpret(module.functions[0], expected));
-    KILN_RETURN_IF_ERROR(RunCompiled(best.scheduled, actual, target_));
-    return CompareTensors(actual[1], expected[1]);
+    return CheckAgainstInterpreter(module.functions[0], best.scheduled,
+                                   target_);
   }
 
   Target target_;
@@ -88,13 +81,7 @@ INSTANTIATE_TEST_SUITE_P(OnEvery, CopiesTest,
                          ::testing::Values("llvm -mcpu=x86-64-v2",
                                            "llvm -mcpu=haswell",
                                            "llvm -mcpu=skylake-avx512"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name) {
-                             if (!std::isalnum(c)) c = '_';
-                           }
-                           return name;
-                         });
+                         [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace
 }  // namespace kiln

@@ -2,39 +2,21 @@
 // machine code computes what the interpreter computes, for every extent.
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
-#include "kiln/ir/interp/interp.h"
 #include "kiln/ir/te/workloads.h"
-#include "kiln/ir/testing/compare.h"
-#include "kiln/ir/testing/random_program.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/task/default_schedule.h"
-#include "kiln/tools/support/execute.h"
+#include "kiln/tests/end_to_end/every_target.h"
 
 namespace kiln {
 namespace {
-
-// Runs the function as machine code and compares it with the interpreter.
-absl::Status Check(const Function& f, const Function& scheduled,
-                   const Target& target) {
-  std::vector<Tensor> expected = RandomInputs(f, 7);
-  std::vector<Tensor> actual = expected;
-  KILN_RETURN_IF_ERROR(Interpret(f, expected));
-  KILN_RETURN_IF_ERROR(RunCompiled(scheduled, actual, target));
-  for (size_t i = 0; i < expected.size(); ++i) {
-    KILN_RETURN_IF_ERROR(CompareTensors(actual[i], expected[i]));
-  }
-  return absl::OkStatus();
-}
 
 class OddExtentsTest : public ::testing::TestWithParam<const char*> {
  protected:
@@ -58,7 +40,7 @@ TEST_P(OddExtentsTest, OfWorkloadsByDefaultSchedules) {
                                 ScheduleByDefault(module, 0, target_.machine, 2,
                                                   &pool_, {.draws = 4}));
       const absl::Status same =
-          Check(module.functions[0], best.scheduled, target_);
+          CheckAgainstInterpreter(module.functions[0], best.scheduled, target_);
       EXPECT_TRUE(same.ok()) << spec << ": " << same;
     }
   }
@@ -94,8 +76,8 @@ class Module:
                                              "T.max(B[vi, vj], T.cast("
                                              "1, \"" +
                                                  type + "\")) + A[vi, 0]")));
-      const absl::Status same =
-          Check(module.functions[0], module.functions[0], target_);
+      const absl::Status same = CheckAgainstInterpreter(
+          module.functions[0], module.functions[0], target_);
       EXPECT_TRUE(same.ok()) << n << " of " << type << ": " << same;
     }
   }
@@ -105,13 +87,7 @@ INSTANTIATE_TEST_SUITE_P(OnEvery, OddExtentsTest,
                          ::testing::Values("llvm -mcpu=x86-64-v2",
                                            "llvm -mcpu=haswell",
                                            "llvm -mcpu=skylake-avx512"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name) {
-                             if (!std::isalnum(c)) c = '_';
-                           }
-                           return name;
-                         });
+                         [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace
 }  // namespace kiln

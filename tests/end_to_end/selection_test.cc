@@ -3,7 +3,6 @@
 // instruction, so nothing but trying shows it.
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <string>
 #include <tuple>
 
@@ -20,6 +19,7 @@
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/search/task/default_schedule.h"
+#include "kiln/tests/end_to_end/every_target.h"
 
 namespace kiln {
 namespace {
@@ -149,13 +149,7 @@ class Module:
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEvery, SelectionTest, ::testing::ValuesIn(kTargets),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name) {
-                             if (!std::isalnum(c)) c = '_';
-                           }
-                           return name;
-                         });
+                         [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace
 }  // namespace kiln

@@ -219,10 +219,11 @@ class Inserter {
 
   // What comes after the nest of loops around `body`, in which it is the
   // innermost.
-  void AskAhead(const Stmt& body, std::vector<Stmt>* out);
+  void AskAhead(const Stmt& body, absl::Span<const VectorGrid> grids,
+                std::vector<Stmt>* out);
   void AskForScalars(const Stmt& body, std::vector<Stmt>* out);
-  // Of what the innermost loop around `body` reads, rows side by side.
-  void AskAlongRows(const Stmt& body, std::vector<Stmt>* out);
+  // Of what the innermost loop reads, rows side by side.
+  void AskAlongRows(absl::Span<const VectorGrid> grids, std::vector<Stmt>* out);
   void Ask(const VectorGrid& grid, const PrefetchPlan& plan,
            std::vector<Stmt>* out) const;
   IndexNormalizer NormalizerHere() const;
@@ -293,13 +294,14 @@ void Inserter::Ask(const VectorGrid& grid, const PrefetchPlan& plan,
       plan.every == 1 ? all : MakeIf(EQ(normalizer.Run(step), Int(0)), all));
 }
 
-void Inserter::AskAhead(const Stmt& body, std::vector<Stmt>* out) {
+void Inserter::AskAhead(const Stmt& body, absl::Span<const VectorGrid> grids,
+                        std::vector<Stmt>* out) {
   const absl::Span<const ForNode* const> loops(loops_);
   for (const auto& [copy, around] : copies_) {
     Ask(copy.from,
         PlanNextCopy(copy, loops.first(around), loops.subspan(around)), out);
   }
-  for (const VectorGrid& grid : lower::FindVectorGrids(body)) {
+  for (const VectorGrid& grid : grids) {
     if (!IsFar(grid.buffer) || grid.buffer.get() == asked_ ||
         absl::c_linear_search(stream_.blocks, grid.buffer.get()) ||
         !ExistsOutside(grid.buffer, grid.first)) {
@@ -334,9 +336,9 @@ void Inserter::AskForScalars(const Stmt& body, std::vector<Stmt>* out) {
   }
 }
 
-void Inserter::AskAlongRows(const Stmt& body, std::vector<Stmt>* out) {
-  if (!IsInnermostSum(body)) return;
-  for (const VectorGrid& grid : lower::FindVectorGrids(body)) {
+void Inserter::AskAlongRows(absl::Span<const VectorGrid> grids,
+                            std::vector<Stmt>* out) {
+  for (const VectorGrid& grid : grids) {
     const int64_t bytes = grid.buffer->dtype.bytes();
     if (IsHeldBySecondLevel(grid.buffer) ||
         !ExistsOutside(grid.buffer, grid.first)) {
@@ -494,8 +496,12 @@ Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
   loops_.push_back(&loop);
   stream_ = StreamOf(loop, machine_);
   std::vector<Stmt> ahead;
-  AskAlongRows(loop.body, &ahead);
-  if (stream_.loop && !stream_.is_short) AskAhead(loop.body, &ahead);
+  const bool is_sum = IsInnermostSum(loop.body);
+  const bool is_long = stream_.loop && !stream_.is_short;
+  std::vector<VectorGrid> grids;
+  if (is_sum || is_long) grids = lower::FindVectorGrids(loop.body);
+  if (is_sum) AskAlongRows(grids, &ahead);
+  if (is_long) AskAhead(loop.body, grids, &ahead);
   Stmt body = Run(loop.body);
   stream_ = Stream();
   loops_.pop_back();

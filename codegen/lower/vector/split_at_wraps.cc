@@ -63,32 +63,35 @@ struct Piece {
 constexpr int64_t kLeastParallelTurns = 64;
 constexpr int64_t kMaxParallelLoops = 5;
 
-// At 0, so that no sum of what follows overflows.
+// In the first iteration, so that no sum of what follows overflows.
 constexpr int64_t kMaxValue = int64_t{1} << 60;
 
-// The quotient that all lanes of a division have in one iteration.
+// The quotient that all lanes of a division have in one iteration, of those
+// from `var` = `min` on.
 class CommonQuotient {
  public:
-  CommonQuotient(const Expr& division, const VarNode* var)
+  CommonQuotient(const Expr& division, const VarNode* var, int64_t min)
       : numerator_(division.As<BinaryNode>()->a),
         divisor_(LaneDivisor(division)),
         lanes_(division.dtype().lanes()),
-        var_(var) {
+        var_(var),
+        min_(min) {
     const auto turn = TurnOf(numerator_, var);
     is_linear_ = turn && turn->period == 1;
     step_ = is_linear_ ? turn->increment : 0;
     for (int lane = 0; lane < lanes_; ++lane) {
-      if (const auto x = ValueAt(numerator_, lane, var, 0)) at_0_.push_back(*x);
+      const auto x = ValueAt(numerator_, lane, var, min);
+      if (x) first_.push_back(*x);
     }
-    is_linear_ &= static_cast<int>(at_0_.size()) == lanes_ &&
-                  absl::c_is_sorted(at_0_) && at_0_.front() >= -kMaxValue &&
-                  at_0_.back() <= kMaxValue;
+    is_linear_ &= static_cast<int>(first_.size()) == lanes_ &&
+                  absl::c_is_sorted(first_) && first_.front() >= -kMaxValue &&
+                  first_.back() <= kMaxValue;
   }
   std::optional<int64_t> At(int64_t iteration) const {
     if (!is_linear_) return AtAny(iteration);
     const int64_t passed = step_ * iteration;
-    const int64_t first = FloorQuotient(at_0_.front() + passed, divisor_);
-    const int64_t last = FloorQuotient(at_0_.back() + passed, divisor_);
+    const int64_t first = FloorQuotient(first_.front() + passed, divisor_);
+    const int64_t last = FloorQuotient(first_.back() + passed, divisor_);
     return first == last ? std::optional<int64_t>(first) : std::nullopt;
   }
   bool is_linear() const { return is_linear_; }
@@ -97,7 +100,7 @@ class CommonQuotient {
   std::optional<int64_t> AtAny(int64_t iteration) const {
     std::optional<int64_t> all;
     for (int lane = 0; lane < lanes_; ++lane) {
-      const auto x = ValueAt(numerator_, lane, var_, iteration);
+      const auto x = ValueAt(numerator_, lane, var_, min_ + iteration);
       if (!x) return std::nullopt;
       const int64_t quotient = FloorQuotient(*x, divisor_);
       if (all && *all != quotient) return std::nullopt;
@@ -110,7 +113,8 @@ class CommonQuotient {
   const int64_t divisor_;
   const int lanes_;
   const VarNode* var_;
-  std::vector<int64_t> at_0_;  // the lanes in iteration 0
+  const int64_t min_;
+  std::vector<int64_t> first_;  // the lanes in the first iteration
   bool is_linear_ = false;
   int64_t step_ = 0;  // of each lane, from one iteration to the next
 };
@@ -164,11 +168,11 @@ void Wraps::AddDivision(const Expr& e) {
   if (turn_ % turn->period == 0) {
     division.growth = turn->increment * (turn_ / turn->period);
   }
-  const CommonQuotient quotients(e, loop_.var.get());
+  const CommonQuotient quotients(e, loop_.var.get(), min_);
   if (turn_ > kMaxIterations && !quotients.is_linear()) return;
   bool is_any = false;
   for (int64_t i = 0; i < turn_; ++i) {
-    division.quotients.push_back(quotients.At(min_ + i));
+    division.quotients.push_back(quotients.At(i));
     is_any |= division.quotients.back().has_value();
   }
   if (is_any) divisions_.push_back(std::move(division));
@@ -289,8 +293,8 @@ Stmt Wraps::Split() {
   const int64_t stores = StoresOf(loop_.body);
   const bool is_plain = loop_.for_kind == ForKind::kSerial ||
                         loop_.for_kind == ForKind::kParallel;
-  if (!extent || !min || !is_plain || stores == 0 ||
-      *extent * stores <= kImplicitSteps) {
+  if (!extent || !min || !is_plain || stores == 0 || *min < -kMaxValue ||
+      *min > kMaxValue || *extent * stores <= kImplicitSteps) {
     return nullptr;
   }
   const int64_t period = LanePeriod(loop_.body, loop_.var.get());

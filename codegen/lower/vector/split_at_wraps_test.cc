@@ -85,6 +85,26 @@ TEST(SplitAtWrapsTest, WhatMovesWithOtherLoopsStays) {
   EXPECT_THAT(Split(100, index), HasSubstr("T.grid(2, 100)"));
 }
 
+// Values of a loop that begins far from 0 are no reason for an overflow.
+TEST(SplitAtWrapsTest, ALoopMayBeginAnywhere) {
+  const int64_t min = int64_t{1} << 52;
+  const std::string text =
+      absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((4096,), "float32"), B: T.Buffer((65536,), "float32")):
+    for x in range()",
+                   min, ", ", min + 100, R"():
+        B[x * 8 - )",
+                   min * 8, ":x * 8 - ", min * 8 - 8,
+                   R"(] = A[T.Ramp(x * 1024, 1, 8) % T.Broadcast(999, 8)]
+)");
+  const absl::StatusOr<Module> module = ParseModule("m.py", text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Function> split = SplitAtWraps(module->functions[0]);
+  ASSERT_TRUE(split.ok());
+  KILN_EXPECT_OK(lower::CompareMeaning(module->functions[0], *split, 5));
+}
+
 TEST(SplitAtWrapsTest, SmallDivisorsStay) {
   const std::string index = "T.Ramp(x * 8, 1, 8) // T.Broadcast(3, 8)";
   EXPECT_THAT(Split(100, index), HasSubstr("T.grid(2, 100)"));

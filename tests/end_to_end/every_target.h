@@ -1,0 +1,33 @@
+// Tests that run on several kinds of registers.
+#ifndef KILN_TESTS_END_TO_END_EVERY_TARGET_H_
+#define KILN_TESTS_END_TO_END_EVERY_TARGET_H_
+
+#include <cctype>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "kiln/codegen/target/target.h"
+#include "kiln/ir/tensor/module.h"
+
+namespace kiln {
+
+// Runs `scheduled` as machine code on random inputs, and compares all buffers
+// with those that `f` leaves in the interpreter.
+absl::Status CheckAgainstInterpreter(const Function& f,
+                                     const Function& scheduled,
+                                     const Target& target);
+
+// The name of a test whose parameter is a target.
+template <typename T>
+std::string NameOfTarget(const testing::TestParamInfo<T>& info) {
+  std::string name = info.param;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+}  // namespace kiln
+
+#endif  // KILN_TESTS_END_TO_END_EVERY_TARGET_H_
