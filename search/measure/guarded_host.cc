@@ -37,7 +37,9 @@ struct Loop {
 int32_t RunFilled(void* env, int64_t begin, int64_t end) {
   const auto* loop = static_cast<const Loop*>(env);
   FillScratch(loop->filler);
-  return loop->body(loop->env, begin, end);
+  const int32_t status = loop->body(loop->env, begin, end);
+  ClearScratch();
+  return status;
 }
 
 __attribute__((noinline)) void FillStack(Filler filler) {
@@ -76,9 +78,14 @@ void FillVectorRegisters(uint32_t value) {
         "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
+void ClearVectorRegisters() {
+  if (__builtin_cpu_supports("avx512f")) asm volatile("vzeroupper");
+}
+
 #else
 
 void FillVectorRegisters(uint32_t) {}
+void ClearVectorRegisters() {}
 
 #endif
 
@@ -88,6 +95,8 @@ void FillScratch(Filler filler) {
   FillStack(filler);
   FillVectorRegisters(0x01010101u * static_cast<uint32_t>(filler));
 }
+
+void ClearScratch() { ClearVectorRegisters(); }
 
 GuardedHost::GuardedHost(const KilnHost* loops, Filler filler)
     : loops_(loops), filler_(filler), abi_{&ParallelFor, &Alloc, &Free, this} {}

@@ -1,6 +1,11 @@
 #include "kiln/search/measure/guarded_host.h"
 
+#include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -66,6 +71,44 @@ TEST_F(GuardedHostTest, WhatWasGivenBackIsNotGivenBackAgain) {
   Free(data);
   EXPECT_THAT(guarded_.CheckWorkspaces(), Optional(HasSubstr("gave back")));
 }
+
+#if defined(__x86_64__)
+
+// Whether this processor tells which registers are in their first state.
+bool TellsRegistersInUse() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx512f") &&
+         __get_cpuid_count(0xd, 1, &a, &b, &c, &d) != 0 && (a >> 2 & 1) != 0;
+}
+
+uint32_t UpperPartsInUse() {
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+  constexpr uint32_t kUpperYmm = 1 << 2, kUpperZmm = 1 << 6;
+  return low & (kUpperYmm | kUpperZmm);
+}
+
+TEST_F(GuardedHostTest, LeavesNothingInUpperPartsOfRegisters) {
+  if (!TellsRegistersInUse()) GTEST_SKIP() << "no XGETBV of what is in use";
+  uint32_t inside = 0;
+  abi()->parallel_for(
+      abi(), 1,
+      [](void* env, int64_t, int64_t) {
+        *static_cast<uint32_t*>(env) = UpperPartsInUse();
+        return 0;
+      },
+      &inside);
+  EXPECT_NE(inside, 0);
+  EXPECT_EQ(UpperPartsInUse(), 0);
+
+  FillScratch(Filler::kHigh);
+  const uint32_t filled = UpperPartsInUse();
+  ClearScratch();
+  EXPECT_NE(filled, 0);
+  EXPECT_EQ(UpperPartsInUse(), 0);
+}
+
+#endif
 
 }  // namespace
 }  // namespace kiln

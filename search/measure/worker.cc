@@ -165,6 +165,7 @@ MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
                      WorkerKernel::Memory::kGuarded);
   FillScratch(filler);
   if (status == 0) status = kernel.Call(host.abi());
+  ClearScratch();
   const double call_seconds = SecondsSince(before_call);
   MaybeFailure failure = FailureOf(status);
   std::optional<std::string> violation = host.CheckWorkspaces();
