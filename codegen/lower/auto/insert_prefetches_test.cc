@@ -241,6 +241,32 @@ TEST(InsertPrefetchesTest, ShortLoopsAskForNothingElse) {
   EXPECT_THAT(After(Parse(Rows(8, 1040))), Not(HasSubstr(kAny)));
 }
 
+// Into the second level: rows a power of two apart share sets of the first.
+TEST(InsertPrefetchesTest, RowsReadSideBySideAreAskedForAhead) {
+  std::string body = R"(
+    for k in range(256):
+        for j in range(64):
+            for q in range(2):
+)";
+  for (int row = 0; row < 4; ++row) {
+    for (int vector = 0; vector < 2; ++vector) {
+      absl::StrAppend(
+          &body,
+          absl::Substitute("                C[$0:$0 + 16] = C[$0:$0 + 16] + "
+                           "A[k * 16384 + q * 8192 + j * 32 + $1:k * 16384 + "
+                           "q * 8192 + j * 32 + $1 + 16]\n",
+                           16 * vector, 2048 * row + 16 * vector));
+    }
+  }
+  const std::string after = After(Parse(body, 256 * 16384));
+  for (const char* row : {"", " + 2048", " + 4096", " + 6144"}) {
+    EXPECT_THAT(after, HasSubstr(absl::StrCat("(j + 8) % 64 * 32 + q * 8192",
+                                              row, "]), 0, 2, 1)")));
+  }
+  EXPECT_THAT(After(Parse(body, 16384)), Not(HasSubstr(kAny)))
+      << "what the second cache holds";
+}
+
 // Four rows of 64 elements each, read one by one for vectors of 16.
 std::string ScalarRows(int64_t next_rows) {
   std::string body = R"(

@@ -1,3 +1,6 @@
+// Products of few rows: how many loops of which kind their schedules have, and
+// of which sizes their tiles are. Every schedule that is looked at is
+// interpreted beside the product as it was written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
