@@ -1,10 +1,27 @@
 #include "kiln/search/feature/ops.h"
 
+#include <cstdint>
+#include <optional>
+
+#include "absl/numeric/bits.h"
+
 namespace kiln {
 namespace {
 
 OpClass ByType(DType dtype, OpClass of_float, OpClass of_int) {
   return dtype.is_float() ? of_float : of_int;
+}
+
+// Whether an integer is divided by a constant: by shifts and masks where it is
+// a power of two, and else by a product.
+std::optional<OpClass> ClassOfKnownQuotient(const BinaryNode& e) {
+  const Expr& divisor =
+      e.b.As<BroadcastNode>() ? e.b.As<BroadcastNode>()->value : e.b;
+  const int64_t* value = AsInt(divisor);
+  if (!value || *value <= 0) return std::nullopt;
+  return absl::has_single_bit(static_cast<uint64_t>(*value))
+             ? OpClass::kIntOther
+             : OpClass::kIntMul;
 }
 
 std::optional<OpClass> ClassOfBinary(const BinaryNode& e) {
@@ -20,6 +37,7 @@ std::optional<OpClass> ClassOfBinary(const BinaryNode& e) {
     case ExprKind::kFloorMod:
     case ExprKind::kTruncDiv:
     case ExprKind::kTruncMod:
+      if (const auto known = ClassOfKnownQuotient(e)) return known;
       return ByType(dtype, OpClass::kFloatDivMod, OpClass::kIntDivMod);
     case ExprKind::kMin:
     case ExprKind::kMax:
@@ -57,6 +75,7 @@ std::optional<OpClass> ClassOfCall(const CallNode& e) {
     default:
       break;
   }
+  if (IsOneInstruction(e.op)) return OpClass::kIntOther;
   if (GetIntrinsicInfo(e.op).purity == Purity::kPure &&
       e.op != Intrinsic::kCallPureExtern) {
     return ByType(e.dtype, OpClass::kFloatMath, OpClass::kIntMath);
@@ -65,6 +84,27 @@ std::optional<OpClass> ClassOfCall(const CallNode& e) {
 }
 
 }  // namespace
+
+bool IsOneInstruction(Intrinsic op) {
+  switch (op) {
+    case Intrinsic::kLikely:
+    case Intrinsic::kMinValue:
+    case Intrinsic::kMaxValue:
+    case Intrinsic::kInfinity:
+    case Intrinsic::kTypeAnnotation:
+    case Intrinsic::kReinterpret:
+    case Intrinsic::kFma:
+    case Intrinsic::kBitwiseAnd:
+    case Intrinsic::kBitwiseOr:
+    case Intrinsic::kBitwiseXor:
+    case Intrinsic::kBitwiseNot:
+    case Intrinsic::kShiftLeft:
+    case Intrinsic::kShiftRight:
+      return true;
+    default:
+      return false;
+  }
+}
 
 Expr FusedProduct(const Expr& e) {
   if (e.kind() != ExprKind::kAdd && e.kind() != ExprKind::kSub) return nullptr;

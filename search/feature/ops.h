@@ -14,6 +14,9 @@ namespace kiln {
 // for constants, variables, loads and what costs nothing.
 std::optional<OpClass> ClassOf(const Expr& e);
 
+// Whether a call takes one instruction at most, unlike functions such as exp.
+bool IsOneInstruction(Intrinsic op);
+
 // The product in a multiply-add, or null.
 Expr FusedProduct(const Expr& e);
 

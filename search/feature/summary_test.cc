@@ -295,6 +295,21 @@ def main(A: T.Buffer((100,), "float32"), B: T.Buffer((100,), "float32")):
   EXPECT_EQ(Op(s.stores[0], OpClass::kFloatMath), 1);
 }
 
+TEST(SummaryTest, BitsAndKnownQuotientsAreNoFunctions) {
+  const ProgramSummary s = Summarize(Parse(R"(
+@T.prim_func
+def main(W: T.Buffer((8, 64), "int32"), B: T.Buffer((8, 64), "int32")):
+    for n, k in T.grid(8, 64):
+        with T.block("B"):
+            vn, vk = T.axis.remap("SS", [n, k])
+            B[vn, vk] = T.bitwise_and(T.shift_right(W[vn, vk], vk % 8), 15) + vk // 6 + T.popcount(W[vn, vk])
+)"));
+  EXPECT_GE(Op(s.stores[0], OpClass::kIntOther), 3);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kIntMul), 1);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kIntMath), 1);
+  EXPECT_EQ(Op(s.stores[0], OpClass::kIntDivMod), 0);
+}
+
 TEST(SummaryTest, KnowsWhichTapsAreOnPadding) {
   // Two loops make the rows; 19 of 21 pairs of a row and a tap are inside, and
   // so are 11 of 12 of a column and a tap two apart.

@@ -3,15 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/substitute.h"
-#include "kiln/base/status_macros.h"
-#include "kiln/base/status_matchers.h"
-#include "kiln/base/thread_pool.h"
-#include "kiln/codegen/target/target.h"
-#include "kiln/ir/text/reader/reader.h"
-#include "kiln/search/task/default_schedule.h"
 #include "kiln/tests/end_to_end/every_target.h"
 
 namespace kiln {
@@ -42,24 +36,7 @@ constexpr const char* kIndices[] = {
     "v * 4 + 1",
 };
 
-class CopiesTest : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    KILN_ASSERT_OK_AND_ASSIGN(target_, ParseTarget(GetParam()));
-    if (!CheckRunsHere(target_).ok()) GTEST_SKIP() << "not this processor";
-  }
-  absl::Status Check(const std::string& text) {
-    KILN_ASSIGN_OR_RETURN(const Module module, ParseModule("test", text));
-    KILN_ASSIGN_OR_RETURN(
-        const DefaultSchedule best,
-        ScheduleByDefault(module, 0, target_.machine, 2, &pool_, {.draws = 4}));
-    return CheckAgainstInterpreter(module.functions[0], best.scheduled,
-                                   target_);
-  }
-
-  Target target_;
-  ThreadPool pool_;
-};
+using CopiesTest = EveryTargetTest;
 
 TEST_P(CopiesTest, OfEveryType) {
   int turn = 0;
@@ -70,7 +47,7 @@ TEST_P(CopiesTest, OfEveryType) {
         const bool is_turn = turn++ % 3 == 0;
         if (!is_turn && std::string(type) != "float32") continue;
         const std::string text = absl::Substitute(kProgram, type, n, index);
-        const absl::Status same = Check(text);
+        const absl::Status same = CheckByDefault(text);
         EXPECT_TRUE(same.ok()) << text << same;
       }
     }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "kiln/base/thread_pool.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
 
@@ -17,6 +18,17 @@ namespace kiln {
 absl::Status CheckAgainstInterpreter(const Function& f,
                                      const Function& scheduled,
                                      const Target& target);
+
+// Tests of a target's name. Skipped where code for it does not run.
+class EveryTargetTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override;
+  // CheckAgainstInterpreter for the default schedule of a text's one function.
+  absl::Status CheckByDefault(const std::string& text);
+
+  Target target_;
+  ThreadPool pool_;
+};
 
 // The name of a test whose parameter is a target.
 template <typename T>

@@ -15,19 +15,21 @@
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
+#include "kiln/search/feature/ops.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
 
-// Whether elements are read in another order than they are written in.
+// Whether elements are read in another order than they are written in. Those
+// that several ones are unpacked from lag behind.
 bool Reorders(const BlockInfo& info) {
   const int column = info.ContiguousAxis();
   if (column < 0) return false;
   return std::any_of(info.reads.begin(), info.reads.end(),
                      [&](const ReadInfo& read) {
-                       return read.Uses(column) && read.strides[column] != 1.0;
+                       return read.Uses(column) && !read.LiesAlong(column);
                      });
 }
 
@@ -171,8 +173,14 @@ bool IsCheapOrUsedOnce(const Function& f, const BlockInfo& info) {
          }) == 1;
 }
 
-// Uses of each element from which on a quotient is better kept.
+// Uses of each element by reductions from which on it is better kept: where it
+// is computed in another order than it was written in, and a quotient.
+constexpr double kUsesInOrder = 2;
 constexpr double kUsesOfQuotients = 8;
+// From so many on what takes some operations may be worth keeping: 128 rows
+// times a matrix of packed numbers, which each register tile would unpack.
+constexpr double kUsesOfSteps = 48;
+constexpr int64_t kFewSteps = 3;
 
 // Whether the block divides by what it reads. A product would divide for each
 // of its columns, one element after the other.
@@ -195,6 +203,13 @@ bool ReductionsReuse(const Function& f, const BlockInfo& info, double uses) {
                        static_cast<double>(consumer->ReduceSize()) >=
                    uses * elements;
       });
+}
+
+// Whether reductions would do several operations many times over.
+bool RepeatsSteps(const Function& f, const BlockInfo& info) {
+  const auto is_step = [](const Expr& e) { return ClassOf(e).has_value(); };
+  return Count(NodeOf(f, info.name).body, kFewSteps, is_step) > kFewSteps &&
+         ReductionsReuse(f, info, kUsesOfSteps);
 }
 
 bool SumsUp(const Function& f, const std::string& name) {
@@ -228,7 +243,8 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (!info || !info->is_elementwise || info->is_output) return {};
   if (info->consumers.empty() || info->is_expensive) return {};
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
-  if (Reorders(*info) && ServesReductions(FunctionOf(sch, context), *info)) {
+  if (Reorders(*info) && ServesReductions(FunctionOf(sch, context), *info) &&
+      ReductionsReuse(FunctionOf(sch, context), *info, kUsesInOrder)) {
     return {};
   }
   if (Divides(NodeOf(FunctionOf(sch, context), info->name)) &&
@@ -239,7 +255,9 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   if (EndsSum(FunctionOf(sch, context), *info)) return {};
   std::vector<Schedule> made =
       OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);
-  if (!made.empty() && info->has_condition) made.push_back(sch);
+  const bool may_stay =
+      info->has_condition || RepeatsSteps(FunctionOf(sch, context), *info);
+  if (!made.empty() && may_stay) made.push_back(sch);
   return made;
 }
 

@@ -168,5 +168,34 @@ TEST(AutoInlineTest, QuotientsThatAProductReadsOftenStay) {
   EXPECT_EQ(inlined(32, "T.float32(8)"), 1);
 }
 
+constexpr char kPacked[] = R"(
+@T.prim_func
+def main(X: T.Buffer(($0, 64), "float32"), W: T.Buffer((24, 8), "uint32"), S: T.Buffer((24, 2), "float32"), C: T.Buffer(($0, 24), "float32")):
+    D = T.alloc_buffer((24, 64))
+    for n, k in T.grid(24, 64):
+        with T.block("D"):
+            vn, vk = T.axis.remap("SS", [n, k])
+            D[vn, vk] = T.Cast("float32", T.bitwise_and(T.shift_right(W[vn, vk // 8], T.Cast("uint32", vk % 8 * 4)), T.uint32(15))) * S[vn, vk // 32]
+    for i, n, k in T.grid($0, 24, 64):
+        with T.block("C"):
+            vi, vn, vk = T.axis.remap("SSR", [i, n, k])
+            with T.init():
+                C[vi, vn] = T.float32(0)
+            C[vi, vn] = C[vi, vn] + X[vi, vk] * D[vn, vk]
+)";
+
+// Bits are no functions, and W and S lie along the sum as D does.
+TEST(AutoInlineTest, FewRowsUnpackNumbersWhereTheyReadThem) {
+  const auto ways = [](int rows) {
+    const Module module = ParseProgram(absl::Substitute(kPacked, rows));
+    const auto made = ApplyRule(AutoInline, module, "D");
+    ExpectSameMeaning(module, made, 1);
+    return made.size();
+  };
+  EXPECT_EQ(ways(1), 1);
+  EXPECT_EQ(ways(16), 1);
+  EXPECT_EQ(ways(128), 2) << "may be unpacked ahead";
+}
+
 }  // namespace
 }  // namespace kiln

@@ -18,6 +18,8 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/ir/arith/split_dims.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
@@ -26,6 +28,7 @@
 #include "kiln/schedule/analysis/property.h"
 #include "kiln/schedule/analysis/scope.h"
 #include "kiln/search/feature/approximate_index.h"
+#include "kiln/search/feature/ops.h"
 
 namespace kiln {
 namespace {
@@ -76,6 +79,28 @@ std::optional<double> StrideOf(const std::vector<ApproximateIndex>& indices,
   return stride;
 }
 
+// Whether the term is (k + ..) // c, so that each value serves c steps of k.
+bool IsQuotientOf(const Term& term, const VarNode* k) {
+  const auto* quotient = term.atom.As<BinaryNode>();
+  if (!quotient || quotient->kind != ExprKind::kFloorDiv) return false;
+  const int64_t* divisor = AsInt(quotient->b);
+  return term.coefficient == 1 && divisor && *divisor > 1 &&
+         ToLinear(quotient->a).Coefficient(k) == 1;
+}
+
+// Whether elements in order serve some steps of `k` each.
+bool Lags(const std::vector<Expr>& indices, const Var& k) {
+  for (size_t d = 0; d + 1 < indices.size(); ++d) {
+    if (UsesVar(indices[d], k)) return false;
+  }
+  if (indices.empty()) return false;
+  const Linear last = ToLinear(indices.back());
+  const auto uses = [&](const Term& term) { return UsesVar(term.atom, k); };
+  const auto found = absl::c_find_if(last.terms, uses);
+  return last.ok && absl::c_count_if(last.terms, uses) == 1 &&
+         IsQuotientOf(*found, k.get());
+}
+
 bool HasDigits(const std::vector<Expr>& indices) {
   return absl::c_any_of(indices, [](const Expr& index) {
     bool found = false;
@@ -124,6 +149,7 @@ ReadInfo DescribeAccess(const BufferRegion& read, const BlockNode& block,
   }
   for (size_t axis = 0; axis < block.iters.size(); ++axis) {
     info.strides.push_back(StrideOf(indices, sizes, static_cast<int>(axis)));
+    info.lags.push_back(Lags(firsts, block.iters[axis].var));
   }
   return info;
 }
@@ -167,9 +193,12 @@ void ReadBody(const Stmt& s, const BlockNode& block, BlockInfo* info) {
     Visit(e, [&](const Expr& x) {
       const auto* call = x.As<CallNode>();
       if (!call) return true;
-      const bool chooses = call->op == Intrinsic::kIfThenElse;
-      (chooses ? info->has_condition : info->is_expensive) = true;
-      if (chooses) ReadChoice(call->args[0], block, info);
+      if (call->op == Intrinsic::kIfThenElse) {
+        info->has_condition = true;
+        ReadChoice(call->args[0], block, info);
+      } else if (!IsOneInstruction(call->op)) {
+        info->is_expensive = true;
+      }
       return true;
     });
   });
@@ -332,8 +361,8 @@ bool BlockInfo::ReducesContiguously() const {
   bool moves = false;
   for (const ReadInfo& read : reads) {
     if (!read.Uses(last)) continue;
-    if (read.strides[last] != 1.0) return false;
-    moves = true;
+    if (!read.LiesAlong(last)) return false;
+    moves |= read.strides[last] == 1.0;
   }
   return moves;
 }

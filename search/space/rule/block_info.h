@@ -29,9 +29,14 @@ struct ReadInfo {
   double elements = 0;                         // of the buffer
   bool layout_free = false;                    // a constant, or made of some
   std::vector<std::optional<double>> strides;  // one for each axis
+  // For each axis, whether it stands still for some steps and then goes on by
+  // one element, as at i // 8.
+  std::vector<bool> lags;
 
   int dims() const { return static_cast<int>(shape.size()); }
   bool Uses(int axis) const { return strides[axis] != 0.0; }
+  // Whether it goes through contiguous elements, each for one step or for some.
+  bool LiesAlong(int axis) const { return strides[axis] == 1.0 || lags[axis]; }
 };
 
 struct BlockInfo {
@@ -56,8 +61,8 @@ struct BlockInfo {
   int64_t SpatialSize() const;
   int64_t ReduceSize() const;
   // Whether a reduction runs through contiguous elements: all that moves with
-  // its last reduction axis moves by one element, and that is not the axis
-  // along which other operands are contiguous.
+  // its last reduction axis lies along it, some of it element by element, and
+  // that is not the axis along which other operands are contiguous.
   bool ReducesContiguously() const;
 };
 

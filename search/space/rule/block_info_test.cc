@@ -1,8 +1,10 @@
+// Blocks as text, and what their descriptions tell of axes and reads.
 #include "kiln/search/space/rule/block_info.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/substitute.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
@@ -106,6 +108,46 @@ def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((2, 8, 4), "float32")):
   ASSERT_TRUE(c);
   EXPECT_EQ(c->reads[0].strides[0], std::nullopt);
   EXPECT_EQ(c->reads[0].strides[1], 4.0);
+}
+
+TEST(BlockInfoTest, ElementsThatServeSeveralStepsLag) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((64,), "float32"), W: T.Buffer((16, 8), "int32"), S: T.Buffer((4, 16), "float32"), C: T.Buffer((16,), "float32")):
+    for n, k in T.grid(16, 64):
+        with T.block("C"):
+            vn, vk = T.axis.remap("SR", [n, k])
+            with T.init():
+                C[vn] = T.float32(0)
+            C[vn] = C[vn] + X[vk] * T.Cast("float32", W[vn, vk // 8]) * S[vk // 16, vn]
+)");
+  const auto c = DescribeBlock(module.functions[0], "C");
+  ASSERT_TRUE(c);
+  ASSERT_EQ(c->reads.size(), 3);
+  EXPECT_THAT(c->reads[0].lags, ElementsAre(false, false));
+  EXPECT_THAT(c->reads[1].lags, ElementsAre(false, true));
+  EXPECT_THAT(c->reads[2].lags, ElementsAre(false, false)) << "by whole rows";
+  EXPECT_TRUE(c->reads[1].LiesAlong(1));
+  EXPECT_FALSE(c->reads[1].LiesAlong(0));
+  EXPECT_FALSE(c->ReducesContiguously()) << "S moves by rows";
+}
+
+TEST(BlockInfoTest, ElementsThatAreLeftOutDoNotLag) {
+  for (const char* index : {"vi // 4 * 2", "vi * 3 // 8", "vi // 4 + vi % 4",
+                            "7 - vi // 4", "vi"}) {
+    const Module module = ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), C: T.Buffer((32,), "float32")):
+    for i in range(32):
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = A[$0]
+)",
+                                                        index));
+    const auto c = DescribeBlock(module.functions[0], "C");
+    ASSERT_TRUE(c);
+    EXPECT_FALSE(c->reads[0].lags[0]) << index;
+  }
 }
 
 TEST(BlockInfoTest, SumsWithoutASpatialAxisHaveNoContiguousOne) {

@@ -134,7 +134,7 @@ class Dots {
   // do not.
   absl::Status LayOut() {
     for (const ReadInfo& read : info_.reads) {
-      if (!read.Uses(last_) || read.strides[last_] == 1.0) continue;
+      if (!read.Uses(last_) || read.LiesAlong(last_)) continue;
       KILN_ASSIGN_OR_RETURN(const int dim, DimOf(read));
       KILN_ASSIGN_OR_RETURN(const Rv copy,
                             sch_.CacheRead(sums_, read.index, "global"));
@@ -365,6 +365,7 @@ bool SuitsSkinnyDot(const BlockInfo& info, int lanes) {
   if (!WritesEachAxis(info)) return false;
   bool contiguous = false;
   for (const ReadInfo& read : info.reads) {
+    if (read.lags[last]) continue;
     if (!read.strides[last].has_value()) return false;
     const bool along = read.strides[last] == 1.0;
     if (read.Uses(last) && !along && read.elements > kSmall) return false;

@@ -74,5 +74,24 @@ TEST(SkinnyDotTest, ShortSumsToSeveralColumnsAreLeftAlone) {
   EXPECT_TRUE(Dots("c2d:6,9,1,1,3,1,0").empty());
 }
 
+// Numbers of four bits, eight of them in each element, and their scales.
+TEST(SkinnyDotTest, OperandsMayBePackedAlongTheSum) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(X: T.Buffer((4, 128), "float32"), W: T.Buffer((24, 16), "int32"), S: T.Buffer((24, 4), "float32"), C: T.Buffer((4, 24), "float32")):
+    for i, n, k in T.grid(4, 24, 128):
+        with T.block("C"):
+            vi, vn, vk = T.axis.remap("SSR", [i, n, k])
+            with T.init():
+                C[vi, vn] = T.float32(0)
+            C[vi, vn] = C[vi, vn] + X[vi, vk] * (T.Cast("float32", T.bitwise_and(T.shift_right(W[vn, vk // 8], vk % 8 * 4), 15)) * S[vn, vk // 32])
+)");
+  const auto made = ApplyRule(SkinnyDot, module, "C");
+  ASSERT_FALSE(made.empty());
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
+  EXPECT_THAT(ToText(made[0].trace()), Not(HasSubstr("cache_read")));
+  EXPECT_FALSE(ExpectSameMeaning(module, made).empty());
+}
+
 }  // namespace
 }  // namespace kiln

@@ -42,12 +42,17 @@ constexpr int64_t kLeastGroups = 2;
 constexpr int64_t kLeastGroupsOf512 = 4;
 
 // How many neighbouring steps of `axis` operands do not tell apart; 0 where
-// they tell all apart, or none.
-int64_t GroupOf(const BlockNode& block, int axis, int64_t extent) {
+// they tell all apart, or none. Without operands whose elements in order serve
+// some steps each, fewer than `lanes`, since a vector of those is one load:
+// W[k, c // 8] of packed numbers, A[h, w, c // 2] of a depthwise convolution
+// with a multiplier.
+int64_t GroupOf(const BlockNode& block, const BlockInfo& info, int axis,
+                int64_t lanes) {
   const Var& var = block.iters[axis].var;
+  const int64_t extent = info.axes[axis].extent;
   int64_t group = 0;
-  for (const BufferRegion& read : block.reads) {
-    for (const Range& range : read.region) {
+  for (const ReadInfo& read : info.reads) {
+    for (const Range& range : block.reads[read.index].region) {
       Visit(range.min, [&](const Expr& e) {
         const auto* quotient = e.As<BinaryNode>();
         if (!quotient || quotient->kind != ExprKind::kFloorDiv ||
@@ -55,8 +60,9 @@ int64_t GroupOf(const BlockNode& block, int axis, int64_t extent) {
           return true;
         }
         const int64_t* size = AsInt(quotient->b);
-        const bool divides =
-            size && *size > 1 && *size < extent && extent % *size == 0;
+        const bool divides = size && *size > 1 && *size < extent &&
+                             extent % *size == 0 &&
+                             !(read.lags[axis] && *size < lanes);
         if (divides) group = group == 0 ? *size : std::min(group, *size);
         return false;
       });
@@ -129,7 +135,8 @@ std::vector<Schedule> SplitGroups(const Schedule& sch, const std::string& block,
   const int column = info->ContiguousAxis();
   const BlockNode& node = NodeOf(f, block);
   if (column < 0 || !WritesAllInOrder(node, *info)) return {};
-  const int64_t group = GroupOf(node, column, info->axes[column].extent);
+  const int64_t group =
+      GroupOf(node, *info, column, context.registers.Floats());
   if (group < kLeastGroup) return {};
   std::vector<Schedule> ways =
       OnlyWay(Split(sch, *info, group, context), context);

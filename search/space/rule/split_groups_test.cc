@@ -108,6 +108,26 @@ TEST(SplitGroupsTest, OthersStay) {
       << "another order";
 }
 
+// A vector loads the inputs of several channels and spreads them.
+TEST(SplitGroupsTest, InputsThatSomeChannelsShareOneByOneStay) {
+  const auto module = [](int multiplier) {
+    return ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 24), "float32"), W: T.Buffer((3, $1), "float32"), C: T.Buffer((3, $1), "float32")):
+    for w, c, x in T.grid(3, $1, 3):
+        with T.block("C"):
+            vw, vc, vx = T.axis.remap("SSR", [w, c, x])
+            with T.init():
+                C[vw, vc] = T.float32(0)
+            C[vw, vc] = C[vw, vc] + A[vw + vx, vc // $0] * W[vx, vc]
+)",
+                                         multiplier, 24 * multiplier));
+  };
+  EXPECT_EQ(Ways(module(2), kAvx512Registers), 0);
+  EXPECT_EQ(Ways(module(8), kAvx512Registers), 0);
+  EXPECT_EQ(Ways(module(16), kAvx512Registers), 1) << "one for all lanes";
+}
+
 constexpr char kConstant[] = "T.func_attr({\"layout_free_buffers\": [1]})";
 
 // Whether weights are packed, in each kind of schedule that is made.
