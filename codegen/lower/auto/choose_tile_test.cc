@@ -112,6 +112,24 @@ TEST_F(ChooseTileTest, ReductionsMoveInsideWhatTheSecondCacheHolds) {
   EXPECT_EQ(reductions(512 << 10), 0);
 }
 
+// for j: for k: for lane: C[j, lane] += A[k] * B[j, k, lane]
+// Each row of a tile is read from its own panel to the panel's end.
+TEST_F(ChooseTileTest, FarPanelsAreReadAFewAtATime) {
+  const Expr c = Add(Mul(i_, Int(16)), j_);
+  const Expr b = Add(Add(Mul(i_, Int(12288)), Mul(k_, Int(16))), j_);
+  Stmt s = MakeStore(kC, Add(Load(kC, {c}), Mul(Load(kA, {k_}), Load(kB, {b}))),
+                     {c});
+  s = MakeFor(3, j_, Int(16), s);
+  s = MakeFor(1, i_, Int(48), MakeFor(2, k_, Int(768), s));
+  const Nest nest = *FindNest(s);
+  const auto rows = [&](int64_t l2) {
+    const auto tile = ChooseTile(nest, WithCaches(32 << 10, l2));
+    return tile ? Sums(*tile) / 16 : 0;
+  };
+  EXPECT_EQ(rows(1 << 20), 8);
+  EXPECT_GT(rows(8 << 20), 8) << "which the second cache holds";
+}
+
 TEST_F(ChooseTileTest, AGoodTileOfTheScheduleStays) {
   Extents e;
   e.i_inner = 6;
