@@ -152,8 +152,10 @@ bool CrowdsOut(const BlockInfo& info, const ReadInfo& shared, int64_t panel,
 
 // A constant operand lies in panels as wide as the tile, one for each width.
 // While one panel is used for all rows the next can be asked for. A panel with
-// several taps may be too high for that, as is one that crowds out the rows
-// that it is for: blocks of its rows are for all rows in turn.
+// several taps may be too high for that, as may one that crowds out the rows
+// that it is for, and is where it takes most of the cache: blocks of its rows
+// are for all rows in turn. Of 1 MiB, a Zen 4 takes 5.3 ms for 128 rows of 768
+// with whole panels of 147 KiB and 5.6 in blocks.
 std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
                                        const ReadInfo& shared,
                                        const BlockInfo& info, bool large,
@@ -164,7 +166,9 @@ std::vector<TilingChoice> ChoicesAhead(const std::vector<int>& widths,
     const int64_t panel = PanelBytes(info, vectors, lanes);
     const bool crowds =
         large && !has_taps && CrowdsOut(info, shared, panel, near_bytes);
-    if (!crowds) choices.push_back({shared, true, std::nullopt, vectors});
+    if (!crowds || 2 * panel <= near_bytes) {
+      choices.push_back({shared, true, std::nullopt, vectors});
+    }
     if (!large) choices.push_back({shared, false, std::nullopt, vectors});
     if (large && (has_taps || crowds)) {
       choices.push_back({shared, true, shared, vectors});

@@ -100,8 +100,9 @@ TEST(TilingChoicesTest, ConstantPanelsThatCrowdRowsOutComeInBlocks) {
   EXPECT_EQ(product("gmm:128,768,3072", 4 << 20), "pp") << "of a larger cache";
   EXPECT_EQ(product("gmm:16,768,3072", 1 << 20), "p") << "few rows";
   EXPECT_EQ(product("gmm:192,768,3072", 1 << 20), "pp") << "used often";
-  EXPECT_EQ(product("gmm:180,320,1280", 1 << 20), "pss")
-      << "four panels of three vectors fit, and not of more";
+  EXPECT_EQ(product("gmm:180,320,1280", 1 << 20), "ppsps")
+      << "four panels of three vectors fit, and two of more";
+  EXPECT_EQ(product("gmm:128,3072,768", 512 << 10), "psps");
 }
 
 // A tile reads several panels of whole lines at once.
