@@ -1,5 +1,11 @@
-// Conversions between types of elements.
+// Conversions between types of elements. What is undefined for LLVM, a number
+// beyond the range of an integer, is what the interpreter makes of it: of
+// 300.7 an int8 of 127, of NaN 0.
+#include <algorithm>
+
 #include "kiln/codegen/llvm/emitter.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APInt.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace kiln::codegen_internal {
@@ -90,6 +96,47 @@ llvm::Value* Emitter::Choose(llvm::Value* condition, llvm::Value* a,
                           type);
 }
 
+// A vector's elements as integers, the nearest bound for what lies beyond the
+// range, 0 for NaN. Numbers are brought into the range before they are
+// converted, of 8 and 16 bits by way of 32: LLVM takes the elements of a
+// saturating conversion one by one on x86. Of the bounds, only the upper one of
+// an integer with more bits than the significand is no number of the type.
+llvm::Value* Emitter::EmitSaturated(DType to, llvm::Value* value) {
+  llvm::Type* from = value->getType();
+  const bool is_signed = to.is_int();
+  const unsigned bits = static_cast<unsigned>(to.bits());
+  const llvm::APInt greatest = is_signed ? llvm::APInt::getSignedMaxValue(bits)
+                                         : llvm::APInt::getMaxValue(bits);
+  const llvm::APInt least = is_signed ? llvm::APInt::getSignedMinValue(bits)
+                                      : llvm::APInt::getMinValue(bits);
+  const llvm::fltSemantics& semantics =
+      from->getScalarType()->getFltSemantics();
+  llvm::APFloat low(semantics), high(semantics);
+  low.convertFromAPInt(least, is_signed, llvm::APFloat::rmTowardZero);
+  const bool is_exact =
+      high.convertFromAPInt(greatest, is_signed, llvm::APFloat::rmTowardZero) ==
+      llvm::APFloat::opOK;
+  llvm::Value* low_value = llvm::ConstantFP::get(from, low);
+  llvm::Value* high_value = llvm::ConstantFP::get(from, high);
+
+  llvm::Value* inside =
+      b_.CreateSelect(b_.CreateFCmpOGT(value, low_value), value, low_value);
+  inside =
+      b_.CreateSelect(b_.CreateFCmpOLT(inside, high_value), inside, high_value);
+  llvm::Type* type = from->getWithNewBitWidth(bits);
+  llvm::Type* wide = from->getWithNewBitWidth(std::max(bits, 32U));
+  llvm::Value* whole = is_signed || bits < 32 ? b_.CreateFPToSI(inside, wide)
+                                              : b_.CreateFPToUI(inside, wide);
+  whole = b_.CreateTrunc(whole, type);
+  if (!is_exact) {
+    whole = b_.CreateSelect(b_.CreateFCmpOGT(value, high_value),
+                            llvm::ConstantInt::get(type, greatest), whole);
+  }
+  if (!is_signed) return whole;  // NaN became the lower bound
+  return b_.CreateSelect(b_.CreateFCmpUNO(value, value),
+                         llvm::Constant::getNullValue(type), whole);
+}
+
 llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
   llvm::Type* type = TypeOf(to);
   if (to.is_bool()) {
@@ -108,6 +155,7 @@ llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
       const DType wide = DType::Float(32).WithLanes(from.lanes());
       value = EmitFloatCast(wide, from, value);
     }
+    if (!to.is_scalar()) return EmitSaturated(to, value);
     return b_.CreateIntrinsic(
         to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
         {type, value->getType()}, {value});

@@ -32,6 +32,8 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic op) {
       return llvm::Intrinsic::trunc;
     case Intrinsic::kNearbyint:
       return llvm::Intrinsic::nearbyint;
+    case Intrinsic::kRound:
+      return llvm::Intrinsic::round;
     case Intrinsic::kCopysign:
       return llvm::Intrinsic::copysign;
     default:
@@ -68,7 +70,6 @@ const char* LibmName(Intrinsic op) {
     KILN_LIBM(Atan2, "atan2")
     KILN_LIBM(Pow, "pow")
     KILN_LIBM(Fmod, "fmod")
-    KILN_LIBM(Round, "round")
 #undef KILN_LIBM
     default:
       return nullptr;
@@ -78,7 +79,8 @@ const char* LibmName(Intrinsic op) {
 // Operations that give an element of 16 bits as it is, without rounding.
 bool IsExact(Intrinsic op) {
   return op == Intrinsic::kFloor || op == Intrinsic::kCeil ||
-         op == Intrinsic::kTrunc || op == Intrinsic::kNearbyint;
+         op == Intrinsic::kTrunc || op == Intrinsic::kNearbyint ||
+         op == Intrinsic::kRound;
 }
 
 bool IsClassification(Intrinsic op) {

@@ -172,6 +172,7 @@ class Emitter {
   llvm::Value* Choose(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitFloatCast(DType to, DType from, llvm::Value* value);
   llvm::Value* EmitCast(DType to, DType from, llvm::Value* value);
+  llvm::Value* EmitSaturated(DType to, llvm::Value* value);
 
   // Math (emit_math.cc).
   llvm::Value* EmitFloatMath(const CallNode& call);
