@@ -116,11 +116,14 @@ llvm::Value* Emitter::EmitSaturated(DType to, llvm::Value* value) {
   const bool is_exact =
       high.convertFromAPInt(greatest, is_signed, llvm::APFloat::rmTowardZero) ==
       llvm::APFloat::opOK;
+  llvm::Value* zero = llvm::Constant::getNullValue(from);
   llvm::Value* low_value = llvm::ConstantFP::get(from, low);
   llvm::Value* high_value = llvm::ConstantFP::get(from, high);
 
+  llvm::Value* outside =
+      b_.CreateSelect(b_.CreateFCmpOLT(value, low_value), low_value, zero);
   llvm::Value* inside =
-      b_.CreateSelect(b_.CreateFCmpOGT(value, low_value), value, low_value);
+      b_.CreateSelect(b_.CreateFCmpOGE(value, low_value), value, outside);
   inside =
       b_.CreateSelect(b_.CreateFCmpOLT(inside, high_value), inside, high_value);
   llvm::Type* type = from->getWithNewBitWidth(bits);
@@ -128,13 +131,9 @@ llvm::Value* Emitter::EmitSaturated(DType to, llvm::Value* value) {
   llvm::Value* whole = is_signed || bits < 32 ? b_.CreateFPToSI(inside, wide)
                                               : b_.CreateFPToUI(inside, wide);
   whole = b_.CreateTrunc(whole, type);
-  if (!is_exact) {
-    whole = b_.CreateSelect(b_.CreateFCmpOGT(value, high_value),
-                            llvm::ConstantInt::get(type, greatest), whole);
-  }
-  if (!is_signed) return whole;  // NaN became the lower bound
-  return b_.CreateSelect(b_.CreateFCmpUNO(value, value),
-                         llvm::Constant::getNullValue(type), whole);
+  if (is_exact) return whole;
+  return b_.CreateSelect(b_.CreateFCmpOGT(value, high_value),
+                         llvm::ConstantInt::get(type, greatest), whole);
 }
 
 llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
@@ -154,6 +153,10 @@ llvm::Value* Emitter::EmitCast(DType to, DType from, llvm::Value* value) {
     if (from.bits() == 16) {
       const DType wide = DType::Float(32).WithLanes(from.lanes());
       value = EmitFloatCast(wide, from, value);
+      // Or LLVM compares the elements of 16 bits, for which x86 has nothing.
+      if (!to.is_scalar()) {
+        value = b_.CreateArithmeticFence(value, value->getType());
+      }
     }
     if (!to.is_scalar()) return EmitSaturated(to, value);
     return b_.CreateIntrinsic(
