@@ -74,18 +74,23 @@ TEST_F(GuardedHostTest, WhatWasGivenBackIsNotGivenBackAgain) {
 
 #if defined(__x86_64__)
 
-// Whether this processor tells which registers are in their first state.
-bool TellsRegistersInUse() {
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx512f") &&
-         __get_cpuid_count(0xd, 1, &a, &b, &c, &d) != 0 && (a >> 2 & 1) != 0;
-}
-
 uint32_t UpperPartsInUse() {
   uint32_t low = 0, high = 0;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
   constexpr uint32_t kUpperYmm = 1 << 2, kUpperZmm = 1 << 6;
   return low & (kUpperYmm | kUpperZmm);
+}
+
+// Whether this processor tells which registers are in their first state. It may
+// always say that some are in use.
+bool TellsRegistersInUse() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (!__builtin_cpu_supports("avx512f") ||
+      __get_cpuid_count(0xd, 1, &a, &b, &c, &d) == 0 || (a >> 2 & 1) == 0) {
+    return false;
+  }
+  __asm__ volatile("vzeroupper");
+  return UpperPartsInUse() == 0;
 }
 
 TEST_F(GuardedHostTest, LeavesNothingInUpperPartsOfRegisters) {
