@@ -89,9 +89,7 @@ TEST_P(ConversionsTest, HalvesAreRoundedAsTheInterpreterDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEvery, ConversionsTest,
-                         ::testing::Values("llvm -mcpu=x86-64-v2",
-                                           "llvm -mcpu=haswell",
-                                           "llvm -mcpu=skylake-avx512"),
+                         ::testing::ValuesIn(kX86Targets),
                          [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace

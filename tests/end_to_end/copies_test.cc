@@ -54,10 +54,7 @@ TEST_P(CopiesTest, OfEveryType) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEvery, CopiesTest,
-                         ::testing::Values("llvm -mcpu=x86-64-v2",
-                                           "llvm -mcpu=haswell",
-                                           "llvm -mcpu=skylake-avx512"),
+INSTANTIATE_TEST_SUITE_P(OnEvery, CopiesTest, ::testing::ValuesIn(kX86Targets),
                          [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace

@@ -19,6 +19,10 @@ absl::Status CheckAgainstInterpreter(const Function& f,
                                      const Function& scheduled,
                                      const Target& target);
 
+// Registers of 16, 32 and 64 bytes.
+inline constexpr const char* kX86Targets[] = {
+    "llvm -mcpu=x86-64-v2", "llvm -mcpu=haswell", "llvm -mcpu=skylake-avx512"};
+
 // Tests of a target's name. Skipped where code for it does not run.
 class EveryTargetTest : public ::testing::TestWithParam<const char*> {
  protected:

@@ -84,9 +84,7 @@ class Module:
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEvery, OddExtentsTest,
-                         ::testing::Values("llvm -mcpu=x86-64-v2",
-                                           "llvm -mcpu=haswell",
-                                           "llvm -mcpu=skylake-avx512"),
+                         ::testing::ValuesIn(kX86Targets),
                          [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace

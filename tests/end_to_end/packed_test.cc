@@ -89,10 +89,7 @@ TEST_P(PackedTest, DepthwiseConvolutionsWithAMultiplier) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEvery, PackedTest,
-                         ::testing::Values("llvm -mcpu=x86-64-v2",
-                                           "llvm -mcpu=haswell",
-                                           "llvm -mcpu=skylake-avx512"),
+INSTANTIATE_TEST_SUITE_P(OnEvery, PackedTest, ::testing::ValuesIn(kX86Targets),
                          [](const auto& info) { return NameOfTarget(info); });
 
 }  // namespace

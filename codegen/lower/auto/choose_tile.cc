@@ -203,15 +203,13 @@ double Chooser::FarCycles(const NestAccess& load,
   return IsCrowded(load, tile) ? cycles + kCrowdedCycles * copies : cycles;
 }
 
-// Whether the second cache does not hold the buffer.
+// Whether the second cache does not hold the buffer, which is flat.
 bool Chooser::IsFar(const NestAccess& load) const {
-  int64_t bytes = load.load->buffer->dtype.bytes();
-  for (const Expr& extent : load.load->buffer->shape) {
-    const int64_t* known = AsInt(extent);
-    if (!known) return false;
-    bytes *= *known;
-  }
-  return bytes > machine_.level(MemoryLevelId::kL2).bytes;
+  const Buffer& buffer = load.load->buffer;
+  const int64_t* size =
+      buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
+  const int64_t held = machine_.level(MemoryLevelId::kL2).bytes;
+  return size && *size > held / buffer->dtype.bytes();
 }
 
 // Places from which the innermost reductions go on to the next line.

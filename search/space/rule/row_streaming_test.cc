@@ -109,6 +109,15 @@ TEST(RowStreamingTest, OtherRowsAreTilesOfEitherShape) {
   EXPECT_EQ(SchedulesOf(4, kAvx512Registers).size(), 2u);
 }
 
+TEST(RowStreamingTest, ColumnsThatTallTilesDoNotDivideHaveWideOnes) {
+  for (const char* shape : {"12,2052,525", "16,2052,525"}) {
+    const Module module = *MakeWorkload(absl::StrCat("gmm:", shape));
+    const auto made = ApplyRule(RowStreaming, module, "Z");
+    ASSERT_EQ(made.size(), 2u) << shape;
+    EXPECT_TRUE(HasSplitBy(made[0], 6)) << shape;
+  }
+}
+
 TEST(RowStreamingTest, OneRowAndFewRegistersHaveOneShape) {
   EXPECT_EQ(SchedulesOf(1, kAvx512Registers).size(), 1u);
   for (const int rows : {4, 8, 16}) {
