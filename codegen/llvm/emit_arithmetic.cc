@@ -19,6 +19,12 @@ bool IsSafeDivisor(const Expr& e) {
   return value && *value != 0 && *value != -1;
 }
 
+// Vectors of which float64 holds each number, divided by what is no constant.
+bool DividesByFloats(DType dtype, llvm::Value* divisor) {
+  return divisor->getType()->isVectorTy() && dtype.bits() <= 32 &&
+         !llvm::isa<llvm::Constant>(divisor);
+}
+
 }  // namespace
 
 // What a loop divides by one number may be multiplied by its reciprocal; what
@@ -45,7 +51,11 @@ llvm::Value* Emitter::EmitFloatArithmetic(ExprKind kind, llvm::Value* a,
   if (kind == ExprKind::kMul) return b_.CreateFMul(a, b);
   if (kind == ExprKind::kDiv) return EmitQuotient(a, b);
   if (kind == ExprKind::kTruncDiv) return rounded(llvm::Intrinsic::trunc);
-  if (kind == ExprKind::kTruncMod) return b_.CreateFRem(a, b);
+  if (kind == ExprKind::kTruncMod) {
+    return a->getType()->getScalarType()->isHalfTy()
+               ? b_.CreateFRem(a, b)
+               : EmitWideMath(Intrinsic::kFmod, {a, b});
+  }
   llvm::Value* floor = rounded(llvm::Intrinsic::floor);
   if (kind == ExprKind::kFloorDiv) return floor;
   KILN_CHECK(kind == ExprKind::kFloorMod) << ExprKindName(kind);
@@ -114,15 +124,46 @@ llvm::Value* Emitter::EmitDivision(const BinaryNode& node, llvm::Value* a,
                          value);
 }
 
+// Towards zero. No machine divides vectors of integers, but a quotient of
+// floats whose mantissa holds both numbers is rounded across no integer: two
+// integers q and a / b differ by 1 / b at least, rounding moves a / b by less.
+llvm::Value* Emitter::EmitIntQuotient(DType dtype, llvm::Value* a,
+                                      llvm::Value* b) {
+  const bool is_int = dtype.is_int();
+  if (!DividesByFloats(dtype, b)) {
+    return is_int ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
+  }
+  llvm::Type* type = a->getType();
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  const bool is_narrow = dtype.bits() <= 16;
+  llvm::Type* floats =
+      type->getWithNewType(is_narrow ? b_.getFloatTy() : b_.getDoubleTy());
+  llvm::Value* quotient = b_.CreateFDiv(
+      is_int ? b_.CreateSIToFP(a, floats) : b_.CreateUIToFP(a, floats),
+      is_int ? b_.CreateSIToFP(b, floats) : b_.CreateUIToFP(b, floats));
+  llvm::Type* wide = type->getWithNewType(b_.getInt32Ty());
+  return b_.CreateTrunc(is_int || is_narrow ? b_.CreateFPToSI(quotient, wide)
+                                            : b_.CreateFPToUI(quotient, wide),
+                        type);
+}
+
+llvm::Value* Emitter::EmitIntRest(DType dtype, llvm::Value* a, llvm::Value* b) {
+  if (!DividesByFloats(dtype, b)) {
+    return dtype.is_int() ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
+  }
+  return b_.CreateSub(a, b_.CreateMul(EmitIntQuotient(dtype, a, b), b));
+}
+
 llvm::Value* Emitter::EmitQuotientOrRest(ExprKind kind, DType dtype,
                                          llvm::Value* a, llvm::Value* b) {
   const bool divides =
       kind == ExprKind::kFloorDiv || kind == ExprKind::kTruncDiv;
-  if (!dtype.is_int()) {
-    return divides ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b);
+  const bool truncates =
+      kind == ExprKind::kTruncDiv || kind == ExprKind::kTruncMod;
+  if (!dtype.is_int() || truncates) {
+    return divides ? EmitIntQuotient(dtype, a, b) : EmitIntRest(dtype, a, b);
   }
-  if (kind == ExprKind::kTruncDiv) return b_.CreateSDiv(a, b);
-  if (kind == ExprKind::kTruncMod) return b_.CreateSRem(a, b);
   KILN_CHECK(kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod)
       << ExprKindName(kind);
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(b);
@@ -131,13 +172,14 @@ llvm::Value* Emitter::EmitQuotientOrRest(ExprKind kind, DType dtype,
     return divides ? b_.CreateAShr(a, known->getValue().logBase2())
                    : b_.CreateAnd(a, known->getValue() - 1);
   }
-  llvm::Value* rest = b_.CreateSRem(a, b);
+  llvm::Value* rest = EmitIntRest(dtype, a, b);
   llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
   llvm::Value* wrong =
       b_.CreateAnd(b_.CreateICmpNE(rest, zero),
                    b_.CreateICmpSLT(b_.CreateXor(rest, b), zero));
   if (!divides) return b_.CreateSelect(wrong, b_.CreateAdd(rest, b), rest);
-  return b_.CreateSub(b_.CreateSDiv(a, b), b_.CreateZExt(wrong, a->getType()));
+  return b_.CreateSub(EmitIntQuotient(dtype, a, b),
+                      b_.CreateZExt(wrong, a->getType()));
 }
 
 // All bits go in a shift by the width or more, or by a negative number, which

@@ -1,7 +1,7 @@
 // Calls of elementary functions, each by the first of these that there is: a
-// polynomial for float32 (emit_polynomial.cc), an operation of the machine,
-// libm for each lane. Those of 16-bit floats are computed in float32 and
-// rounded once:
+// polynomial for float32 (emit_polynomial.cc), a formula in float64 for float32
+// (double_math.h), an operation of the machine, libm for each lane. Those of
+// 16-bit floats are computed in float32 and rounded once:
 //
 //   T.exp(A[i]) of float16   →   fptrunc(polynomial(fpext(A[i])))
 //
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kiln/codegen/llvm/double_math.h"
 #include "kiln/codegen/llvm/emitter.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -163,11 +164,22 @@ llvm::Value* Emitter::EmitClassification(Intrinsic op, llvm::Value* x) {
                                  : b_.CreateFCmpOLT(magnitude, infinity);
 }
 
+// Of float32, its functions and no others; the same in all modes.
+llvm::Value* Emitter::EmitInDoubles(Intrinsic op, const Values& args) {
+  const char* name = LibmName(op);
+  if (!name) return nullptr;
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  return EmitInDouble(b_, target_.fma, op, args,
+                      [&] { return EmitLibm(name, args); });
+}
+
 // Of float32 or float64; null for what is no such function.
 llvm::Value* Emitter::EmitWideMath(Intrinsic op, const Values& args) {
   llvm::Type* type = args[0]->getType();
   if (type->getScalarType()->isFloatTy()) {
     if (llvm::Value* value = EmitPolynomial(op, args[0])) return value;
+    if (llvm::Value* value = EmitInDoubles(op, args)) return value;
   }
   if (const auto id = LlvmIntrinsic(op)) {
     return b_.CreateIntrinsic(id, {type}, args);

@@ -149,6 +149,8 @@ class Emitter {
                             llvm::Value* b);
   llvm::Value* EmitQuotient(llvm::Value* a, llvm::Value* b);
   // Of a divisor with which the machine does not fault.
+  llvm::Value* EmitIntQuotient(DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitIntRest(DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitQuotientOrRest(ExprKind kind, DType dtype, llvm::Value* a,
                                   llvm::Value* b);
   llvm::Value* EmitShift(const CallNode& call, llvm::Value* a, llvm::Value* b);
@@ -184,6 +186,8 @@ class Emitter {
   llvm::Value* EmitClassification(Intrinsic op, llvm::Value* x);
   llvm::Value* EmitLibm(const char* name,
                         const std::vector<llvm::Value*>& args);
+  llvm::Value* EmitInDoubles(Intrinsic op,
+                             const std::vector<llvm::Value*>& args);
 
   // Polynomials (emit_polynomial.cc).
   llvm::Value* EmitPolynomial(Intrinsic op, llvm::Value* x);

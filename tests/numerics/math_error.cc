@@ -117,6 +117,9 @@ const std::vector<MathFunction>& MathFunctions() {
       KILN_UNARY(asin),
       KILN_UNARY(acos),
       KILN_UNARY(atan),
+      KILN_UNARY(asinh),
+      KILN_UNARY(acosh),
+      KILN_UNARY(atanh),
       {"abs", std::fabs, std::fabs},
       KILN_UNARY(floor),
       KILN_UNARY(ceil),
@@ -128,6 +131,7 @@ const std::vector<MathFunction>& MathFunctions() {
       KILN_BINARY(atan2),
       KILN_BINARY(pow),
       KILN_BINARY(fmod),
+      KILN_BINARY(hypot),
 #undef KILN_BINARY
   };
   return *functions;

@@ -174,6 +174,18 @@ TEST(OperationsTest, EachFloatOperationIsRoundedToItsType) {
   }
 }
 
+// Products and roots, rounded once.
+TEST(OperationsTest, PowersThatAreConstants) {
+  for (const char* type : {"float16", "bfloat16", "float32"}) {
+    for (const char* power :
+         {"0", "1", "2", "3", "8", "-1", "-2", "-7", "0.5", "-0.5"}) {
+      ExpectSameBits(type, type,
+                     absl::StrCat("T.pow(A[v], T.", type, "(", power, "))"),
+                     "componentwise");
+    }
+  }
+}
+
 TEST(OperationsTest, CastsAreDefinedEverywhere) {
   std::vector<std::string> types = IntTypes();
   types.insert(types.end(), FloatTypes().begin(), FloatTypes().end());
