@@ -79,6 +79,15 @@ inline bool TileFits(int64_t accumulators, int64_t vectors,
   return accumulators + OperandRegisters(vectors) <= registers.ForTiles();
 }
 
+// A panel that is passed over again and again is asked for while the loops pass
+// over the one before it, where its bytes are so many: smaller ones are near
+// soon, and higher ones leave no room for the next.
+inline constexpr int64_t kMinPanelBytes = 8 << 10;
+inline constexpr int64_t kMaxPanelBytes = 512 << 10;
+inline bool IsAskedForAhead(int64_t panel_bytes) {
+  return panel_bytes >= kMinPanelBytes && panel_bytes <= kMaxPanelBytes;
+}
+
 // What is used again soon may take this share of a cache; the rest is for what
 // passes through.
 inline int64_t UsableBytes(const Machine& machine, MemoryLevelId cache) {

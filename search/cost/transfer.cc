@@ -102,7 +102,11 @@ double Traffic::Capacity(MemoryLevelId id) const {
 
 double Traffic::BytesAt(const NestAccess& access, int depth,
                         MemoryLevelId id) const {
-  if (access.in_registers && !access.waits_in_memory) return 0;
+  // Sums that wait in memory are in registers while the loops below run.
+  if (access.in_registers &&
+      (!access.waits_in_memory || depth > nest_.RegisterDepth(access))) {
+    return 0;
+  }
   const Footprint& footprint = access.footprints[depth];
   switch (id) {
     case MemoryLevelId::kL1:
@@ -266,8 +270,16 @@ Traffic::FirstReads Traffic::FirstReadsOf(const NestAccess& access) const {
   for (; i > nest_.parallel && (access.strides[i] == 0 || is_one()); --i) {
     of_panel *= nest_.extents[i];
   }
-  reads.steady = is_panel && i >= 0 && goes_on();
+  // Lowering tells passes from panels in the outermost loop, of panels that
+  // are small as a whole.
+  const bool are_fused =
+      i == 0 && access.strides[0] != 0 && access.stays[0] > 1;
+  const int panel = are_fused ? i + 1 : nest_.tile - 1;
+  reads.steady = is_panel && i >= 0 && (goes_on() || are_fused) &&
+                 IsAskedForAhead(static_cast<int64_t>(
+                     access.footprints[panel].lines * machine_.line_bytes));
   if (!reads.steady) reads.share /= of_panel;
+  if (reads.steady && are_fused) --i;
   for (; i >= 0; --i) reads.share /= std::max(1.0, passes());
   return reads;
 }

@@ -40,6 +40,7 @@
 #include "kiln/codegen/lower/auto/vector_grid.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/arith/linear.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -82,11 +83,8 @@ constexpr int64_t kMaxScalarsAhead = 2;
 // Localities as T.prefetch counts them.
 constexpr int kNearest = 3;
 constexpr int kSecondLevel = 2;
-// Buffers from this size on, and panels within these sizes, are asked for a
-// panel ahead.
+// Buffers from this size on are asked for a panel ahead.
 constexpr int64_t kMinFarBytes = 1 << 20;
-constexpr int64_t kMinPanelBytes = 8 << 10;
-constexpr int64_t kMaxPanelBytes = 512 << 10;
 
 bool HasBytes(const Buffer& buffer, int64_t least) {
   const int64_t* size =
@@ -155,6 +153,8 @@ struct Stream {
   AskedLines lines{0};
   // Elements that one iteration reads from first to last.
   std::vector<std::pair<const BufferNode*, int64_t>> spans;
+  // What iterations ask for where a condition holds.
+  std::vector<std::pair<Expr, std::vector<Stmt>>> once;
   // Buffers whose next blocks or panels are asked for.
   std::vector<const BufferNode*> blocks, panels;
 };
@@ -236,6 +236,8 @@ class Inserter {
   void AskForRow(const LoadNode& load, bool is_sure, std::vector<Stmt>* out);
   int64_t SpanOf(const Buffer& buffer);
   bool ExistsOutside(const Buffer& buffer, const Expr& index) const;
+  std::vector<Stmt>* OnceOr(const Buffer& buffer, const Expr& index,
+                            std::vector<Stmt>* out);
   void AddLines(const Buffer& buffer, const Expr& index, int64_t bytes,
                 int locality, std::vector<Stmt>* out) const;
   // Whether what `stmt` copies can be asked for by the work that follows it.
@@ -371,7 +373,7 @@ bool Inserter::IsHeldBySecondLevel(const Buffer& buffer) const {
 bool Inserter::IsPanel(const VectorGrid& grid) const {
   const int64_t bytes = *AsInt(stream_.loop->extent) * grid.count() *
                         grid.lanes * grid.buffer->dtype.bytes();
-  return bytes >= kMinPanelBytes && bytes <= kMaxPanelBytes;
+  return IsAskedForAhead(bytes);
 }
 
 // Whether both have a meaning at the beginning of an iteration.
@@ -418,7 +420,7 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
       return;
     }
     AddLines(buffer, Plus(index, kStreamAheadBytes / bytes), load.dtype.bytes(),
-             kSecondLevel, out);
+             kSecondLevel, OnceOr(buffer, index, out));
     return;
   }
   if (stream_.is_short || bytes * step <= kMinStrideBytes ||
@@ -431,6 +433,23 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
   if (!is_held && comes) return;
   AddLines(buffer, Plus(index, step * stream_.ahead), load.dtype.bytes(),
            is_held ? kNearest : kSecondLevel, out);
+}
+
+// Where passes follow that find a panel in the second level, the list of what
+// the first one alone asks for; else `out`.
+std::vector<Stmt>* Inserter::OnceOr(const Buffer& buffer, const Expr& index,
+                                    std::vector<Stmt>* out) {
+  const lower::Passes passes = lower::PassesOver(index, loops_);
+  const int64_t panel = passes.steps * SpanOf(buffer) * buffer->dtype.bytes();
+  if (!passes.is_first || !ExistsOutside(buffer, index) ||
+      panel > UsableBytes(machine_, MemoryLevelId::kL2)) {
+    return out;
+  }
+  for (auto& [condition, asks] : stream_.once) {
+    if (SameExpr(condition, passes.is_first)) return &asks;
+  }
+  stream_.once.emplace_back(passes.is_first, std::vector<Stmt>());
+  return &stream_.once.back().second;
 }
 
 int64_t Inserter::SpanOf(const Buffer& buffer) {
@@ -505,6 +524,9 @@ Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
   if (is_sum) AskAlongRows(grids, &ahead);
   if (is_long) AskAhead(loop.body, grids, &ahead);
   Stmt body = Run(loop.body);
+  for (auto& [condition, asks] : stream_.once) {
+    ahead.push_back(MakeIf(condition, MakeSeq(std::move(asks))));
+  }
   stream_ = Stream();
   loops_.pop_back();
   if (ahead.empty() && body == loop.body) return s;

@@ -37,11 +37,15 @@ def main(A: T.Buffer(($0,), "float32"), C: T.Buffer((64,), "float32"), X: T.Buff
   return f.ok() ? *f : Function();
 }
 
-std::string After(const Function& f, int line_bytes = 64) {
-  const auto after = InsertPrefetches(f, {.line_bytes = line_bytes});
+std::string After(const Function& f, const Machine& machine) {
+  const auto after = InsertPrefetches(f, machine);
   KILN_EXPECT_OK(after.status());
   KILN_EXPECT_OK(VerifyLowered(*after).status());
   return PrintFunction(*after);
+}
+
+std::string After(const Function& f, int line_bytes = 64) {
+  return After(f, Machine{.line_bytes = line_bytes});
 }
 
 // for k: C[0:lanes] = A[k*stride : k*stride + lanes]
@@ -226,6 +230,34 @@ TEST(InsertPrefetchesTest, WholeRowsAreAskedForAPageAhead) {
 
 TEST(InsertPrefetchesTest, WholeRowsThatTheSecondCacheHoldsAreNot) {
   EXPECT_THAT(After(Parse(WholeRows(512), 128 << 10)), Not(HasSubstr(kAny)));
+}
+
+// Of a panel that waits in the second cache the first pass alone, which ends
+// up in one condition; of one that does not every pass.
+TEST(InsertPrefetchesTest, WholeRowsOfAPanelAreAskedForInItsFirstPass) {
+  const auto passes = [](const std::string& loops, const std::string& row,
+                         int64_t rows) {
+    Machine machine;
+    machine.levels[static_cast<int>(MemoryLevelId::kL2)].bytes = 2 << 20;
+    return After(Parse(absl::Substitute(R"(
+    for $0:
+        for k in range($1):
+            C[0:64] = C[0:64] + A[$2 + k * 128:$2 + k * 128 + 64]
+            C[0:64] = C[0:64] + A[$2 + k * 128 + 64:$2 + k * 128 + 128]
+)",
+                                        loops, rows, row),
+                       1 << 21),
+                 machine);
+  };
+  const std::string apart = passes("j, i in T.grid(4, 5)", "j * 163840", 1280);
+  EXPECT_THAT(apart, HasSubstr("if i == 0:\n"));
+  EXPECT_THAT(apart, HasSubstr("T.address_of(A[j * 163840 + k * 128 + 1648])"));
+  EXPECT_EQ(apart.find("if "), apart.rfind("if "));
+  EXPECT_THAT(passes("p in range(20)", "p // 5 * 163840", 1280),
+              HasSubstr("if p % 5 == 0:\n"));
+  const std::string high = passes("j, i in T.grid(4, 5)", "j * 327680", 2560);
+  EXPECT_THAT(high, HasSubstr("+ 1648])"));
+  EXPECT_THAT(high, Not(HasSubstr("if ")));
 }
 
 TEST(InsertPrefetchesTest, WholeRowsForAsManyElementsAreLeftToTheHardware) {

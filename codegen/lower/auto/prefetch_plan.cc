@@ -14,10 +14,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "kiln/base/lowering_policy.h"
 #include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/expr/conjuncts.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -229,6 +232,95 @@ bool TrapsWith(const Expr& e, FunctionRef<bool(const Expr&)> may_be_zero) {
   return traps;
 }
 
+// A parallel loop over panels and the passes over each, as two loops.
+struct FusedPasses {
+  Expr first;  // of the grid, by their variables
+  Stmt panels, passes;
+  VarMap fused;  // their variables by that of the one loop
+};
+
+// nullopt where the outermost loop is no such one: where `first` does not use
+// its variable in quotients alone, of which all divisors are multiples of one.
+//
+//   for p in 301: ... K[p // 7 * 49152 + k * 192]   // 7 passes over a panel
+//     ->  for panel in 43, pass in 7: ... K[panel * 49152 + k * 192]
+std::optional<FusedPasses> SplitPasses(const Expr& first,
+                                       absl::Span<const ForNode* const> loops) {
+  const ForNode& loop = *loops.front();
+  const int64_t* extent = AsInt(loop.extent);
+  if (!extent || !IsZero(loop.min)) return std::nullopt;
+  int64_t passes = 0;
+  const auto divisor_of = [&](const Expr& e) -> const int64_t* {
+    const auto* node = e.As<BinaryNode>();
+    const bool is_quotient = node && node->kind == ExprKind::kFloorDiv &&
+                             node->a.get() == loop.var.get();
+    return is_quotient ? AsInt(node->b) : nullptr;
+  };
+  Visit(first, [&](const Expr& e) {
+    const int64_t* divisor = divisor_of(e);
+    if (divisor) passes = std::gcd(passes, *divisor);
+    return !divisor;
+  });
+  if (passes < 2 || *extent % passes != 0) return std::nullopt;
+  const Var panel("panel"), pass("pass");
+  const Expr whole = Rewrite(first, [&](const Expr& e) -> Expr {
+    const int64_t* divisor = divisor_of(e);
+    return divisor ? FloorDiv(panel, Int(*divisor / passes)) : nullptr;
+  });
+  if (UsesVar(whole, loop.var)) return std::nullopt;
+  const Stmt nothing = MakeEvaluate(Int(0));
+  return FusedPasses{whole,
+                     MakeFor(0, panel, Int(*extent / passes), nothing),
+                     MakeFor(0, pass, Int(passes), nothing),
+                     {{panel.get(), FloorDiv(loop.var, Int(passes))},
+                      {pass.get(), FloorMod(loop.var, Int(passes))}}};
+}
+
+// Of loops: the passes over a panel, before its taps, and the rows of each.
+struct PanelLoops {
+  size_t first_pass = 0, first_tap = 0;
+};
+
+PanelLoops FindPanelLoops(const Expr& index,
+                          absl::Span<const ForNode* const> loops) {
+  const auto moves = [&](size_t i) { return UsesVar(index, loops[i]->var); };
+  PanelLoops panel;
+  panel.first_tap = loops.size() - 1;
+  while (panel.first_tap > 0 && moves(panel.first_tap - 1)) --panel.first_tap;
+  panel.first_pass = panel.first_tap;
+  while (panel.first_pass > 0 && !moves(panel.first_pass - 1)) {
+    --panel.first_pass;
+  }
+  return panel;
+}
+
+PrefetchPlan PlanPanel(const VectorGrid& grid,
+                       absl::Span<const ForNode* const> loops) {
+  const ForNode& rows = *loops.back();
+  const int64_t* count = AsInt(rows.extent);
+  if (!count || !UsesVar(grid.first, rows.var) || MayTrap(grid.first, loops)) {
+    return {};
+  }
+  const auto [first_pass, first_tap] = FindPanelLoops(grid.first, loops);
+  const auto passes =
+      PositionIn(loops.subspan(first_pass, first_tap - first_pass));
+  if (first_pass == 0 || !passes || passes->count < LeastPasses(grid, rows)) {
+    return {};
+  }
+
+  std::vector<const ForNode*> steps(loops.begin() + first_pass,
+                                    loops.begin() + first_tap);
+  steps.push_back(&rows);
+  const Var& panel = loops[first_pass - 1]->var;
+  VarMap later;
+  later[panel.get()] = Add(panel, Int(1));
+  return PlanRows(grid, *count * grid.rows, steps, [&](Expr number) {
+    const Expr row = TakeDigit(&number, Int(grid.rows));
+    later[rows.var.get()] = Add(rows.min, number);
+    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
+  });
+}
+
 }  // namespace
 
 bool MayTrap(const Expr& e) {
@@ -309,34 +401,44 @@ PrefetchPlan PlanNextBlock(const VectorGrid& grid,
 
 PrefetchPlan PlanNextPanel(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops) {
-  const auto moves = [&](size_t i) {
-    return UsesVar(grid.first, loops[i]->var);
-  };
-  const size_t last = loops.size() - 1;
-  const ForNode& rows = *loops[last];
-  const int64_t* count = AsInt(rows.extent);
-  if (!count || !moves(last) || MayTrap(grid.first, loops)) return {};
-  size_t first_tap = last;
-  while (first_tap > 0 && moves(first_tap - 1)) --first_tap;
-  size_t first_pass = first_tap;
-  while (first_pass > 0 && !moves(first_pass - 1)) --first_pass;
-  const auto passes =
-      PositionIn(loops.subspan(first_pass, first_tap - first_pass));
-  if (first_pass == 0 || !passes || passes->count < LeastPasses(grid, rows)) {
-    return {};
-  }
+  const std::optional<FusedPasses> apart = SplitPasses(grid.first, loops);
+  if (!apart) return PlanPanel(grid, loops);
+  std::vector<const ForNode*> all = {apart->panels.As<ForNode>(),
+                                     apart->passes.As<ForNode>()};
+  all.insert(all.end(), loops.begin() + 1, loops.end());
+  const size_t first_tap = FindPanelLoops(apart->first, all).first_tap;
+  const auto rows = PositionIn(absl::MakeConstSpan(all).subspan(first_tap));
+  const int64_t row_bytes =
+      grid.count() * grid.lanes * grid.buffer->dtype.bytes();
+  if (!rows || !IsAskedForAhead(rows->count * row_bytes)) return {};
+  VectorGrid inside = grid;
+  inside.first = apart->first;
+  PrefetchPlan plan = PlanPanel(inside, all);
+  for (Expr& index : plan.indices) index = Substitute(index, apart->fused);
+  return plan;
+}
 
-  std::vector<const ForNode*> steps(loops.begin() + first_pass,
-                                    loops.begin() + first_tap);
-  steps.push_back(&rows);
-  const Var& panel = loops[first_pass - 1]->var;
-  VarMap later;
-  later[panel.get()] = Add(panel, Int(1));
-  return PlanRows(grid, *count * grid.rows, steps, [&](Expr number) {
-    const Expr row = TakeDigit(&number, Int(grid.rows));
-    later[rows.var.get()] = Add(rows.min, number);
-    return Add(Substitute(grid.first, later), Mul(row, Int(grid.row_step)));
-  });
+Passes PassesOver(const Expr& index, absl::Span<const ForNode* const> loops) {
+  const std::optional<FusedPasses> apart = SplitPasses(index, loops);
+  std::vector<const ForNode*> all(loops.begin(), loops.end());
+  if (apart) {
+    all[0] = apart->passes.As<ForNode>();
+    all.insert(all.begin(), apart->panels.As<ForNode>());
+  }
+  const PanelLoops panel = FindPanelLoops(apart ? apart->first : index, all);
+  const auto inside =
+      PositionIn(absl::MakeConstSpan(all).subspan(panel.first_tap));
+  if (!inside) return {};
+  Passes passes = {nullptr, inside->count};
+  for (size_t i = panel.first_pass; i < panel.first_tap; ++i) {
+    if (IsOne(all[i]->extent)) continue;
+    passes.is_first =
+        Conjunction(passes.is_first, EQ(all[i]->var, all[i]->min));
+  }
+  if (passes.is_first && apart) {
+    passes.is_first = Substitute(passes.is_first, apart->fused);
+  }
+  return passes;
 }
 
 PrefetchPlan PlanNextRows(const VectorGrid& scalars, int64_t line,

@@ -38,6 +38,14 @@ struct PrefetchPlan {
 PrefetchPlan PlanNextPanel(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops);
 
+// Vectors at `index` are read in the last of `loops`. Where it and loops around
+// it that move the index are passed over again.
+struct Passes {
+  Expr is_first;      // null where there are none
+  int64_t steps = 1;  // iterations of the last loop in a pass
+};
+Passes PassesOver(const Expr& index, absl::Span<const ForNode* const> loops);
+
 // `grid` is read in the last of `loops`, the rows of a block, and a loop around
 // it goes on to the next rows. Where loops between them walk over several
 // panels of the block: what to ask for, so that one block asks for all of the

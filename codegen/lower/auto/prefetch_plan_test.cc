@@ -183,6 +183,30 @@ TEST_F(NextPanelTest, NothingIsDividedByWhatMayBeZeroLater) {
                    .indices.empty());
 }
 
+// for p in 12, k in 10: ... A[p//4*480 + k*48]: passes in a parallel loop.
+TEST_F(NextPanelTest, PassesThatAreFusedWithPanelsAskForTheSame) {
+  const Var p("p");
+  const Expr index = Add(Mul(FloorDiv(p, Int(4)), Int(480)), Mul(k_, Int(48)));
+  const std::vector<Stmt> fused = {Loop(p, 12), Loop(k_, 10)};
+  const std::vector<const ForNode*> loops = {fused[0].As<ForNode>(),
+                                             fused[1].As<ForNode>()};
+  constexpr int64_t kColumns = 64;  // of 16 bytes: 10 KiB
+  PrefetchPlan next =
+      PlanNextPanel({buffer_, index, 4, 1, 0, kColumns, 4}, loops);
+  const PrefetchPlan apart = Next(index_, kColumns);
+  ASSERT_EQ(next.indices.size(), apart.indices.size());
+  EXPECT_EQ(next.every, apart.every);
+  for (Expr& e : next.indices) e = Substitute(e, p, Add(Mul(j_, Int(4)), i_));
+  for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(Values(next, j), Values(apart, j));
+  // What moves with each pass is no panel.
+  EXPECT_TRUE(
+      PlanNextPanel({buffer_, Add(index, p), 4, 1, 0, kColumns, 4}, loops)
+          .indices.empty());
+  EXPECT_TRUE(
+      PlanNextPanel({buffer_, index, 4, 1, 0, 1, 4}, loops).indices.empty())
+      << "small";
+}
+
 class NextBlockTest : public testing::Test {
  protected:
   static Stmt Loop(const Var& var, int64_t extent) {

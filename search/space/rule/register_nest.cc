@@ -304,9 +304,11 @@ class Tiling {
                             : rows)
           .push_back(loops_[i]);
     }
-    KILN_ASSIGN_OR_RETURN(
-        const Rv height,
-        sch_.SampleCategorical({64, 128, 256}, {0.3, 0.4, 0.3}));
+    std::vector<int64_t> heights = {64, 128, 256};
+    if (choice_.tallest > heights.back()) heights.push_back(choice_.tallest);
+    const std::vector<double> evenly(heights.size(), 1.0 / heights.size());
+    KILN_ASSIGN_OR_RETURN(const Rv height,
+                          sch_.SampleCategorical(heights, evenly));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> blocks,
                           sch_.Split(reduce_.back(), {Arg(), height}));
     KILN_ASSIGN_OR_RETURN(const Rv steps,

@@ -40,6 +40,7 @@ struct TilingChoice {
   // Columns are not blocked: an outer iteration has one tile of them. How many
   // tiles there are is open.
   bool unblocked = false;
+  int64_t tallest = 0;  // rows that a block of `streamed` may well have
 };
 // The ways worth trying, what needs no packing first. `near_bytes` of operands
 // may wait in the second-level cache.

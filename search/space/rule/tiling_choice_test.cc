@@ -3,12 +3,13 @@
 // files and caches.
 #include "kiln/search/space/rule/tiling_choice.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/layout_free.h"
@@ -16,6 +17,8 @@
 
 namespace kiln {
 namespace {
+
+using testing::ElementsAre;
 
 // One letter for each choice: d(irect), p(acked), s(treamed), n(ear), and
 // t(ogether near and streamed).
@@ -99,10 +102,30 @@ TEST(TilingChoicesTest, ConstantPanelsThatCrowdRowsOutComeInBlocks) {
   EXPECT_EQ(product("gmm:128,768,3072", 1 << 20), "ss");
   EXPECT_EQ(product("gmm:128,768,3072", 4 << 20), "pp") << "of a larger cache";
   EXPECT_EQ(product("gmm:16,768,3072", 1 << 20), "p") << "few rows";
-  EXPECT_EQ(product("gmm:192,768,3072", 1 << 20), "pp") << "used often";
+  EXPECT_EQ(product("gmm:192,768,3072", 1 << 20), "psps") << "used often";
+  EXPECT_EQ(product("gmm:192,768,2048", 1 << 20), "pp") << "which find room";
+  EXPECT_EQ(product("gmm:192,1024,4096", 1 << 20), "pss") << "and which do not";
   EXPECT_EQ(product("gmm:180,320,1280", 1 << 20), "ppsps")
       << "four panels of three vectors fit, and two of more";
   EXPECT_EQ(product("gmm:128,3072,768", 512 << 10), "psps");
+}
+
+// In equal parts, two of which find room.
+TEST(TilingChoicesTest, BlocksAreAsTallAsTheCacheAllows) {
+  const auto tallest = [](const std::string& workload, int64_t near_bytes) {
+    Module module = *MakeWorkload(workload);
+    SetLayoutFree(&module.functions[0], {1});
+    const auto info = DescribeBlock(module.functions[0], "Z");
+    std::vector<int64_t> rows;
+    for (const TilingChoice& c : TilingChoices(*info, *ChooseTileAxes(*info),
+                                               kAvx512Registers, near_bytes)) {
+      if (c.streamed && c.vectors == 4) rows.push_back(c.tallest);
+    }
+    return rows;
+  };
+  EXPECT_THAT(tallest("gmm:384,1024,4096", 1 << 20), ElementsAre(2048));
+  EXPECT_THAT(tallest("gmm:384,1024,4096", 512 << 10), ElementsAre(1024));
+  EXPECT_THAT(tallest("gmm:384,1024,5000", 1 << 20), ElementsAre(1668));
 }
 
 // A tile reads several panels of whole lines at once.
