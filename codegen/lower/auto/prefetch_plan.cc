@@ -236,7 +236,8 @@ bool TrapsWith(const Expr& e, FunctionRef<bool(const Expr&)> may_be_zero) {
 struct FusedPasses {
   Expr first;  // of the grid, by their variables
   Stmt panels, passes;
-  VarMap fused;  // their variables by that of the one loop
+  std::vector<const ForNode*> loops;  // these two, and those inside
+  VarMap fused;                       // their variables by that of the one loop
 };
 
 // nullopt where the outermost loop is no such one: where `first` does not use
@@ -269,11 +270,15 @@ std::optional<FusedPasses> SplitPasses(const Expr& first,
   });
   if (UsesVar(whole, loop.var)) return std::nullopt;
   const Stmt nothing = MakeEvaluate(Int(0));
-  return FusedPasses{whole,
-                     MakeFor(0, panel, Int(*extent / passes), nothing),
-                     MakeFor(0, pass, Int(passes), nothing),
-                     {{panel.get(), FloorDiv(loop.var, Int(passes))},
-                      {pass.get(), FloorMod(loop.var, Int(passes))}}};
+  FusedPasses apart;
+  apart.first = whole;
+  apart.panels = MakeFor(0, panel, Int(*extent / passes), nothing);
+  apart.passes = MakeFor(0, pass, Int(passes), nothing);
+  apart.loops = {apart.panels.As<ForNode>(), apart.passes.As<ForNode>()};
+  apart.loops.insert(apart.loops.end(), loops.begin() + 1, loops.end());
+  apart.fused = {{panel.get(), FloorDiv(loop.var, Int(passes))},
+                 {pass.get(), FloorMod(loop.var, Int(passes))}};
+  return apart;
 }
 
 // Of loops: the passes over a panel, before its taps, and the rows of each.
@@ -403,11 +408,9 @@ PrefetchPlan PlanNextPanel(const VectorGrid& grid,
                            absl::Span<const ForNode* const> loops) {
   const std::optional<FusedPasses> apart = SplitPasses(grid.first, loops);
   if (!apart) return PlanPanel(grid, loops);
-  std::vector<const ForNode*> all = {apart->panels.As<ForNode>(),
-                                     apart->passes.As<ForNode>()};
-  all.insert(all.end(), loops.begin() + 1, loops.end());
+  const absl::Span<const ForNode* const> all(apart->loops);
   const size_t first_tap = FindPanelLoops(apart->first, all).first_tap;
-  const auto rows = PositionIn(absl::MakeConstSpan(all).subspan(first_tap));
+  const auto rows = PositionIn(all.subspan(first_tap));
   const int64_t row_bytes =
       grid.count() * grid.lanes * grid.buffer->dtype.bytes();
   if (!rows || !IsAskedForAhead(rows->count * row_bytes)) return {};
@@ -420,20 +423,15 @@ PrefetchPlan PlanNextPanel(const VectorGrid& grid,
 
 Passes PassesOver(const Expr& index, absl::Span<const ForNode* const> loops) {
   const std::optional<FusedPasses> apart = SplitPasses(index, loops);
-  std::vector<const ForNode*> all(loops.begin(), loops.end());
-  if (apart) {
-    all[0] = apart->passes.As<ForNode>();
-    all.insert(all.begin(), apart->panels.As<ForNode>());
-  }
-  const PanelLoops panel = FindPanelLoops(apart ? apart->first : index, all);
-  const auto inside =
-      PositionIn(absl::MakeConstSpan(all).subspan(panel.first_tap));
+  if (apart) loops = apart->loops;
+  const PanelLoops panel = FindPanelLoops(apart ? apart->first : index, loops);
+  const auto inside = PositionIn(loops.subspan(panel.first_tap));
   if (!inside) return {};
   Passes passes = {nullptr, inside->count};
   for (size_t i = panel.first_pass; i < panel.first_tap; ++i) {
-    if (IsOne(all[i]->extent)) continue;
+    if (IsOne(loops[i]->extent)) continue;
     passes.is_first =
-        Conjunction(passes.is_first, EQ(all[i]->var, all[i]->min));
+        Conjunction(passes.is_first, EQ(loops[i]->var, loops[i]->min));
   }
   if (passes.is_first && apart) {
     passes.is_first = Substitute(passes.is_first, apart->fused);
