@@ -12,7 +12,7 @@
 //
 // Arguments that a formula does not hold for (|x| > 2^20 for sin, infinite ones
 // of pow) are rare. A vector that has one takes a branch in which libm computes
-// each lane.
+// those lanes.
 //
 // The polynomials are minimax ones for the relative error (Remez exchange):
 //   2^r             on [-1/2, 1/2], 2^-34.5
@@ -431,19 +431,21 @@ Value* DoubleMath::Beyond(Intrinsic op, Value* x, Value* y) {
   return b_.CreateFCmpUGE(Div(Abs(x), Abs(y)), Number(kMostQuotient));
 }
 
-// `value`, or that of `other` where any lane of `beyond` is set.
+// `value`, and in the lanes of `beyond` that of `other`, so that no lane
+// depends on its neighbours.
 Value* Unless(llvm::IRBuilder<>& b, Value* beyond, Value* value,
               absl::FunctionRef<Value*()> other) {
-  if (beyond->getType()->isVectorTy()) beyond = b.CreateOrReduce(beyond);
+  Value* any =
+      beyond->getType()->isVectorTy() ? b.CreateOrReduce(beyond) : beyond;
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::LLVMContext& context = b.getContext();
   auto* rare = llvm::BasicBlock::Create(context, "beyond", before->getParent());
   auto* after =
       llvm::BasicBlock::Create(context, "within", before->getParent());
-  b.CreateCondBr(beyond, rare, after,
+  b.CreateCondBr(any, rare, after,
                  llvm::MDBuilder(context).createUnlikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value* exact = other();
+  Value* exact = b.CreateSelect(beyond, other(), value);
   rare = b.GetInsertBlock();
   b.CreateBr(after);
   b.SetInsertPoint(after);
