@@ -479,7 +479,8 @@ bool Partitioner::AsksForIterations(const ForNode& loop) {
   loops_.push_back(&loop);
   const ConditionSites conditions = FindConditionSites(loop.body, loops_);
   const bool asks = absl::c_any_of(conditions.sites, [&](const Site& site) {
-    return IsPinned(loop, site, conditions.lets);
+    return (loop.for_kind == ForKind::kSerial || IsOfLanes(site)) &&
+           IsPinned(loop, site, conditions.lets);
   });
   loops_.pop_back();
   return asks;
@@ -487,15 +488,19 @@ bool Partitioner::AsksForIterations(const ForNode& loop) {
 
 // Each iteration of a short loop by itself, where conditions inside hold for
 // too few of them at a time: of three taps that reach two columns beyond an
-// image on either side, none reads inside of it in all columns of a tile.
+// image on either side, none reads inside of it in all columns of a tile. Of an
+// unrolled loop, which costs no copies, that holds for conditions on lanes:
+// columns that end in the middle of a vector hold in all lanes before it and in
+// none behind it, and others are known when the loop is unrolled.
 std::optional<Stmt> Partitioner::RunEach(const ForNode& loop) {
   const int64_t *min = AsInt(loop.min), *extent = AsInt(loop.extent);
-  if (loop.for_kind != ForKind::kSerial || !min || !extent || *extent < 2 ||
-      *extent > kMaxPinned) {
+  const bool is_unrolled = loop.for_kind == ForKind::kUnrolled;
+  if ((loop.for_kind != ForKind::kSerial && !is_unrolled) || !min || !extent ||
+      *extent < 2 || *extent > kMaxPinned) {
     return std::nullopt;
   }
   const int64_t size = UnrolledSize(loop.body);
-  const int64_t copied = size * (*extent - 1);
+  const int64_t copied = is_unrolled ? 0 : size * (*extent - 1);
   if (size_ + copied > kMaxForPinned || !AsksForIterations(loop)) {
     return std::nullopt;
   }

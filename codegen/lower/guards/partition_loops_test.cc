@@ -131,6 +131,20 @@ TEST(PartitionLoopsTest, LanesAreSeparatedPastTheLimit) {
   EXPECT_EQ(ConditionsInside(f, "v"), 0);
 }
 
+// A panel's last columns end in its second vector: of the first, all lanes are
+// copied, and of the third, none.
+TEST(PartitionLoopsTest, VectorsOfAPanelAreToldApart) {
+  const Function f = Partitioned(R"(
+    for j, k in T.grid(2, 3):
+        for u in T.unroll(3):
+            for v in T.vectorized(8):
+                C[u * 8 + v] = T.if_then_else(j == 1 and 10 <= u * 8 + v, T.float32(0), A[u * 8 + v, k])
+)");
+  const std::string text = Print(f);
+  EXPECT_THAT(text, HasSubstr("C[v] = A[v, k]"));
+  EXPECT_THAT(text, HasSubstr("C[v + 16] = T.if_then_else(j == 1, T.float32("));
+}
+
 TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
   Visit(Partitioned(PaddedRow(7, 2)).body, [&](const Stmt& s) {
     EXPECT_NE(s.kind(), StmtKind::kEvaluate);

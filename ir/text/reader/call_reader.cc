@@ -163,10 +163,9 @@ absl::StatusOr<Value> ExprReader::MinMaxCall(const py::Expr& e, ExprKind kind) {
                         py::Arguments::Bind(context_.source, e, {"a", "b"}));
   KILN_ASSIGN_OR_RETURN(const py::Expr* first, args.Require("a"));
   KILN_ASSIGN_OR_RETURN(const py::Expr* second, args.Require("b"));
-  KILN_ASSIGN_OR_RETURN(Value a, Read(*first));
-  KILN_ASSIGN_OR_RETURN(Value b, Read(*second));
+  KILN_ASSIGN_OR_RETURN(auto sides, Operands(*first, *second));
   KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                       ApplyMinMax(kind, a, b, mixing()));
+                       ApplyMinMax(kind, sides.first, sides.second, mixing()));
   return result;
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kiln/base/status_macros.h"
@@ -77,15 +78,17 @@ const py::Expr& ExprReader::Resolve(const py::Expr& e) const {
   return constant ? *constant : e;
 }
 
+bool ExprReader::IsPlainChoice(const py::Expr& e) const {
+  if (e.kind != py::ExprKind::kCall || e.items.size() != 4) return false;
+  const std::string callee = TensorName(e.items[0]);
+  return (callee == "Select" || callee == "if_then_else") &&
+         absl::c_none_of(e.items, [](const py::Expr& item) {
+           return item.kind == py::ExprKind::kKeyword;
+         });
+}
+
 absl::StatusOr<Value> ExprReader::ReadFor(const py::Expr& e, DType dtype) {
-  const std::string callee =
-      e.kind == py::ExprKind::kCall ? TensorName(e.items[0]) : "";
-  bool choice =
-      (callee == "Select" || callee == "if_then_else") && e.items.size() == 4;
-  for (const py::Expr& item : e.items) {
-    choice = choice && item.kind != py::ExprKind::kKeyword;
-  }
-  if (!choice) return Read(e);
+  if (!IsPlainChoice(e)) return Read(e);
   KILN_ASSIGN_OR_RETURN(Expr test, Condition(e.items[1]));
   KILN_ASSIGN_OR_RETURN(Value a, ReadFor(e.items[2], dtype));
   KILN_ASSIGN_OR_RETURN(Value b, ReadFor(e.items[3], dtype));
@@ -94,11 +97,28 @@ absl::StatusOr<Value> ExprReader::ReadFor(const py::Expr& e, DType dtype) {
     a.weak = false;
   }
   KILN_ASSIGN_OR_PLACE(auto values, context_, e.begin, Unify(a, b, mixing()));
-  if (callee == "Select") {
+  if (TensorName(e.items[0]) == "Select") {
     return Value{Select(test, values.first, values.second)};
   }
   return Value{kiln::Call(values.first.dtype(), Intrinsic::kIfThenElse,
                           {test, values.first, values.second})};
+}
+
+absl::StatusOr<std::pair<Value, Value>> ExprReader::Operands(
+    const py::Expr& first, const py::Expr& second) {
+  const auto beside = [&](const py::Expr& e, const Value& other) {
+    const DType int32 = DType::Int(32);
+    const bool is_int32 = !other.weak && other.expr.dtype() == int32;
+    return is_int32 ? ReadFor(e, int32) : Read(e);
+  };
+  if (IsPlainChoice(first)) {
+    KILN_ASSIGN_OR_RETURN(Value b, Read(second));
+    KILN_ASSIGN_OR_RETURN(Value a, beside(first, b));
+    return std::make_pair(a, b);
+  }
+  KILN_ASSIGN_OR_RETURN(Value a, Read(first));
+  KILN_ASSIGN_OR_RETURN(Value b, beside(second, a));
+  return std::make_pair(a, b);
 }
 
 absl::StatusOr<Value> ExprReader::Number(const py::Expr& e) {
@@ -349,10 +369,10 @@ absl::StatusOr<Value> ExprReader::Operator(const py::Expr& e) {
                          ApplyUnary(e.text, operand));
     return result;
   }
-  KILN_ASSIGN_OR_RETURN(Value a, Read(e.items[0]));
-  KILN_ASSIGN_OR_RETURN(Value b, Read(e.items[1]));
-  KILN_ASSIGN_OR_PLACE(Value result, context_, e.begin,
-                       ApplyBinary(e.text, a, b, mixing()));
+  KILN_ASSIGN_OR_RETURN(auto sides, Operands(e.items[0], e.items[1]));
+  KILN_ASSIGN_OR_PLACE(
+      Value result, context_, e.begin,
+      ApplyBinary(e.text, sides.first, sides.second, mixing()));
   return result;
 }
 

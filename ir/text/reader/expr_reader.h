@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -33,6 +34,10 @@ class ExprReader {
   // As `Read`, for a place of type `dtype`: a choice between two numbers that
   // have no type takes it.
   absl::StatusOr<Value> ReadFor(const py::Expr& e, DType dtype);
+  // The operands of one operation. Beside an int32 value, a choice between two
+  // numbers that have no type is int32.
+  absl::StatusOr<std::pair<Value, Value>> Operands(const py::Expr& first,
+                                                   const py::Expr& second);
   // As `Read`, with a type for a number that has none.
   absl::StatusOr<Expr> Settled(const py::Expr& e);
   // Where an index, an extent or a bound is needed: int64.
@@ -60,6 +65,8 @@ class ExprReader {
   const py::Expr& Resolve(const py::Expr& e) const;
 
  private:
+  // A call of Select or if_then_else by position.
+  bool IsPlainChoice(const py::Expr& e) const;
   absl::StatusOr<Value> Dispatch(const py::Expr& e);
   absl::StatusOr<Value> Number(const py::Expr& e);
   absl::StatusOr<Value> Name(const py::Expr& e);
