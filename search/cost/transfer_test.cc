@@ -400,5 +400,39 @@ def main(A: T.Buffer((1048576,), "float32"), B: T.Buffer((1048576,), "float32"))
   EXPECT_GE(from_memory(), 8 * 1048576 / 15e9);
 }
 
+// Of what is read once of `rows` rows of 256 numbers, each `pitch` numbers
+// behind the one before, the share that comes from beyond the second level.
+double ShareFromL3(int rows, int pitch) {
+  const std::string text = absl::Substitute(R"(
+@T.prim_func
+def main(B: T.Buffer(($0, $1), "float32"), C: T.Buffer((256,), "float32")):
+    for k in range($0):
+        for j_0 in T.unroll(16):
+            for j_1 in T.vectorized(16):
+                with T.block("C"):
+                    vk = T.axis.reduce($0, k)
+                    vj = T.axis.spatial(256, j_0 * 16 + j_1)
+                    C[vj] = C[vj] + B[vk, vj]
+)",
+                                            rows, pitch);
+  const absl::StatusOr<Function> f = ParseFunction("test", text);
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  const TimeEstimate e = EstimateTime(Summarize(*f), TestMachine(), 1);
+  return e.stores[0].transfer[kL3] * 30e9 / (rows * 1024.0);
+}
+
+TEST(TransferTest, TheSecondLevelHoldsAPartOfWhatIsALittleLarger) {
+  EXPECT_EQ(ShareFromL3(700, 256), 0);
+  EXPECT_NEAR(ShareFromL3(1024, 256), 1.0 / 3, 0.02);
+  EXPECT_NEAR(ShareFromL3(1280, 256), 2.0 / 3, 0.02);
+  EXPECT_NEAR(ShareFromL3(2048, 256), 1, 0.02);
+}
+
+TEST(TransferTest, PiecesOfRowsTakeMoreOfTheSecondLevel) {
+  EXPECT_GT(ShareFromL3(700, 300), 0.2);
+  EXPECT_NEAR(ShareFromL3(1024, 512), 1, 0.02) << "in half of the sets";
+}
+
 }  // namespace
 }  // namespace kiln

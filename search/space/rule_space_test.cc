@@ -112,7 +112,7 @@ TEST(RuleSpaceTest, StepsThatAreRefusedToRulesAreTold) {
   KILN_ASSERT_OK_AND_ASSIGN(Module module, ParseModule("mm_rows.py", R"(
 @T.prim_func
 def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
-         D: T.Buffer((64,), "float32")):
+         D: T.Buffer((64, 64), "float32")):
     C = T.alloc_buffer((64, 64), "float32")
     for i, j, k in T.grid(64, 64, 32):
         with T.block("C"):
@@ -122,10 +122,8 @@ def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 64), "float32"),
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
     for j, i in T.grid(64, 64):
         with T.block("D"):
-            vj, vi = T.axis.remap("SR", [j, i])
-            with T.init():
-                D[vj] = T.float32(0)
-            D[vj] = D[vj] + C[vi, vj] * C[63 - vi, vj]
+            vj, vi = T.axis.remap("SS", [j, i])
+            D[vj, vi] = C[vi, vj] * C[63 - vi, vj]
 )"));
   RuleLog log;
   RuleContext context;

@@ -182,7 +182,7 @@ MathError MathKernel::ErrorOf(double x, double y, double got) const {
   return error;
 }
 
-absl::StatusOr<MathError> MathKernel::Measure(
+absl::StatusOr<std::vector<uint64_t>> MathKernel::Results(
     absl::Span<const absl::Span<const uint64_t>> bits) const {
   const int width = dtype_.bytes();
   const int64_t size = bits[0].size();
@@ -197,8 +197,7 @@ absl::StatusOr<MathError> MathKernel::Measure(
     data.push_back(array.data_as<uint8_t>());
     values.push_back(std::move(array));
   }
-  MathError error;
-  error.count = size;
+  std::vector<uint64_t> results(size);
   for (int64_t begin = 0; begin < size; begin += kBlock) {
     const int64_t length = std::min(kBlock, size - begin);
     for (int arg = 0; arg < function_.arity(); ++arg) {
@@ -208,11 +207,23 @@ absl::StatusOr<MathError> MathKernel::Measure(
     }
     KILN_RETURN_IF_ERROR(kernel_.Call(host.abi(), values));
     for (int64_t i = 0; i < length; ++i) {
-      error.Merge(
-          ErrorOf(LoadReal(dtype_, data[0] + i * width),
-                  LoadReal(dtype_, data[function_.arity() - 1] + i * width),
-                  LoadReal(dtype_, data.back() + i * width)));
+      std::memcpy(&results[begin + i], data.back() + i * width, width);
     }
+  }
+  return results;
+}
+
+absl::StatusOr<MathError> MathKernel::Measure(
+    absl::Span<const absl::Span<const uint64_t>> bits) const {
+  KILN_ASSIGN_OR_RETURN(const std::vector<uint64_t> results, Results(bits));
+  const auto real = [&](const uint64_t& number) {
+    return LoadReal(dtype_, reinterpret_cast<const uint8_t*>(&number));
+  };
+  MathError error;
+  error.count = static_cast<int64_t>(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    error.Merge(ErrorOf(real(bits[0][i]), real(bits[function_.arity() - 1][i]),
+                        real(results[i])));
   }
   return error;
 }

@@ -50,7 +50,11 @@ class MathKernel {
                                            DType dtype,
                                            const std::string& numerics,
                                            const Target& target);
-  // Of arguments given by their bits, `arity` spans of the same length.
+  // The bits of results of arguments given by their bits, `arity` spans of the
+  // same length.
+  absl::StatusOr<std::vector<uint64_t>> Results(
+      absl::Span<const absl::Span<const uint64_t>> bits) const;
+  // The error of those results.
   absl::StatusOr<MathError> Measure(
       absl::Span<const absl::Span<const uint64_t>> bits) const;
 

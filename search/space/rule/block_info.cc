@@ -229,6 +229,16 @@ std::vector<std::string> NamesOf(const Scope& scope,
   return names;
 }
 
+// A sum over the block's values needs them from all threads.
+bool IsForTiles(const Scope& scope, int index) {
+  const std::vector<int> consumers = scope.Consumers(index);
+  return consumers.size() == 1 && !scope.IsOutput(index) &&
+         absl::c_all_of(scope.blocks[consumers[0]].block().iters,
+                        [](const IterVar& iter) {
+                          return iter.type == IterType::kSpatial;
+                        });
+}
+
 // Whether all that the block writes is written at the same indices.
 bool WritesAlike(const BlockNode& block) {
   const BufferRegion& first = block.writes[0];
@@ -298,6 +308,7 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   info.is_elementwise = IsElementwise(block, info);
   info.producers = NamesOf(scope, scope.Producers(index));
   info.consumers = NamesOf(scope, scope.Consumers(index));
+  info.is_for_tiles = IsForTiles(scope, index);
   return info;
 }
 
@@ -347,6 +358,16 @@ int BlockInfo::VectorAxis() const {
     return a.steps_write && !a.chooses && a.extent >= kLeastLanes;
   });
   return at == axes.end() ? -1 : static_cast<int>(at - axes.begin());
+}
+
+bool BlockInfo::GoesOn(size_t outer, size_t inner) const {
+  const AxisInfo &a = axes[outer], &b = axes[inner];
+  return !a.reduce && !b.reduce && a.extent > 1 && b.extent > 1 &&
+         a.write_dim >= 0 && b.write_dim == a.write_dim + 1 &&
+         absl::c_all_of(reads, [&](const ReadInfo& read) {
+           const auto &far = read.strides[outer], &near = read.strides[inner];
+           return far && near && *far == *near * static_cast<double>(b.extent);
+         });
 }
 
 int64_t BlockInfo::SpatialSize() const { return SizeOf(*this, false); }

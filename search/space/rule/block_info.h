@@ -50,6 +50,9 @@ struct BlockInfo {
   bool is_expensive = false;    // calls functions such as exp
   bool is_elementwise = false;  // spatial, one store, each axis its own index
   std::vector<std::string> producers, consumers;  // blocks of the root scope
+  // Its values go to one consumer alone, which sums up nothing, so that it can
+  // be done tile by tile.
+  bool is_for_tiles = false;
 
   int CountReduce() const;
   // The axis whose steps are contiguous in the output; -1: none.
@@ -57,6 +60,10 @@ struct BlockInfo {
   // The axis along which to write vectors: that one, or else one whose steps
   // are contiguous in a part of the output; -1: none.
   int VectorAxis() const;
+  // Whether, of two neighbouring spatial axes, all that is read and written
+  // goes on from one row of the inner one to the next as inside of a row, or
+  // stands still.
+  bool GoesOn(size_t outer, size_t inner) const;
   // Iterations of its spatial axes, or of its reductions, together.
   int64_t SpatialSize() const;
   int64_t ReduceSize() const;

@@ -29,16 +29,6 @@ namespace {
 // For each axis whether it becomes one with the axis before it.
 using Merged = std::vector<bool>;
 
-bool GoesOn(const BlockInfo& info, size_t outer, size_t inner) {
-  const AxisInfo &a = info.axes[outer], &b = info.axes[inner];
-  return !a.reduce && !b.reduce && a.extent > 1 && b.extent > 1 &&
-         a.write_dim >= 0 && b.write_dim == a.write_dim + 1 &&
-         absl::c_all_of(info.reads, [&](const ReadInfo& read) {
-           const auto &far = read.strides[outer], &near = read.strides[inner];
-           return far && near && *far == *near * static_cast<double>(b.extent);
-         });
-}
-
 // Axes over which an operand is shared: of others, those of a batch, tiles are
 // made of the inner ones.
 bool SharesOperand(const BlockInfo& info, size_t axis) {
@@ -50,7 +40,7 @@ bool SharesOperand(const BlockInfo& info, size_t axis) {
 Merged FindMerged(const BlockInfo& info) {
   Merged merged(info.axes.size(), false);
   for (size_t i = 1; i < merged.size(); ++i) {
-    merged[i] = GoesOn(info, i - 1, i) && SharesOperand(info, i);
+    merged[i] = info.GoesOn(i - 1, i) && SharesOperand(info, i);
   }
   return merged;
 }
@@ -115,7 +105,7 @@ class Merger {
     if (!CopiesInOrder(block, info, sums)) return false;
     for (size_t i = 1; i < merged->size(); ++i) {
       if ((*merged)[i]) {
-        (*merged)[i] = i < info.axes.size() && GoesOn(info, i - 1, i);
+        (*merged)[i] = i < info.axes.size() && info.GoesOn(i - 1, i);
       }
     }
     return absl::c_linear_search(*merged, true);

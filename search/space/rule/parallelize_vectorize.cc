@@ -1,3 +1,8 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
@@ -8,6 +13,7 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kLeastWork = 512;  // iterations, for anything to be done
+constexpr int64_t kLongRow = 8;  // vectors, beside which its last one is little
 
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
                                    const RuleContext& context) {
@@ -21,6 +27,39 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   return sch;
 }
 
+// Of an elementwise block with columns that fill no vectors, the axis from
+// which on all axes are one row that does, or is long; -1 for others.
+int FirstOfRow(const BlockInfo& info, int lanes) {
+  if (!info.is_elementwise || info.axes.empty()) return -1;
+  size_t first = info.axes.size() - 1;
+  int64_t extent = info.axes[first].extent;
+  if (!info.axes[first].steps_write) return -1;
+  const auto is_odd = [&] {
+    return extent % lanes != 0 && extent < kLongRow * lanes;
+  };
+  if (!is_odd()) return -1;
+  for (; first > 0 && is_odd() && info.GoesOn(first - 1, first); --first) {
+    extent *= info.axes[first - 1].extent;
+  }
+  return first + 1 == info.axes.size() ? -1 : static_cast<int>(first);
+}
+
+// [i, j, k] -> [i, j * extent of k + k], where the row begins with j.
+IndexMap OneRowFrom(int first, const BlockInfo& info) {
+  IndexMap map;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    const Var var("d" + std::to_string(i));
+    map.inputs.push_back(var);
+    if (i <= first) {
+      map.outputs.push_back(var);
+    } else {
+      Expr& number = map.outputs.back();
+      number = Add(Mul(number, Int(info.axes[i].extent)), var);
+    }
+  }
+  return map;
+}
+
 // Every spatial loop but the columns runs in parallel; columns in vectors. What
 // an iterator of few values decides is decided by unrolling it there.
 absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
@@ -28,8 +67,13 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   const std::string& function = FunctionOf(sch, context).name;
   const int lanes = context.registers.Floats();
   KILN_ASSIGN_OR_RETURN(Rv block, sch.GetBlock(info.name, function));
-  KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch.GetLoops(block));
-  const int column = info.VectorAxis();
+  int column = info.VectorAxis();
+  if (const int first = FirstOfRow(info, lanes); first >= 0) {
+    KILN_RETURN_IF_ERROR(
+        sch.TransformBlockLayout(block, OneRowFrom(first, info)));
+    column = first;
+  }
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
   std::vector<Rv> outer, reduce, choices;
   for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
     if (i == column) continue;

@@ -29,6 +29,25 @@ TEST(ParallelizeVectorizeTest, ElementwiseBlocksRunInParallelInVectors) {
   }
 }
 
+// Three channels of 32 pixels are 6 vectors of 16.
+TEST(ParallelizeVectorizeTest, ColumnsThatFillNoVectorAreOneRowWithOthers) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((20, 32, 3), "float32"), B: T.Buffer((20, 32, 3), "uint8")):
+    for i, j, k in T.grid(20, 32, 3):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            B[vi, vj, vk] = T.Cast("uint8", A[vi, vj, vk] * T.float32(255))
+)");
+  const auto made = ApplyRule(ParallelizeVectorize, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kSerial), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 1);
+  }
+}
+
 TEST(ParallelizeVectorizeTest, TransposesAreDoneInSquares) {
   const Module module = Copy("A[vk, vi, vj]", "(37, 3, 20)");
   const auto made = ApplyRule(ParallelizeVectorize, module, "B");

@@ -366,7 +366,7 @@ class Tiling {
 
   // The only consumer, if it can be done in `loop`.
   std::optional<Rv> FuseConsumer(Rv loop) {
-    if (info_.consumers.size() != 1 || info_.is_output) return std::nullopt;
+    if (!info_.is_for_tiles) return std::nullopt;
     Schedule trial = sch_;
     const absl::StatusOr<Rv> consumer = MoveConsumer(&trial, loop);
     if (!consumer.ok()) {

@@ -143,8 +143,8 @@ def main(A: T.Buffer((2, 1, 300), "float32"), B: T.Buffer((2, 300, 1000), "float
             C[vb, vi, vj] = T.max(Y[vb, vi, vj] + D[vj], T.float32(0))
 )");
   const auto made = ApplyRule(RowStreaming, module, "Y");
-  ASSERT_EQ(made.size(), 2u);
-  for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+  ASSERT_EQ(made.size(), 1u) << "and no register tile";
+  for (const Function& f : ExpectSameMeaning(module, made)) {
     EXPECT_EQ(CountRootLoops(f), 1);
   }
 }

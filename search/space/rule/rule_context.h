@@ -26,6 +26,8 @@ struct RuleContext {
   VectorRegisters registers = kAvx512Registers;
   // Of operands, what may wait in the second-level cache.
   int64_t near_bytes = 1 << 20;
+  int64_t l2_bytes = 1 << 20;  // of each core
+  int cores = 1;
   int function = 0;  // the one to schedule, in the module
   ParallelLoops parallel = ParallelLoops::kWhereWorth;
   // Stands for extents that are open, and others may be as large; 0: none is.
@@ -49,6 +51,8 @@ struct RuleContext {
 inline RuleContext RuleContextFor(const Machine& machine, int function) {
   return {.registers = machine.vectors,
           .near_bytes = UsableBytes(machine, MemoryLevelId::kL2),
+          .l2_bytes = machine.level(MemoryLevelId::kL2).bytes,
+          .cores = machine.cores,
           .function = function};
 }
 

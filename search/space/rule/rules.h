@@ -34,6 +34,9 @@ RuleFunction SkinnyDot;
 RuleFunction RowReductions;
 // Long reductions to few results: parts of them in parallel, in vectors.
 RuleFunction SplitReduction;
+// Products of a few rows with a matrix that waits in the caches of all cores:
+// each core sums up whole rows of it.
+RuleFunction SplitSums;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.
 RuleFunction TupleReductions;
@@ -72,6 +75,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
     {"split-groups", RuleTarget::kCpu, SplitGroups},
     {"merge-axes", RuleTarget::kCpu, MergeAxes},
+    {"split-sums", RuleTarget::kCpu, SplitSums},
     {"row-streaming", RuleTarget::kCpu, RowStreaming},
     {"register-tiling", RuleTarget::kCpu, RegisterTiling},
     {"near-transposes", RuleTarget::kCpu, NearTransposes},

@@ -49,7 +49,6 @@ constexpr int64_t kTapsPart = 2;
 constexpr int64_t kPanelsNear = 4;
 // One in use, and the next that is asked for meanwhile.
 constexpr int64_t kPanelsInTurn = 2;
-constexpr int64_t kMostSteps = 4;  // of a reduction, unrolled
 constexpr int64_t kElementBytes = 4;
 
 // A core reads memory fastest as a few streams of whole lines. A matrix of
@@ -173,7 +172,7 @@ int64_t TallestBlock(const BlockInfo& info, const TileAxes& axes, int vectors,
       1, near_bytes / (kPanelsInTurn * vectors * lanes * kElementBytes));
   const int64_t parts = (rows + most - 1) / most;
   const int64_t each = (rows + parts - 1) / parts;
-  return (each + kMostSteps - 1) / kMostSteps * kMostSteps;
+  return (each + kMaxTileSteps - 1) / kMaxTileSteps * kMaxTileSteps;
 }
 
 // A constant operand lies in panels as wide as the tile, one for each width.
