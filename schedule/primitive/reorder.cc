@@ -8,6 +8,8 @@
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]     only k is ordered: all six
 //                                                 orders are right
 //   for i, j: X[i + 1, j] = X[i, j + 1]           i, j are ordered: refused
+//   for i, j: X[i, j + 1] = X[i, j]               j is opaque, and alone
+//   ordered
 //
 // Distances of dependences are not computed: X[i + 1, j + 1] = X[i, j] is
 // refused too, though either order is right. Two conditions come on top: the
@@ -148,13 +150,6 @@ absl::Status CheckReduction(const BlockRealizeNode& realize,
 
 absl::Status CheckBlock(const BlockRealizeNode& realize,
                         const std::vector<const ForNode*>& loops) {
-  for (const IterVar& iter : realize.block->iters) {
-    if (iter.type == IterType::kOpaque) {
-      return Refusal(kName, absl::StrCat("iterator `", iter.var.name(), "` of ",
-                                         Describe(*realize.block),
-                                         " is neither spatial nor reduce"));
-    }
-  }
   if (Reason reason = WhyNotAffine(realize, loops)) {
     return Refusal(kName, *reason);
   }
@@ -183,7 +178,7 @@ bool IsOrdered(const ForNode& loop, const BlockRealizeNode& realize,
     moves = true;
     if (separates[i]) continue;
     ordered = true;
-    if (realize.block->iters[i].type == IterType::kSpatial) *reduces = false;
+    if (realize.block->iters[i].type != IterType::kReduce) *reduces = false;
   }
   if (!moves) *reduces = false;
   return ordered || !moves;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/substitute.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
@@ -119,20 +120,40 @@ def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
               StatusIs(kRefused, HasSubstr("the range of loop `j` depends")));
 }
 
-TEST(Reorder, RefusesOpaqueIterators) {
-  const Function f = ParseProgram(R"(
+// A sum of what came before, along rows and along columns.
+TEST(Reorder, AnOpaqueIteratorKeepsItsOrderAmongFreeOnes) {
+  for (const bool along_rows : {false, true}) {
+    const Function f = ParseProgram(absl::Substitute(
+        R"(
 @T.prim_func
 def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
     for i, j in T.grid(4, 8):
         with T.block("B"):
+            vi, vj = T.axis.remap("$0", [i, j])
+            B[vi, vj] = T.if_then_else($1 == 0, T.float32(0), B[$2]) + A[vi, vj]
+)",
+        along_rows ? "SO" : "OS", along_rows ? "vj" : "vi",
+        along_rows ? "vi, vj - 1" : "vi - 1, vj"));
+    const auto loops = LoopsOf(f, "B");
+    KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                              Reorder(f, {loops[1], loops[0]}));
+    KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+  }
+}
+
+TEST(Reorder, RefusesToReorderTwoOpaqueIterators) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 8), "float32")):
+    for i, j in T.grid(4, 7):
+        with T.block("A"):
             vi = T.axis.opaque(4, i)
-            vj = T.axis.spatial(8, j)
-            B[vi, vj] = A[vi, vj]
+            vj = T.axis.opaque(7, j)
+            A[vi + 1, vj] = A[vi, vj + 1]
 )");
-  const auto loops = LoopsOf(f, "B");
-  EXPECT_THAT(
-      Reorder(f, {loops[1], loops[0]}),
-      StatusIs(kRefused, HasSubstr("`vi` of block `B` is neither spatial")));
+  const auto loops = LoopsOf(f, "A");
+  EXPECT_THAT(Reorder(f, {loops[1], loops[0]}),
+              StatusIs(kRefused, HasSubstr("order")));
 }
 
 TEST(Reorder, RefusesBindingsThatAreNotAffine) {

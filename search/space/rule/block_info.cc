@@ -47,9 +47,10 @@ bool ReadAxes(const ScopeBlock& at, BlockInfo* info) {
     const int64_t* extent = AsInt(at.loops[i]->extent);
     const auto* bound = at.realize->values[i].As<VarNode>();
     if (!extent || bound != at.loops[i]->var.get()) return false;
-    if (block.iters[i].type == IterType::kOpaque) return false;
-    info->axes.push_back(
-        {*extent, block.iters[i].type == IterType::kReduce, -1});
+    AxisInfo axis = {.extent = *extent};
+    axis.reduce = block.iters[i].type == IterType::kReduce;
+    axis.scans = block.iters[i].type == IterType::kOpaque;
+    info->axes.push_back(axis);
   }
   return true;
 }
@@ -312,6 +313,11 @@ std::optional<BlockInfo> Describe(const Function& f, const Scope& scope,
   return info;
 }
 
+int64_t CountOf(IterType type, const BlockNode& block) {
+  return absl::c_count_if(
+      block.iters, [&](const IterVar& iter) { return iter.type == type; });
+}
+
 // The first block called `name`, if it is as wanted.
 std::optional<BlockInfo> Find(const Function& f, std::string_view name,
                               FunctionRef<bool(const BlockNode&)> is_wanted) {
@@ -390,14 +396,24 @@ bool BlockInfo::ReducesContiguously() const {
 
 std::optional<BlockInfo> DescribeBlock(const Function& f,
                                        std::string_view name) {
-  return Find(f, name,
-              [](const BlockNode& block) { return block.writes.size() == 1; });
+  return Find(f, name, [](const BlockNode& block) {
+    return block.writes.size() == 1 && CountOf(IterType::kOpaque, block) == 0;
+  });
 }
 
 std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
                                             std::string_view name) {
   return Find(f, name, [](const BlockNode& block) {
-    return block.writes.size() > 1 && WritesAlike(block);
+    return block.writes.size() > 1 && WritesAlike(block) &&
+           CountOf(IterType::kOpaque, block) == 0;
+  });
+}
+
+std::optional<BlockInfo> DescribeScan(const Function& f,
+                                      std::string_view name) {
+  return Find(f, name, [](const BlockNode& block) {
+    return block.writes.size() == 1 && CountOf(IterType::kOpaque, block) == 1 &&
+           CountOf(IterType::kReduce, block) == 0;
   });
 }
 

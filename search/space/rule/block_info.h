@@ -16,6 +16,7 @@ namespace kiln {
 struct AxisInfo {
   int64_t extent = 1;
   bool reduce = false;
+  bool scans = false;        // keeps its order: an opaque iterator
   int write_dim = -1;        // of the written buffer that it indexes alone
   bool steps_write = false;  // one step is one element of the written buffer
   bool chooses = false;      // conditions name its values, which are few
@@ -84,6 +85,10 @@ std::optional<BlockInfo> DescribeBlock(const Function& f,
 // The reads are those of buffers that it does not write.
 std::optional<BlockInfo> DescribeTupleBlock(const Function& f,
                                             std::string_view name);
+
+// The same of a block with one axis that scans and spatial ones, as cumulative
+// sums have. The reads are those of buffers that it does not write.
+std::optional<BlockInfo> DescribeScan(const Function& f, std::string_view name);
 
 // The block of the root scope that DescribeBlock has described.
 const BlockNode& NodeOf(const Function& f, std::string_view name);

@@ -40,6 +40,8 @@ RuleFunction SplitSums;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.
 RuleFunction TupleReductions;
+// Sums of what came before: rows side by side, or columns in vectors.
+RuleFunction Scans;
 // Channels of a grouped convolution whose groups are no whole vectors: an axis
 // for groups, and one for the channels of each.
 RuleFunction SplitGroups;
@@ -73,6 +75,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
+    {"scans", RuleTarget::kCpu, Scans},
     {"split-groups", RuleTarget::kCpu, SplitGroups},
     {"merge-axes", RuleTarget::kCpu, MergeAxes},
     {"split-sums", RuleTarget::kCpu, SplitSums},
