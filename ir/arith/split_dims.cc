@@ -15,10 +15,22 @@ Expr Operand(const Expr& e, ExprKind kind, int64_t by) {
   return divisor && *divisor == by ? node->a : nullptr;
 }
 
+// The other summands of `sum`, which has `e` among them; null where it has not.
+Expr Without(const Expr& sum, const Expr& e) {
+  const auto* add = sum.As<BinaryNode>();
+  if (!add || add->kind != ExprKind::kAdd) return nullptr;
+  if (SameExpr(add->b, e)) return add->a;
+  if (SameExpr(add->a, e)) return add->b;
+  if (const Expr rest = Without(add->a, e)) return Add(rest, add->b);
+  if (const Expr rest = Without(add->b, e)) return Add(add->a, rest);
+  return nullptr;
+}
+
 // The number whose last digit, with the base `extent`, is `last`, and whose
 // other digits are `front`, below `bound`; null where they are of no one
 // number. Digits in the middle are (x // extent) % bound, or
-// x % (extent * bound) // extent.
+// x % (extent * bound) // extent. Of the first digits, other summands may stand
+// beside x // extent.
 Expr NumberOf(const Expr& front, const Expr& last, int64_t bound,
               int64_t extent) {
   const Expr number = Operand(last, ExprKind::kFloorMod, extent);
@@ -27,6 +39,10 @@ Expr NumberOf(const Expr& front, const Expr& last, int64_t bound,
     return e && SameExpr(e, number);
   };
   if (is_number(Operand(front, ExprKind::kFloorDiv, extent))) return number;
+  const Expr quotient = FloorDiv(number, Int(extent));
+  if (const Expr rest = Without(front, quotient)) {
+    return Add(Mul(rest, Int(extent)), number);
+  }
   const Expr whole = FloorMod(number, Int(bound * extent));
   if (const Expr digits = Operand(front, ExprKind::kFloorMod, bound)) {
     if (is_number(Operand(digits, ExprKind::kFloorDiv, extent))) return whole;

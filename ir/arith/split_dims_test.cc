@@ -41,6 +41,16 @@ TEST(MergeSplitDimsTest, ThreeDigitsInEitherForm) {
   }
 }
 
+TEST(MergeSplitDimsTest, OtherSummandsMayStandBesideTheFirstDigits) {
+  const Expr digits = FloorDiv(v, Int(7));
+  for (const Expr& front :
+       {Add(Mul(k, Int(2)), digits), Add(digits, Mul(k, Int(2)))}) {
+    const Access two = Merged({{front, FloorMod(v, Int(7))}, {8, 7}});
+    EXPECT_EQ(two.shape, (std::vector<int64_t>{56}));
+    EXPECT_TRUE(SameExpr(two.indices[0], Add(Mul(Mul(k, Int(2)), Int(7)), v)));
+  }
+}
+
 TEST(MergeSplitDimsTest, OtherBasesAndOtherNumbersStay) {
   const auto count = [](const Expr& front, const Expr& last) {
     return Merged({{front, last}, {7, 7}}).shape.size();

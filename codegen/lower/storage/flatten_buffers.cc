@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/arith/split_dims.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -111,8 +112,32 @@ void Flattener::BindView(const Buffer& view) {
   }
 }
 
+// The index of an element of a compact buffer where some of its indices are
+// digits of one number, which is the index of their dimensions together; null
+// for others.
+Expr IndexOfDigits(const BufferNode& buffer, std::vector<Expr> indices) {
+  if (!buffer.strides.empty() || buffer.elem_offset) return nullptr;
+  std::vector<int64_t> shape;
+  for (const Expr& size : buffer.shape) {
+    const int64_t* extent = AsInt(size);
+    if (!extent) return nullptr;
+    shape.push_back(*extent);
+  }
+  if (shape.size() != indices.size()) return nullptr;
+  MergeSplitDims(&indices, &shape);
+  if (shape.size() == buffer.shape.size()) return nullptr;
+  Expr index = Int(0);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    index = Sum(Product(index, Int(shape[d])), AsIndex(indices[d]));
+  }
+  return index;
+}
+
 std::vector<Expr> Flattener::Index(const Buffer& buffer,
                                    const std::vector<Expr>& indices) {
+  if (const Expr index = IndexOfDigits(*buffer, indices)) {
+    return {normalizer_.Run(index)};
+  }
   return {normalizer_.Run(LinearIndex(*buffer, indices))};
 }
 

@@ -160,17 +160,23 @@ int64_t Count(const Stmt& body, int64_t limit,
   return count;
 }
 
+// Loads of what the block writes in the body of a consumer, up to two.
+int64_t CountUses(const Function& f, const BlockInfo& info,
+                  const std::string& consumer) {
+  const Buffer& written = NodeOf(f, info.name).writes[0].buffer;
+  return Count(NodeOf(f, consumer).body, 1, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    return load && load->buffer == written;
+  });
+}
+
 // A value of several uses is computed for each of them: it has to be cheap.
 bool IsCheapOrUsedOnce(const Function& f, const BlockInfo& info) {
   const BlockNode& block = NodeOf(f, info.name);
-  const Buffer& written = block.writes[0].buffer;
   const auto any = [](const Expr&) { return true; };
   if (Count(block.body, kCheapNodes, any) <= kCheapNodes) return true;
-  if (info.consumers.size() != 1) return false;
-  return Count(NodeOf(f, info.consumers[0]).body, 1, [&](const Expr& e) {
-           const auto* load = e.As<LoadNode>();
-           return load && load->buffer == written;
-         }) == 1;
+  return info.consumers.size() == 1 &&
+         CountUses(f, info, info.consumers[0]) == 1;
 }
 
 // Uses of each element by reductions from which on it is better kept: where it
@@ -212,6 +218,16 @@ bool RepeatsSteps(const Function& f, const BlockInfo& info) {
          ReductionsReuse(f, info, kUsesOfSteps);
 }
 
+// Whether each value is used once, by an elementwise block: in its place it is
+// computed as often as apart.
+bool IsUsedOncePerElement(const Function& f, const BlockInfo& info) {
+  if (info.consumers.size() != 1) return false;
+  const auto consumer = DescribeBlock(f, info.consumers[0]);
+  return consumer && consumer->is_elementwise &&
+         consumer->SpatialSize() == info.SpatialSize() &&
+         CountUses(f, info, consumer->name) == 1;
+}
+
 bool SumsUp(const Function& f, const std::string& name) {
   const auto info = DescribeBlock(f, name);
   return info && info->CountReduce() > 0;
@@ -241,7 +257,11 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
                                  const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !info->is_elementwise || info->is_output) return {};
-  if (info->consumers.empty() || info->is_expensive) return {};
+  if (info->consumers.empty()) return {};
+  if (info->is_expensive &&
+      !IsUsedOncePerElement(FunctionOf(sch, context), *info)) {
+    return {};
+  }
   if (!IsCheapOrUsedOnce(FunctionOf(sch, context), *info)) return {};
   if (Reorders(*info) && ServesReductions(FunctionOf(sch, context), *info) &&
       ReductionsReuse(FunctionOf(sch, context), *info, kUsesInOrder)) {

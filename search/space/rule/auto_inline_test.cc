@@ -157,6 +157,35 @@ def main(A: T.Buffer((16, 24), "float32"), D: T.Buffer((16,), "float32"), W: T.B
             C[vi, vj] = C[vi, vj] + P[vi, vk] * W[vk, vj]
 )";
 
+// x * sigmoid(x) is computed in one pass; of a row's sigmoid that is used in
+// each column, and of one used twice, values would be computed again.
+TEST(AutoInlineTest, ExpensiveFunctionsGoWhereTheyAreUsedOnce) {
+  const auto made = [](const std::string& shape, const std::string& value) {
+    const absl::StatusOr<Module> module =
+        ParseModule("m.py", absl::Substitute(R"(
+@T.prim_func
+def main(x: T.Buffer((12, 20), "float32"), y: T.Buffer((12, 20), "float32")):
+    s = T.alloc_buffer(($0))
+    for i, j in T.grid($0):
+        with T.block("s"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            s[vi, vj] = T.sigmoid(x[vi, vj])
+    for i, j in T.grid(12, 20):
+        with T.block("y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = x[vi, vj] * $1
+)",
+                                             shape, value));
+    KILN_EXPECT_OK(module);
+    const auto designs = ApplyRule(AutoInline, *module, "s");
+    ExpectSameMeaning(*module, designs, 1);
+    return designs.size();
+  };
+  EXPECT_EQ(made("12, 20", "s[vi, vj]"), 1u);
+  EXPECT_EQ(made("12, 1", "s[vi, 0]"), 0u);
+  EXPECT_EQ(made("12, 20", "(s[vi, vj] + s[vi, 19 - vj])"), 0u);
+}
+
 TEST(AutoInlineTest, QuotientsThatAProductReadsOftenStay) {
   const auto inlined = [](int columns, const char* divisor) {
     const Module module =

@@ -14,8 +14,10 @@ namespace kiln {
 bool HasRows(const BlockInfo& info, const BlockInfo& last, size_t rows) {
   if (info.axes.size() < rows) return false;
   for (size_t i = 0; i < rows; ++i) {
-    if (info.axes[i].write_dim != static_cast<int>(i)) return false;
     if (info.axes[i].extent != last.axes[i].extent) return false;
+    // Indices of one value may be written as 0.
+    if (info.axes[i].extent == 1) continue;
+    if (info.axes[i].write_dim != static_cast<int>(i)) return false;
   }
   return true;
 }

@@ -45,18 +45,17 @@ bool SuitsTiles(const BlockInfo& info) {
           info.axes.back().extent <= kMostLaneStep);
 }
 
-// Whether a block that follows belongs to the chain, too.
+// Whether the blocks that follow belong to the chain, too. Where one of them
+// does not, what the others are the end of does not hold this one.
 bool GoesOn(const Function& f, const RowChain& chain) {
   const BlockInfo& last = chain.blocks[0];
-  return std::any_of(last.consumers.begin(), last.consumers.end(),
-                     [&](const auto& next) {
-                       const auto info = DescribeBlock(f, next);
-                       return info && IsRowwise(*info, last, chain.rows);
-                     });
+  const auto follows = [&](const std::string& next) {
+    const auto info = DescribeBlock(f, next);
+    return info && IsRowwise(*info, last, chain.rows);
+  };
+  return !last.consumers.empty() && absl::c_all_of(last.consumers, follows);
 }
 
-// The chain that ends with the block called `name`; nullopt where there is
-// none, or where a block that follows belongs to it too.
 std::optional<RowChain> FindChain(const Function& f, const std::string& name) {
   const auto last = DescribeBlock(f, name);
   if (!last || last->axes.empty()) return std::nullopt;

@@ -151,6 +151,38 @@ TEST(RowReductionsTest, TheEndOfAChainIsAskedForNotItsMiddle) {
   EXPECT_TRUE(ApplyRule(RowReductions, module, "T_softmax_expsum").empty());
 }
 
+// The mean of a channel, of one row and one column, is asked for by a block
+// that has other loops, so that it is the end of a chain.
+TEST(RowReductionsTest, MeansOfChannelsAreSumsOfRows) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((1, 16, 70), "float32"), B: T.Buffer((1, 16, 7, 10), "float32")):
+    S = T.alloc_buffer((1, 16, 1), "float32")
+    Q = T.alloc_buffer((1, 16, 1), "float32")
+    for b, i, u, k in T.grid(1, 16, 1, 70):
+        with T.block("S"):
+            vb, vi, vu, vk = T.axis.remap("SSSR", [b, i, u, k])
+            with T.init():
+                S[0, vi, 0] = T.float32(0)
+            S[0, vi, 0] = S[0, vi, 0] + A[0, vi, vk]
+    for b, i, u, k in T.grid(1, 16, 1, 70):
+        with T.block("Q"):
+            vb, vi, vu, vk = T.axis.remap("SSSR", [b, i, u, k])
+            with T.init():
+                Q[vb, vi, vu] = T.float32(0)
+            Q[vb, vi, vu] = Q[vb, vi, vu] + A[vb, vi, vk] * S[vb, vi, vu]
+    for b, i, h, w in T.grid(1, 16, 7, 10):
+        with T.block("B"):
+            vb, vi, vh, vw = T.axis.remap("SSSS", [b, i, h, w])
+            B[vb, vi, vh, vw] = A[vb, vi, vh * 10 + vw] - S[vb, vi, 0] * Q[vb, vi, 0]
+)");
+  for (const char* sum : {"S", "Q"}) {
+    const auto made = ApplyRule(RowReductions, module, sum);
+    ASSERT_EQ(made.size(), 1u) << sum;
+    ExpectSameMeaning(module, made, 1);
+  }
+}
+
 TEST(RowReductionsTest, AFewShortRowsAre) {
   const Module module = Softmax("1,100");
   ExpectSameMeaning(module, ApplyRule(RowReductions, module, "T_softmax_norm"));
