@@ -151,6 +151,18 @@ void NestBuilder::Fill(const Buffer& out,
        [&](const std::vector<Expr>& i) { return MakeStore(out, value(i), i); });
 }
 
+Stmt NestBuilder::Vectorized(int64_t lanes,
+                             FunctionRef<Stmt(const Expr&)> body) {
+  if (lanes == 1) return body(Int(0));
+  const Var lane("lane");
+  return MakeFor({.id = function_.NewId(),
+                  .var = lane,
+                  .min = Int(0),
+                  .extent = Int(lanes),
+                  .for_kind = ForKind::kVectorized,
+                  .body = body(lane)});
+}
+
 Function NestBuilder::Finish() {
   const BlockId id = function_.NewId();
   function_.body = MakeRoot(id, temporaries_, MakeSeq(std::move(nests_)));

@@ -12,6 +12,7 @@
 #ifndef KILN_IR_OPS_NEST_BUILDER_H_
 #define KILN_IR_OPS_NEST_BUILDER_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class NestBuilder {
   // alone where one of them has the extent 0.
   void Reduce(std::string name, const std::vector<NestLoop>& loops, Body init,
               Body body);
+  // For bodies: a loop over the lanes of vectors, or the one iteration.
+  Stmt Vectorized(int64_t lanes, FunctionRef<Stmt(const Expr&)> body);
   // A spatial one over all of `out`: out[i] = value(i).
   void Fill(const Buffer& out,
             FunctionRef<Expr(const std::vector<Expr>&)> value);

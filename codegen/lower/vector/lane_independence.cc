@@ -3,13 +3,14 @@
 //   c * (lane1 - lane2) + (terms of inner loops) + d == 0
 //
 // c is the stride of the lane, the same for both, and d the distance of the
-// constants; variables from outside cancel, or nothing is known. Inner terms
-// with strides up to c sum up to a number in an interval; those with larger
-// ones are multiples of a unit. So with 16 lanes v,
+// constants. Inner terms with strides up to c sum up to a number in an
+// interval; those with larger ones are multiples of a unit, and so are
+// variables from outside that do not cancel. So with 16 lanes v,
 //
 //   C[r*16 + v] += ...   unit 16, and lanes reach 15 at most: never 0
 //   C[r*15 + v] += ...   unit 15: lane 15 of row 0 meets lane 0 of row 1
 //   A[v + 16] = A[v]     no unit, d = 16, and 15 is the most that lanes differ
+//   A[n*16 + v] = A[v]   unit 16, whatever n is
 //
 // Only where the equation is seen to have no solution are iterations
 // independent. An index that has a load among its terms, or a variable of these
@@ -34,6 +35,12 @@ struct Access {
   Linear index;
   bool is_affine;  // in the variables bound inside the loop
   bool is_write;
+};
+
+// What is bound outside of the loop moves two accesses apart by a constant and
+// some multiple of `unit`; 0: by the constant.
+struct Distance {
+  int64_t constant = 0, unit = 0;
 };
 
 // Constant bounds of a loop inside; extent -1 when they are not constant.
@@ -72,7 +79,7 @@ class Checker {
   void Collect(const Stmt& s);
   void Add(const Buffer& buffer, const std::vector<Expr>& indices, bool write);
   bool NeverMeet(const Access& a, const Access& b) const;
-  std::optional<int64_t> OuterDistance(const Access& a, const Access& b) const;
+  std::optional<Distance> OuterDistance(const Access& a, const Access& b) const;
 
   const VarNode* lane_;
   int64_t lanes_;
@@ -121,15 +128,17 @@ void Checker::Collect(const Stmt& s) {
   ForEachChild(s, [&](const Stmt& child) { Collect(child); });
 }
 
-// The constant part of a - b when what is bound outside cancels.
-std::optional<int64_t> Checker::OuterDistance(const Access& a,
-                                              const Access& b) const {
+// Of a - b, where lanes and inner loops do not move.
+std::optional<Distance> Checker::OuterDistance(const Access& a,
+                                               const Access& b) const {
   const Linear difference = Difference(a.index, b.index);
   if (!difference.ok) return std::nullopt;
+  Distance distance = {.constant = difference.constant};
   for (const Term& term : difference.terms) {
-    if (!bounds_.count(term.atom.As<VarNode>())) return std::nullopt;
+    if (bounds_.count(term.atom.As<VarNode>())) continue;
+    distance.unit = std::gcd(distance.unit, term.coefficient);
   }
-  return difference.constant;
+  return distance;
 }
 
 // Whether [low, high] has a multiple of `unit`; of 0: whether it has 0.
@@ -148,9 +157,9 @@ bool Checker::NeverMeet(const Access& a, const Access& b) const {
   if (c == 0 || a.index.Coefficient(lane_) != b.index.Coefficient(lane_)) {
     return false;
   }
-  std::optional<int64_t> distance = OuterDistance(a, b);
+  const std::optional<Distance> distance = OuterDistance(a, b);
   if (!distance) return false;
-  int64_t low = *distance, high = *distance, unit = 0;
+  int64_t low = distance->constant, high = low, unit = distance->unit;
   for (const auto& [var, bounds] : bounds_) {
     if (var == lane_) continue;
     const int64_t x = a.index.Coefficient(var), y = b.index.Coefficient(var);

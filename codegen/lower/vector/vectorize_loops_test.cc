@@ -63,6 +63,16 @@ TEST(VectorizeTest, AShiftBeyondTheLanesIsIndependent) {
   EXPECT_TRUE(s.As<StoreNode>());
 }
 
+// Whatever n is, as long as rows are as far apart as there are lanes.
+TEST(VectorizeTest, AnyRowIsIndependentOfAnotherOnesColumns) {
+  Var v("v"), n("n");
+  for (const int pitch : {16, 32, 24, 8}) {
+    const Expr index = Add(Mul(n, Int(pitch)), v);
+    const Stmt s = Vectorized(v, 16, MakeStore(kA, Load(kA, {v}), {index}));
+    EXPECT_EQ(s.As<StoreNode>() != nullptr, pitch >= 16) << pitch;
+  }
+}
+
 TEST(VectorizeTest, RowsOfATileAreIndependentOfItsColumns) {
   Var v("v"), r("r");
   Expr index = Add(Mul(r, Int(16)), v);

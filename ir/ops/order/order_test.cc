@@ -55,6 +55,36 @@ TEST(OrderTest, SortsEveryLengthStably) {
   }
 }
 
+// 3 x 14 rows of 9: two groups of rows side by side, and most of a third.
+TEST(OrderTest, ManyRowsAreSortedEachByItself) {
+  constexpr int kOuter = 3, kLength = 9, kInner = 14;
+  const auto at = [](int a, int k, int b) {
+    return static_cast<size_t>((a * kLength + k) * kInner + b);
+  };
+  std::vector<double> values(kOuter * kLength * kInner), places(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(i * i * 31 % 47 % 7);
+  }
+  for (int a = 0; a < kOuter; ++a) {
+    for (int b = 0; b < kInner; ++b) {
+      std::vector<double> row;
+      for (int k = 0; k < kLength; ++k) row.push_back(values[at(a, k, b)]);
+      const std::vector<double> sorted = SortedPlaces(row, false);
+      for (int k = 0; k < kLength; ++k) {
+        places[at(a, k, b)] = sorted[static_cast<size_t>(k)];
+      }
+    }
+  }
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({kOuter, kLength, kInner}, values)}};
+  for (const std::string shape : {"(3, 9, 14)", "(\"n\", 9, \"m\")"}) {
+    EXPECT_THAT(ValuesOfOp("x: R.Tensor(" + shape + ", \"float32\")",
+                           "argsort(x, axis=1)", x),
+                IsOkAndHolds(ElementsAreArray(places)))
+        << shape;
+  }
+}
+
 TEST(OrderTest, AxesTypesAndNans) {
   const double nan = std::nan("");
   const std::map<std::string, Tensor> x = {

@@ -8,13 +8,19 @@
 //       for i in range(n - distance), where i & p == rest:
 //         put i and i + distance in order
 //
-// Places are compared by their elements and then by themselves, which makes the
-// order of equal elements that of the tensor.
+// The order is the same for all rows, so some rows are sorted side by side, as
+// the lanes of vectors. Their elements are copied first, and move together with
+// their places. Elements are compared by their values and then by their places,
+// which makes the order of equal elements that of the tensor.
 #include "kiln/ir/ops/order/sorted.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <utility>
+#include <vector>
+
+#include "kiln/ir/ops/extents.h"
 
 namespace kiln {
 namespace {
@@ -49,73 +55,136 @@ Expr IsLess(const Expr& a, const Expr& b) {
   return Or(less, And(is_nan(b), Not(is_nan(a))));
 }
 
-struct Sorter {
-  const te::Tensor& x;
-  const int axis;
-  const bool is_descending;
-  const Buffer places;
+constexpr int64_t kLanes = 16;  // rows side by side
 
-  Expr Element(Extents i, const Expr& place) const {
-    i[axis] = place;
-    return x(std::move(i));
+// Rows of a tensor in groups of some lanes: copies of [group, place, lane], of
+// which the last group may have some rows twice.
+class Sorter {
+ public:
+  Sorter(const te::Tensor& x, int axis, bool is_descending,
+         NestBuilder& builder);
+  void AddRounds();
+  Buffer Places();
+
+ private:
+  Expr length() const { return x_.shape()[axis_]; }
+  Extents Copied(const Expr& length) const {
+    return {groups_, length, Int(lanes_)};
   }
-  // Whether the element at place b comes before that at a.
-  Expr IsBefore(const Extents& i, const Expr& b, const Expr& a) const {
-    Expr of_a = Element(i, a), of_b = Element(i, b);
-    if (is_descending) std::swap(of_a, of_b);
-    const Expr tie = And(Not(IsLess(of_a, of_b)), LT(b, a));
-    return Or(IsLess(of_b, of_a), tie);
-  }
-  Stmt Exchange(const Extents& i, const Expr& distance) const;
+  Expr Element(const Expr& row, const Expr& place) const;
+  Stmt Round(const Extents& i);
+  Stmt Exchange(const Expr& group, const Expr& i, const Expr& other);
+
+  const te::Tensor& x_;
+  const int axis_;
+  const bool is_descending_;
+  NestBuilder& builder_;
+  Extents rows_;
+  int64_t lanes_ = kLanes;
+  Expr row_count_, groups_;
+  Buffer keys_, places_;
 };
 
-// Puts the places at i and i + distance in order.
-Stmt Sorter::Exchange(const Extents& i, const Expr& distance) const {
-  Extents other = i;
-  other[axis] = Add(i[axis], distance);
-  const Var a("a"), b("b");
-  const Stmt swap =
-      MakeSeq({MakeStore(places, b, i), MakeStore(places, a, other)});
-  const Stmt compared = MakeIf(IsBefore(i, b, a), swap);
-  return MakeLet(a, Load(places, i), MakeLet(b, Load(places, other), compared));
+Sorter::Sorter(const te::Tensor& x, int axis, bool is_descending,
+               NestBuilder& builder)
+    : x_(x),
+      axis_(axis),
+      is_descending_(is_descending),
+      builder_(builder),
+      rows_(x.shape()) {
+  rows_.erase(rows_.begin() + axis);
+  row_count_ = Product(rows_);
+  if (const int64_t* known = AsInt(row_count_)) {
+    lanes_ = std::clamp<int64_t>(*known, 1, kLanes);
+  }
+  groups_ = FloorDiv(Add(row_count_, Int(lanes_ - 1)), Int(lanes_));
+  keys_ = builder.Temporary(Copied(length()), x.dtype(), "keys");
+  places_ = builder.Temporary(Copied(length()), DType::Index(), "places");
+  builder.Fill(keys_, [&](const Extents& i) {
+    const Expr row = Add(Mul(i[0], Int(lanes_)), i[2]);
+    return Element(Min(row, Sub(row_count_, Int(1))), i[1]);
+  });
+  builder.Fill(places_, [&](const Extents& i) { return i[1]; });
+}
+
+Expr Sorter::Element(const Expr& row, const Expr& place) const {
+  Extents i = IndexOfFlat(rows_, row);
+  i.insert(i.begin() + axis_, place);
+  return x_(std::move(i));
+}
+
+// Puts the elements at `i` and behind it, at `other`, in order.
+Stmt Sorter::Exchange(const Expr& group, const Expr& i, const Expr& other) {
+  return builder_.Vectorized(lanes_, [&](const Expr& lane) {
+    const Extents first = {group, i, lane}, second = {group, other, lane};
+    const Var a("a", x_.dtype()), b("b", x_.dtype()), m("m"), n("n");
+    const Expr less = is_descending_ ? IsLess(a, b) : IsLess(b, a);
+    const Expr greater = is_descending_ ? IsLess(b, a) : IsLess(a, b);
+    const Expr swap = Or(less, And(Not(greater), LT(n, m)));
+    const Stmt stores =
+        MakeSeq({MakeStore(keys_, Select(swap, b, a), first),
+                 MakeStore(keys_, Select(swap, a, b), second),
+                 MakeStore(places_, Select(swap, n, m), first),
+                 MakeStore(places_, Select(swap, m, n), second)});
+    const Stmt of_places = MakeLet(m, Load(places_, first),
+                                   MakeLet(n, Load(places_, second), stores));
+    return MakeLet(a, Load(keys_, first),
+                   MakeLet(b, Load(keys_, second), of_places));
+  });
+}
+
+// One comparison of a round, by [group, s, u, q]: the q-th place i in order for
+// which i & p == rest. Half of the places are enough for all that have one
+// `distance` behind them, which is p or more.
+Stmt Sorter::Round(const Extents& at) {
+  const Expr &s = at[1], &u = at[2], &q = at[3];
+  const Expr rounds = Rounds(length());
+  const Expr log_p = Sub(Sub(rounds, Int(1)), s);
+  const Var p("p"), rest("rest"), distance("distance"), i("i");
+  const Expr is_first = EQ(u, Int(0));
+  const Expr before =
+      Mul(Bits(Intrinsic::kShiftRight, q, log_p), Mul(Int(2), p));
+  const Expr inside = Bits(Intrinsic::kBitwiseAnd, q, Sub(p, Int(1)));
+  const Expr other = Add(i, distance);
+  const Stmt exchange =
+      MakeIf(And(LE(u, s), LT(other, length())), Exchange(at[0], i, other));
+  const Stmt found = MakeLet(i, Add(Add(before, rest), inside), exchange);
+  const Expr reach = Sub(PowerOfTwo(Sub(rounds, u)), p);
+  return MakeLet(p, PowerOfTwo(log_p),
+                 MakeLet(rest, Select(is_first, Int(0), p),
+                         MakeLet(distance, Select(is_first, p, reach), found)));
+}
+
+void Sorter::AddRounds() {
+  std::vector<NestLoop> loops = {{groups_}};
+  const Expr rounds = Rounds(length());
+  for (const Expr& extent : {rounds, rounds, FloorDiv(length(), Int(2))}) {
+    loops.push_back({extent, IterType::kOpaque});
+  }
+  builder_.Nest("sort", loops, [&](const Extents& i) { return Round(i); });
+}
+
+// Of the rows as they lie in the tensor.
+Buffer Sorter::Places() {
+  const Buffer out =
+      builder_.Temporary(x_.shape(), DType::Index(), "places_of_rows");
+  builder_.Fill(out, [&](const Extents& i) {
+    Extents row = i;
+    row.erase(row.begin() + axis_);
+    const Expr flat = FlatIndex(rows_, row);
+    return Load(places_, {FloorDiv(flat, Int(lanes_)), i[axis_],
+                          FloorMod(flat, Int(lanes_))});
+  });
+  return out;
 }
 
 }  // namespace
 
 Buffer AddSortedPlaces(const te::Tensor& x, int axis, bool is_descending,
                        NestBuilder& builder) {
-  const Extents& shape = x.shape();
-  const Buffer places = builder.Temporary(shape, DType::Index(), "places");
-  builder.Fill(places, [&](const Extents& i) { return i[axis]; });
-  const Expr n = shape[axis];
-  const Expr rounds = Rounds(n);
-  const Sorter sorter{x, axis, is_descending, places};
-  // Rows, the rounds of each, and the elements of a round.
-  Extents rows = shape;
-  rows.erase(rows.begin() + axis);
-  std::vector<NestLoop> loops = LoopsOver(rows);
-  for (const Expr& extent : {rounds, rounds, n}) {
-    loops.push_back({extent, IterType::kOpaque});
-  }
-  builder.Nest("sort", loops, [&](const Extents& all) {
-    const Expr& s = all[rows.size()];
-    const Expr& u = all[rows.size() + 1];
-    Extents i(all.begin(), all.end() - 3);
-    i.insert(i.begin() + axis, all.back());
-    const Var p("p"), rest("rest"), distance("distance");
-    const Expr is_first = EQ(u, Int(0));
-    const Expr in_range =
-        And(LE(u, s), And(LT(Add(i[axis], distance), n),
-                          EQ(Bits(Intrinsic::kBitwiseAnd, i[axis], p), rest)));
-    const Stmt exchange = MakeIf(in_range, sorter.Exchange(i, distance));
-    return MakeLet(
-        p, PowerOfTwo(Sub(Sub(rounds, Int(1)), s)),
-        MakeLet(rest, Select(is_first, Int(0), p),
-                MakeLet(distance,
-                        Select(is_first, p, Sub(PowerOfTwo(Sub(rounds, u)), p)),
-                        exchange)));
-  });
-  return places;
+  Sorter sorter(x, axis, is_descending, builder);
+  sorter.AddRounds();
+  return sorter.Places();
 }
 
 }  // namespace kiln
