@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/transposes.h"
@@ -27,10 +29,26 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   return sch;
 }
 
+// Whether values hang on where they stand, as those of padding do, and not only
+// on what is read there.
+bool UsesPlaces(const BlockNode& block) {
+  const auto* store = block.body.As<StoreNode>();
+  if (!store) return true;
+  bool uses = false;
+  Visit(store->value, [&](const Expr& e) {
+    uses |= absl::c_any_of(block.iters, [&](const IterVar& iter) {
+      return e.As<VarNode>() == iter.var.get();
+    });
+    return !uses && e.kind() != ExprKind::kLoad;
+  });
+  return uses;
+}
+
 // Of an elementwise block with columns that fill no vectors, the axis from
-// which on all axes are one row that does, or is long; -1 for others.
-int FirstOfRow(const BlockInfo& info, int lanes) {
-  if (!info.is_elementwise || info.axes.empty()) return -1;
+// which on all axes are one row that does, or is long; -1 for others. Places in
+// a row would be divided for each lane.
+int FirstOfRow(const BlockInfo& info, const BlockNode& block, int lanes) {
+  if (!info.is_elementwise || info.axes.empty() || UsesPlaces(block)) return -1;
   size_t first = info.axes.size() - 1;
   int64_t extent = info.axes[first].extent;
   if (!info.axes[first].steps_write) return -1;
@@ -68,7 +86,8 @@ absl::StatusOr<Schedule> Spread(Schedule sch, const BlockInfo& info,
   const int lanes = context.registers.Floats();
   KILN_ASSIGN_OR_RETURN(Rv block, sch.GetBlock(info.name, function));
   int column = info.VectorAxis();
-  if (const int first = FirstOfRow(info, lanes); first >= 0) {
+  const BlockNode& node = NodeOf(FunctionOf(sch, context), info.name);
+  if (const int first = FirstOfRow(info, node, lanes); first >= 0) {
     KILN_RETURN_IF_ERROR(
         sch.TransformBlockLayout(block, OneRowFrom(first, info)));
     column = first;

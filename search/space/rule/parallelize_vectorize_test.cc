@@ -1,10 +1,15 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/testing.h"
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Module Copy(const std::string& value, const std::string& read_shape) {
   return ParseProgram(R"(
@@ -45,6 +50,17 @@ def main(A: T.Buffer((20, 32, 3), "float32"), B: T.Buffer((20, 32, 3), "uint8"))
     EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
     EXPECT_EQ(CountLoops(f, ForKind::kSerial), 1);
     EXPECT_EQ(CountLoops(f, ForKind::kVectorized), 1);
+  }
+}
+
+TEST(ParallelizeVectorizeTest, ColumnsWithConditionsStay) {
+  const Module module =
+      Copy("T.if_then_else(1 <= vk and vk < 36, A[vi, vj, vk], T.float32(0))",
+           "(3, 20, 37)");
+  const auto made = ApplyRule(ParallelizeVectorize, module, "B");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_THAT(PrintFunction(f), Not(HasSubstr("% 37")));
   }
 }
 
