@@ -52,7 +52,7 @@ constexpr int64_t kMostRows = 32;
 constexpr int64_t kMostTileRows = 7;
 // Rows of each of several matrices. One row and 3 MB of each of two take two
 // cores of a Xeon 16 us where each reads whole rows, and 114 in register tiles.
-constexpr int64_t kMostAlone = 4;
+constexpr int64_t kMostAlone = 8;
 constexpr int64_t kFewerRows = 1;     // of a tile, so that all are of one size
 constexpr int64_t kLeastVectors = 8;  // of a row of the matrix
 constexpr int64_t kMostTogether = 4;  // vectors of a row, one after the other

@@ -39,6 +39,19 @@ TEST(SplitSumsTest, EachCoreSumsUpWholeRowsOfTheMatrix) {
   }
 }
 
+// 513 is 27 times 19: three parts of 171, or nine of 57, one core's share of
+// which is five.
+TEST(SplitSumsTest, PartsDivideTheSum) {
+  const Module module = *MakeWorkload("gmm:1,512,513");
+  const auto made = ApplyRule(SplitSums, module, "Z", TwoCores());
+  ASSERT_EQ(made.size(), 2u);
+  for (const Function& f : ExpectSameMeaning(module, {made[0]}, 1)) {
+    const auto parts = DescribeBlock(f, "Z_rf");
+    ASSERT_TRUE(parts);
+    EXPECT_EQ(parts->axes[0].extent, 9);
+  }
+}
+
 TEST(SplitSumsTest, RowsOfPartsAreStreamedByEachCore) {
   const Module module = *MakeWorkload("gmm:1,512,1024");
   const auto made =
@@ -60,8 +73,8 @@ TEST(SplitSumsTest, OtherProductsAreLeftAlone) {
   RuleContext serial = TwoCores();
   serial.parallel = ParallelLoops::kNever;
   EXPECT_TRUE(SplitOf("gmm:1,512,512", serial).empty());
-  EXPECT_TRUE(SplitOf("gmm:8,512,512", TwoCores()).empty()) << "rows";
-  EXPECT_TRUE(SplitOf("gmm:1,512,513", TwoCores()).empty()) << "a rest";
+  EXPECT_TRUE(SplitOf("gmm:9,512,512", TwoCores()).empty()) << "rows";
+  EXPECT_TRUE(SplitOf("gmm:1,512,521", TwoCores()).empty()) << "a prime";
   EXPECT_TRUE(SplitOf("gmm:1,256,512", TwoCores()).empty()) << "is small";
   EXPECT_TRUE(SplitOf("gmm:1,1024,1024", TwoCores()).empty()) << "is large";
   EXPECT_TRUE(SplitOf("gmm:1,512,1024:layout_free", TwoCores()).empty());
