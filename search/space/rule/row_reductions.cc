@@ -56,6 +56,8 @@ bool GoesOn(const Function& f, const RowChain& chain) {
   return !last.consumers.empty() && absl::c_all_of(last.consumers, follows);
 }
 
+// The chain that ends with the block called `name`; nullopt where there is
+// none, or where the blocks that follow belong to it too.
 std::optional<RowChain> FindChain(const Function& f, const std::string& name) {
   const auto last = DescribeBlock(f, name);
   if (!last || last->axes.empty()) return std::nullopt;
