@@ -30,6 +30,7 @@
 #include "kiln/codegen/lower/storage/pad_strides.h"
 #include "kiln/codegen/lower/storage/plan_storage.h"
 #include "kiln/codegen/lower/storage/simplify_indices.h"
+#include "kiln/codegen/lower/vector/carry_values.h"
 #include "kiln/codegen/lower/vector/complete_ragged_sums.h"
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
 #include "kiln/codegen/lower/vector/split_at_wraps.h"
@@ -111,6 +112,8 @@ constexpr LowerPass kPasses[] = {
     // Sums that fill no vectors.
     {kVectors, "complete_ragged_sums", WithMachine<CompleteRaggedSums>,
      kOptional},
+    // What one iteration stores and the next loads.
+    {kVectors, "carry_values", WithMachine<CarryValues>, kOptional},
     // As an operand is read.
     {kVectors, "reorder_unrolled_updates", WithMachine<ReorderUnrolledUpdates>,
      kOptional},

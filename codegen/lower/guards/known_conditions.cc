@@ -25,11 +25,19 @@ double Coverage(const Linear& form, const LoopStack& loops,
 
 std::optional<bool> CertainAt(const Site& site, const FewerValues& fewer) {
   const std::optional<Condition> condition = AsCondition(site.conjunct);
-  if (!condition || condition->test != Test::kNonNegative) return std::nullopt;
+  if (!condition) return std::nullopt;
   const auto low = Extreme(condition->form, site.loops, 0, 1, fewer);
   const auto high = Extreme(condition->form, site.loops, 0, -1, fewer);
-  if (low && low->is_constant() && low->constant >= 0) return true;
-  if (high && high->is_constant() && high->constant < 0) return false;
+  const bool is_low = low && low->is_constant();
+  const bool is_high = high && high->is_constant();
+  if (is_high && high->constant < 0) return false;
+  if (condition->test == Test::kNonNegative) {
+    if (is_low && low->constant >= 0) return true;
+    return std::nullopt;
+  }
+  if (is_low && low->constant > 0) return false;
+  if (is_low && is_high && low->constant == 0 && high->constant == 0)
+    return true;
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -72,6 +73,18 @@ TEST_F(KnownConditionsTest, WhatHoldsInAllIterationsIsCertain) {
 TEST_F(KnownConditionsTest, FewerValuesMakeMoreCertain) {
   const FewerValues low = {{loop_->var.get(), {0, 3}}};
   EXPECT_EQ(CertainIn(loop_->body, Loops(), low).size(), 2u);
+}
+
+TEST_F(KnownConditionsTest, EqualityIsCertainWhereTheOtherValueIsNotMet) {
+  const auto equals = [&](int64_t value) {
+    const LoopStack loops = Loops();
+    const Site site{EQ(loop_->var, Int(value)), loops};
+    return CertainAt(site, {{loop_->var.get(), {3, 3}}});
+  };
+  EXPECT_EQ(equals(3), true);
+  EXPECT_EQ(equals(2), false);
+  EXPECT_EQ(equals(4), false);
+  EXPECT_EQ(CertainAt({EQ(loop_->var, Int(3)), Loops()}, {}), std::nullopt);
 }
 
 TEST_F(KnownConditionsTest, PinsAreNumbers) {
