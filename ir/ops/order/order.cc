@@ -14,6 +14,7 @@
 #include "kiln/ir/ops/extents.h"
 #include "kiln/ir/ops/op.h"
 #include "kiln/ir/ops/order/sorted.h"
+#include "kiln/ir/ops/order/top.h"
 
 namespace kiln {
 namespace {
@@ -127,7 +128,10 @@ absl::StatusOr<Lowered> LowerTopK(const OpCall& call, const Inputs& in) {
   Buffer values, of_places;
   if (top.has_values) values = builder.Output(shape, x.dtype(), "values");
   if (top.has_places) of_places = builder.Output(shape, top.dtype, "indices");
-  const Buffer places = AddSortedPlaces(x, top.axis, top.largest, builder);
+  const Buffer places =
+      top.k > 0 && IsFewOf(top.k, x.shape()[top.axis])
+          ? AddTopPlaces(x, top.axis, top.k, top.largest, builder)
+          : AddSortedPlaces(x, top.axis, top.largest, builder);
   if (values) {
     builder.Fill(values, [&](const Extents& i) {
       return ElementAtPlace(x, places, i, top.axis);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kiln/base/status_matchers.h"
@@ -117,6 +118,71 @@ TEST(OrderTest, TheLargestAndTheSmallestFew) {
       IsOkAndHolds(ElementsAre(1, 1, 0, 1)));
   EXPECT_FALSE(LegalizedCall(param, "topk(x, k=5)").ok());
   EXPECT_FALSE(LegalizedCall(param, "topk(x, k=1, ret_type=\"all\")").ok());
+}
+
+// The first k of SortedPlaces in each of `rows` rows, of which each other value
+// of a small range is there several times.
+void ExpectTop(int64_t rows, int64_t n, int64_t k, bool is_open) {
+  std::vector<double> values, largest, smallest;
+  for (int64_t row = 0; row < rows; ++row) {
+    std::vector<double> of_row;
+    for (int64_t i = 0; i < n; ++i)
+      of_row.push_back(static_cast<double>((i * 37 + row * 11) % 53 - 20));
+    values.insert(values.end(), of_row.begin(), of_row.end());
+    for (const bool is_descending : {false, true}) {
+      const auto places = SortedPlaces(of_row, is_descending);
+      auto& all = is_descending ? largest : smallest;
+      all.insert(all.end(), places.begin(), places.begin() + k);
+    }
+  }
+  const std::string shape =
+      is_open ? "(\"m\", \"n\")" : absl::StrCat("(", rows, ", ", n, ")");
+  const std::string call = absl::StrCat("topk(x, k=", k);
+  for (const DType dtype : {DType::Int(8), DType::Float(32)}) {
+    const std::string param =
+        absl::StrCat("x: R.Tensor(", shape, ", \"", dtype.ToString(), "\")");
+    const std::map<std::string, Tensor> x = {
+        {"x", Numbers({rows, n}, values, dtype)}};
+    EXPECT_THAT(ValuesOfOp(param, call + ", ret_type=\"indices\")", x),
+                IsOkAndHolds(ElementsAreArray(largest)))
+        << param << call;
+    EXPECT_THAT(
+        ValuesOfOp(param, call + ", ret_type=\"indices\", largest=False)", x),
+        IsOkAndHolds(ElementsAreArray(smallest)))
+        << param << call;
+  }
+}
+
+TEST(OrderTest, AFewOfMany) {
+  for (const int64_t k : {1, 2, 3, 5, 8}) {
+    for (const int64_t n : {40, 61, 64, 133, 300}) {
+      ExpectTop(1, n, k, false);  // in parts, or one lane
+      ExpectTop(3, n, k, false);
+      ExpectTop(19, n, k, false);  // more than a group
+    }
+    ExpectTop(2, 50, k, true);
+    ExpectTop(18, 9, k, true);
+  }
+}
+
+TEST(OrderTest, AFewOfManyNansAndInfinities) {
+  const double nan = std::nan(""),
+               inf = std::numeric_limits<double>::infinity();
+  const std::string param = "x: R.Tensor((1, 13), \"float32\")";
+  const auto places = [&](const std::vector<double>& values,
+                          const std::string& flags) {
+    return ValuesOfOp(param, "topk(x, k=3, ret_type=\"indices\"" + flags + ")",
+                      {{"x", Numbers({1, 13}, values)}});
+  };
+  std::vector<double> x(13, -inf);
+  EXPECT_THAT(places(x, ""), IsOkAndHolds(ElementsAre(0, 1, 2)));
+  x[12] = nan, x[5] = inf;
+  EXPECT_THAT(places(x, ""), IsOkAndHolds(ElementsAre(12, 5, 0)));
+  x = std::vector<double>(13, nan);
+  EXPECT_THAT(places(x, ", largest=False"), IsOkAndHolds(ElementsAre(0, 1, 2)));
+  x[11] = inf, x[12] = 3;
+  EXPECT_THAT(places(x, ", largest=False"),
+              IsOkAndHolds(ElementsAre(12, 11, 0)));
 }
 
 TEST(OrderTest, MediansAndTheirPlaces) {
