@@ -299,19 +299,20 @@ TEST(InsertPrefetchesTest, RowsReadSideBySideAreAskedForAhead) {
       << "what the second cache holds";
 }
 
-// Four rows of 64 elements each, read one by one for vectors of 16.
-std::string ScalarRows(int64_t next_rows) {
-  std::string body = R"(
+// Four rows of so many elements each, read one by one for vectors of 16.
+std::string ScalarRows(int64_t next_rows, int64_t length = 64) {
+  std::string body = absl::Substitute(R"(
     for i in range(4000):
-        for k in range(64):
-)";
-  for (const int row : {0, 64, 128, 192}) {
+        for k in range($0):
+)",
+                                      length);
+  for (const int row : {0, 1, 2, 3}) {
     absl::StrAppend(&body, absl::Substitute(R"(
             C[0:16] = C[0:16] + T.Broadcast(A[i * $0 + k + $1], 16)
             C[16:32] = C[16:32] + T.Broadcast(A[i * $0 + k + $1], 16)
             C[32:48] = C[32:48] + T.Broadcast(A[i * $0 + k + $1], 16)
 )",
-                                            next_rows, row));
+                                            next_rows, row * length));
   }
   return body;
 }
@@ -327,12 +328,38 @@ TEST(InsertPrefetchesTest, RowsReadElementByElementAreAskedForATileAhead) {
       HasSubstr("T.address_of(A[i * 256 + T.min(k // 16, 3) * 64 + 304])"));
 }
 
+TEST(InsertPrefetchesTest, OfShortRowsToo) {
+  for (const int64_t length : {8, 12, 15}) {
+    EXPECT_THAT(After(Parse(ScalarRows(4 * length, length))),
+                HasSubstr(absl::StrCat("T.address_of(A[i * ", 4 * length)))
+        << length;
+  }
+}
+
+TEST(InsertPrefetchesTest, RowsOfATileComeIntoTheFirstCacheThatHoldsThem) {
+  const auto after = [](int64_t first_bytes) {
+    Machine machine;
+    machine.levels[0].bytes = first_bytes;
+    return After(Parse(ScalarRows(256)), machine);
+  };
+  EXPECT_THAT(after(32 << 10), HasSubstr(", 0, 3, 1)"));
+  EXPECT_THAT(after(2 << 10), HasSubstr(", 0, 2, 1)"));
+}
+
 TEST(InsertPrefetchesTest, RowsThatTheNextTileReadsAgainAreNot) {
   EXPECT_THAT(After(Parse(ScalarRows(64))), Not(HasSubstr(kAny)));
 }
 
 TEST(InsertPrefetchesTest, RowsThatTheSecondCacheHoldsAreNot) {
   EXPECT_THAT(After(Parse(ScalarRows(256), 4096)), Not(HasSubstr(kAny)));
+  // With all other tensors, which pass through it as well.
+  Machine machine;
+  const auto with_others = [&](int64_t held) {
+    machine.levels[1].bytes = held;
+    return After(Parse(ScalarRows(256), 1 << 18), machine);
+  };
+  EXPECT_THAT(with_others((1 << 20) + 1024), HasSubstr(kAny));
+  EXPECT_THAT(with_others((1 << 20) + 16384), Not(HasSubstr(kAny)));
 }
 
 }  // namespace
