@@ -40,6 +40,7 @@
 #include "kiln/codegen/lower/auto/epilogue.h"
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 #include "kiln/codegen/lower/auto/row_streams.h"
+#include "kiln/codegen/lower/auto/tensor_bytes.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/arith/linear.h"
@@ -56,6 +57,11 @@ using lower::VectorGrid;
 // Rows closer together than this are prefetched by hardware, as are those that
 // follow without gaps.
 constexpr int64_t kMinStrideBytes = 512;
+// Of rows in memory of which each element is used once: a Xeon with AVX-512
+// multiplies 4096 rows of 25088 and a vector in 34 ms where they are asked for,
+// and in 38 where not; but 4096 rows of 4096, which its third level holds, in
+// 2.8 and 2.7.
+constexpr int64_t kMinDotBytes = 256;
 constexpr int64_t kMinIterations = 16;
 constexpr int64_t kMinRows = 4;  // of those that follow without gaps
 // Smaller buffers are near enough.
@@ -93,15 +99,8 @@ constexpr int kSecondLevel = 2;
 // Buffers from this size on are asked for a panel ahead.
 constexpr int64_t kMinFarBytes = 1 << 20;
 
-// 0 where that is not known.
-int64_t BytesOf(const Buffer& buffer) {
-  const int64_t* size =
-      buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
-  return size ? *size * buffer->dtype.bytes() : 0;
-}
-
 bool HasBytes(const Buffer& buffer, int64_t least) {
-  return BytesOf(buffer) >= least;
+  return lower::BytesOf(buffer) >= least;
 }
 
 bool IsLarge(const Buffer& buffer) { return HasBytes(buffer, kMinBufferBytes); }
@@ -158,6 +157,7 @@ struct Stream {
   const ForNode* loop = nullptr;  // null outside of such loops
   bool is_short = false;          // too short for more than whole rows
   bool is_sum = false;            // adds to what it stores
+  int64_t bytes = 0;              // stored in one iteration
   int64_t cycles = 0;             // of one iteration
   int64_t ahead = 0;              // iterations to look ahead
   // What exists in an iteration only.
@@ -199,6 +199,7 @@ Stream StreamOf(const ForNode& loop, const Machine& machine) {
   if (!is_innermost || bytes == 0 || !extent || *extent < kMinRows) return {};
   const int64_t cycles =
       std::max<int64_t>(1, bytes / (kVectorsPerCycle * machine.vectors.bytes));
+  stream.bytes = bytes;
   stream.cycles = cycles;
   stream.lines = AskedLines(machine.line_bytes);
   stream.loop = &loop;
@@ -217,21 +218,6 @@ bool IsInnermostSum(const Stmt& body) {
     return is_innermost;
   });
   return is_innermost && is_sum;
-}
-
-// Of the parameters of `f`, and of what it allocates; of those whose size is
-// known.
-int64_t TensorBytes(const Function& f) {
-  int64_t bytes = 0;
-  for (const Param& param : f.params) {
-    if (param.buffer) bytes += BytesOf(param.buffer);
-  }
-  Visit(f.body, [&](const Stmt& s) {
-    const auto* allocate = s.As<AllocateNode>();
-    if (allocate && !allocate->is_view) bytes += BytesOf(allocate->buffer);
-    return true;
-  });
-  return bytes;
 }
 
 class Inserter {
@@ -448,7 +434,11 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
   if (!stream_.lines.Add(buffer, index)) return;
   const int64_t bytes = buffer->dtype.bytes();
   const int64_t step = ToLinear(index).Coefficient(stream_.loop->var.get());
-  if (step == SpanOf(buffer) && bytes * step >= kMinStrideBytes) {
+  const bool is_dot =
+      stream_.bytes == bytes * step &&
+      HasBytes(buffer, machine_.level(MemoryLevelId::kL3).bytes);
+  const int64_t least = is_dot ? kMinDotBytes : kMinStrideBytes;
+  if (step == SpanOf(buffer) && bytes * step >= least) {
     if (!stream_.is_sum || IsHeldBySecondLevel(buffer) ||
         absl::c_linear_search(stream_.panels, buffer.get())) {
       return;
@@ -585,7 +575,7 @@ Stmt Inserter::Run(const Stmt& s) {
 }  // namespace
 
 absl::StatusOr<Function> InsertPrefetches(Function f, const Machine& machine) {
-  Stmt body = Inserter(machine, TensorBytes(f)).Run(f.body);
+  Stmt body = Inserter(machine, lower::TensorBytes(f)).Run(f.body);
   f.body = std::move(body);
   return f;
 }

@@ -260,6 +260,24 @@ TEST(InsertPrefetchesTest, WholeRowsOfAPanelAreAskedForInItsFirstPass) {
   EXPECT_THAT(high, Not(HasSubstr("if ")));
 }
 
+TEST(InsertPrefetchesTest, RowsOfADotInMemoryAreAskedForInShorterSteps) {
+  const auto after = [](const std::string& second_use,
+                        int64_t elements = 1 << 23) {
+    return After(Parse(absl::Substitute(R"(
+    for k in range(512):
+        C[0:32] = C[0:32] + A[k * 64:k * 64 + 32]
+        C[32:64] = C[32:64] + A[k * 64 + 32:k * 64 + 64]
+        $0
+)",
+                                        second_use),
+                       elements));
+  };
+  EXPECT_THAT(after(""), HasSubstr("T.address_of(A[k * 64 + 1584]), 0, 2, 1)"));
+  EXPECT_THAT(after("", 1 << 20), Not(HasSubstr(kAny))) << "the third level";
+  EXPECT_THAT(after("C[32:64] = C[32:64] * A[k * 64:k * 64 + 32]"),
+              Not(HasSubstr(kAny)));
+}
+
 TEST(InsertPrefetchesTest, WholeRowsForAsManyElementsAreLeftToTheHardware) {
   EXPECT_THAT(After(Parse(R"(
     for k in range(512):

@@ -42,6 +42,9 @@ RuleFunction SplitSums;
 RuleFunction TupleReductions;
 // Sums of what came before: rows side by side, or columns in vectors.
 RuleFunction Scans;
+// Blocks with several ordered iterators, as of sorting: the loops around these
+// in parallel.
+RuleFunction OrderedBlocks;
 // Channels of a grouped convolution whose groups are no whole vectors: an axis
 // for groups, and one for the channels of each.
 RuleFunction SplitGroups;
@@ -76,6 +79,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
     {"tuple-reductions", RuleTarget::kCpu, TupleReductions},
     {"scans", RuleTarget::kCpu, Scans},
+    {"ordered-blocks", RuleTarget::kCpu, OrderedBlocks},
     {"split-groups", RuleTarget::kCpu, SplitGroups},
     {"merge-axes", RuleTarget::kCpu, MergeAxes},
     {"split-sums", RuleTarget::kCpu, SplitSums},
