@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/codegen/lower/guards/known_conditions.h"
 #include "kiln/codegen/lower/guards/loop_values.h"
@@ -32,6 +33,9 @@
 
 namespace kiln {
 namespace {
+
+// More than a loop has.
+constexpr int64_t kMostIterations = int64_t{1} << 40;
 
 // Elements of a buffer side by side: one, or those of a vector.
 struct Place {
@@ -74,6 +78,7 @@ std::vector<Stored> StoresOf(const Stmt& body, const VarNode* var) {
     const auto place =
         store ? PlaceOf(store->indices[0]) : std::optional<Place>();
     is_plain = is_plain && place && place->first.ok &&
+               !store->indices[0]->has_loads &&
                !place->first.HidesVar([&](const auto* v) { return v == var; });
     if (!is_plain) return false;
     const int64_t step = place->first.Coefficient(var);
@@ -95,7 +100,13 @@ void ForEachSureLoad(const Expr& e, FunctionRef<void(const LoadNode&)> use) {
 class LoopCarrier {
  public:
   LoopCarrier(const Machine& machine, const Function& f)
-      : machine_(machine), f_(f) {}
+      : machine_(machine), f_(f) {
+    Visit(f.body, [&](const Stmt& s) {
+      const auto* allocate = s.As<AllocateNode>();
+      if (allocate && allocate->is_view) views_.insert(allocate->buffer.get());
+      return true;
+    });
+  }
 
   Stmt Run(const Stmt& s) {
     const Stmt inner =
@@ -113,9 +124,7 @@ class LoopCarrier {
     ForFields fields = loop.fields();
     fields.min = Int(*min + 1);
     fields.extent = Sub(loop.extent, Int(1));
-    const Stmt later = MakeFor(fields);
-    const Stmt body = lower::ResolveKnown(
-        loop.body, lower::CertainIn(loop.body, {later.As<ForNode>()}, {}));
+    const Stmt body = InLaterIterations(fields);
     std::vector<Stored> stores = StoresOf(body, loop.var.get());
     if (!ChooseCarried(&stores)) return s;
     fields.body = Body(stores);
@@ -123,6 +132,14 @@ class LoopCarrier {
         lower::ResolvePins(loop.body, {{Expr(loop.var), {*min, *min}}});
     Stmt result = Assembled(first, MakeFor(fields), stores, {loop.var, *min});
     return extent ? result : MakeIf(LT(Int(0), loop.extent), result);
+  }
+
+  // What is certain in all iterations is so in those of an open extent.
+  static Stmt InLaterIterations(ForFields later) {
+    if (!AsInt(later.extent)) later.extent = Int(kMostIterations);
+    const Stmt loop = MakeFor(later);
+    return lower::ResolveKnown(
+        later.body, lower::CertainIn(later.body, {loop.As<ForNode>()}, {}));
   }
 
   // Gives a buffer to each store that is to be carried. False where there is
@@ -185,6 +202,7 @@ class LoopCarrier {
         return param.buffer.get() == &buffer;
       });
     };
+    if (views_.contains(&a) || views_.contains(&b)) return false;
     return f_.attrs.contains("tir.noalias") || !is_parameter(a) ||
            !is_parameter(b);
   }
@@ -249,6 +267,7 @@ class LoopCarrier {
 
   const Machine& machine_;
   const Function& f_;
+  absl::flat_hash_set<const BufferNode*> views_;  // of others' storage
 };
 
 }  // namespace

@@ -1,3 +1,7 @@
+// What a loop carries from one iteration to the next, and what may not be:
+//
+//   Y[i] = Y[i - 1] + X[i]      ->  Y_carried[0] = Y_carried[0] + X[i]
+//   Y[i] = Y[i - 1] + X[i], and a store to Y[i] below it: left as it is
 #include "kiln/codegen/lower/vector/carry_values.h"
 
 #include <gmock/gmock.h>
@@ -112,6 +116,47 @@ TEST(CarryValuesTest, WhatMayBeWrittenBetweenIsNotCarried) {
       Carried("range(1, 96)", absl::StrCat(Line("Y[i + -1] = X[i]"),
                                            Line("Y[i] = Y[i + -1] + X[i]"))),
       Not(HasSubstr(kCarried)));
+}
+
+TEST(CarryValuesTest, AnOpenExtentMayBeZero) {
+  const absl::StatusOr<Module> module = ParseModule("m.py", R"(
+@T.prim_func
+def main(n: T.int64, X: T.Buffer((96,), "float32"), Y: T.Buffer((96,), "float32")):
+    T.func_attr({"tir.noalias": True})
+    for i in range(n):
+        Y[i] = T.if_then_else(i == 0, X[i], Y[i + -1] + X[i])
+)");
+  KILN_ASSERT_OK(module.status());
+  const auto carried = CarryValues(module->functions[0], Machine());
+  KILN_ASSERT_OK(carried.status());
+  const std::string text = PrintFunction(*carried);
+  EXPECT_THAT(text, HasSubstr("if 0 < n:"));
+  EXPECT_THAT(text, HasSubstr("Y[0] = X[0]"));
+  EXPECT_THAT(text, HasSubstr("Y_carried[0] = Y_carried[0] + X[i]"));
+}
+
+TEST(CarryValuesTest, AStoreThroughAViewOrToAPlaceThatIsReadIsNoPlainOne) {
+  const std::string sum = "Y[i] = Y[i + -1] + X[i]";
+  for (const char* other :
+       {"V[95 - i] = X[i]", "Z[T.Cast(\"int64\", X[i])] = X[i]"}) {
+    const std::string body = absl::StrCat(Line(sum), Line(other));
+    const std::string text = absl::StrCat(R"(
+@T.prim_func
+def main(X: T.Buffer((96,), "float32"), Y: T.Buffer((96,), "float32"),
+         Z: T.Buffer((96,), "float32")):
+    T.func_attr({"tir.noalias": True})
+    V = T.decl_buffer((96,), data=Y.data)
+    for i in range(1, 96):
+)",
+                                          body);
+    const absl::StatusOr<Module> module = ParseModule("m.py", text);
+    KILN_ASSERT_OK(module.status());
+    const auto carried = CarryValues(module->functions[0], Machine());
+    KILN_ASSERT_OK(carried.status());
+    Module printed;
+    printed.functions.push_back(*carried);
+    EXPECT_THAT(PrintModule(printed), Not(HasSubstr(kCarried))) << other;
+  }
 }
 
 TEST(CarryValuesTest, OtherLoadsLeaveALoopAsItIs) {
