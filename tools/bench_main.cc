@@ -243,7 +243,19 @@ void PrintMeans(const std::vector<CaseScores>& all, bool json) {
   Print(json ? bench::JsonTotals(totals) : "\n" + bench::TotalLines(totals));
 }
 
+// Restarts until the libraries run as well as they can here.
+absl::Status BringLibrariesToTheirBest() {
+  KILN_RETURN_IF_ERROR(bench::RestartUnsteered(arguments));
+  const std::string core =
+      bench::BetterOpenBlasCore(bench::HostIsa(), bench::OpenBlasState());
+  if (core.empty() || bench::HasChosenSettings()) return absl::OkStatus();
+  return bench::RestartWith(arguments,
+                            {absl::StrCat("OPENBLAS_CORETYPE=", core)},
+                            "OpenBLAS has chosen kernels below the processor");
+}
+
 absl::StatusOr<int> Bench() {
+  KILN_RETURN_IF_ERROR(BringLibrariesToTheirBest());
   FinishOnInterrupt("bench", "ends after the running operator");
   KILN_RETURN_IF_ERROR(CheckFlags());
   KILN_ASSIGN_OR_RETURN(const std::vector<SuiteCase> suite, ChosenSuite());
@@ -276,28 +288,8 @@ absl::StatusOr<int> Bench() {
 }  // namespace
 }  // namespace kiln
 
-namespace kiln::bench {
-namespace {
-
-// Restarts until the libraries run as well as they can here.
-absl::Status BringLibrariesToTheirBest(char** argv) {
-  KILN_RETURN_IF_ERROR(RestartUnsteered(argv));
-  const std::string core = BetterOpenBlasCore(HostIsa(), OpenBlasState());
-  if (core.empty() || HasChosenSettings()) return absl::OkStatus();
-  return RestartWith(argv, {absl::StrCat("OPENBLAS_CORETYPE=", core)},
-                     "OpenBLAS has chosen kernels below the processor");
-}
-
-}  // namespace
-}  // namespace kiln::bench
-
 int main(int argc, char** argv) {
   kiln::arguments = argv;
-  if (const absl::Status status = kiln::bench::BringLibrariesToTheirBest(argv);
-      !status.ok()) {
-    std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
-    return kiln::kExitError;
-  }
   return kiln::RunTool(argc, argv, kiln::kUsage + kiln::WorkloadHelp(),
                        kiln::Bench);
 }

@@ -133,8 +133,12 @@ absl::StatusOr<Lowered> LowerTopK(const OpCall& call, const Inputs& in) {
           ? AddTopPlaces(x, top.axis, top.k, top.largest, builder)
           : AddSortedPlaces(x, top.axis, top.largest, builder);
   if (values) {
+    const Expr& n = x.shape()[top.axis];
     builder.Fill(values, [&](const Extents& i) {
-      return ElementAtPlace(x, places, i, top.axis);
+      const Expr element = ElementAtPlace(x, places, i, top.axis);
+      if (AsInt(n)) return element;
+      return IfThenElse(LT(Load(places, i), n), element,
+                        LastInOrder(x.dtype(), top.largest));
     });
   }
   if (of_places) {

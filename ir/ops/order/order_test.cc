@@ -165,6 +165,18 @@ TEST(OrderTest, AFewOfMany) {
   }
 }
 
+// Nothing outside of the tensor is read.
+TEST(OrderTest, MoreThanThereAreOfAnOpenExtent) {
+  const std::map<std::string, Tensor> x = {
+      {"x", Numbers({2, 2}, {3, 1, 4, 5})}};
+  const std::string param = "x: R.Tensor((2, \"n\"), \"float32\")";
+  KILN_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> both,
+                            RunOp(param, "topk(x, k=3)", x));
+  const double least = -std::numeric_limits<double>::infinity();
+  EXPECT_THAT(ValuesOf(both[0]), ElementsAre(3, 1, least, 5, 4, least));
+  EXPECT_THAT(ValuesOf(both[1]), ElementsAre(0, 1, 2, 1, 0, 2));
+}
+
 TEST(OrderTest, AFewOfManyNansAndInfinities) {
   const double nan = std::nan(""),
                inf = std::numeric_limits<double>::infinity();

@@ -32,8 +32,6 @@ namespace {
 using Extents = std::vector<Expr>;
 
 constexpr int64_t kLeastChunks = 4;
-// Of variables that may be small.
-constexpr int64_t kMostOfOpen = 64;
 
 int64_t ChunkSize(int64_t k) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
@@ -45,18 +43,6 @@ Expr CeilDiv(const Expr& a, int64_t b) {
 
 Expr Shifted(Intrinsic op, const Expr& a, const Expr& by) {
   return Call(DType::Index(), op, {a, by});
-}
-
-// An element that comes after all others of its type but equal ones.
-Expr LastInOrder(DType dtype, bool is_descending) {
-  if (dtype.is_float()) {
-    return Constant(
-        is_descending ? -std::numeric_limits<double>::infinity() : std::nan(""),
-        dtype);
-  }
-  if (dtype.is_bool()) return Constant(is_descending ? 0 : 1, dtype);
-  return Call(dtype,
-              is_descending ? Intrinsic::kMinValue : Intrinsic::kMaxValue, {});
 }
 
 // Chunks of `size` elements of rows side by side.
@@ -261,7 +247,18 @@ Buffer TopPlaces::Find() {
 
 bool IsFewOf(int64_t k, const Expr& n) {
   const int64_t* known = AsInt(n);
-  return known ? *known >= kLeastChunks * ChunkSize(k) : k <= kMostOfOpen;
+  return !known || *known >= kLeastChunks * ChunkSize(k);
+}
+
+Expr LastInOrder(DType dtype, bool is_descending) {
+  if (dtype.is_float()) {
+    return Constant(
+        is_descending ? -std::numeric_limits<double>::infinity() : std::nan(""),
+        dtype);
+  }
+  if (dtype.is_bool()) return Constant(is_descending ? 0 : 1, dtype);
+  return Call(dtype,
+              is_descending ? Intrinsic::kMinValue : Intrinsic::kMaxValue, {});
 }
 
 Buffer AddTopPlaces(const te::Tensor& x, int axis, int64_t k,
