@@ -223,7 +223,7 @@ bool IsInnermostSum(const Stmt& body) {
 class Inserter {
  public:
   // A function that accesses `bytes` of tensors.
-  Inserter(const Machine& machine, int64_t bytes)
+  Inserter(const Machine& machine, double bytes)
       : machine_(machine), bytes_(bytes) {}
   Stmt Run(const Stmt& s);
 
@@ -258,7 +258,7 @@ class Inserter {
   std::optional<CopyAhead> FindCopyAhead(const Stmt& stmt) const;
 
   const Machine& machine_;
-  const int64_t bytes_;
+  const double bytes_;
   std::vector<const ForNode*> loops_;  // around this place, outermost first
   Stream stream_;
   std::vector<CopyAhead> copies_;      // before this place

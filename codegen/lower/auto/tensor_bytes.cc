@@ -1,17 +1,19 @@
 #include "kiln/codegen/lower/auto/tensor_bytes.h"
 
+#include <cstdint>
+
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
 
-int64_t BytesOf(const Buffer& buffer) {
+double BytesOf(const Buffer& buffer) {
   const int64_t* size =
       buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
-  return size ? *size * buffer->dtype.bytes() : 0;
+  return size ? static_cast<double>(*size) * buffer->dtype.bytes() : 0;
 }
 
-int64_t TensorBytes(const Function& f) {
-  int64_t bytes = 0;
+double TensorBytes(const Function& f) {
+  double bytes = 0;
   for (const Param& param : f.params) {
     if (param.buffer) bytes += BytesOf(param.buffer);
   }

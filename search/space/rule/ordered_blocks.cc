@@ -46,11 +46,12 @@ bool IsSpatial(const ForNode& loop, const BlockRealizeNode& realize) {
 size_t ParallelLoops(const Path& path) {
   size_t count = 0;
   double outer = 1, work = 1;
+  bool is_outermost = true;
   for (const ForNode* loop : LoopsAbove(path)) {
     const int64_t* extent = AsInt(loop->extent);
-    const bool is_outermost = work == outer;
     work *= extent ? static_cast<double>(*extent) : kLeastWork;
-    if (!is_outermost || !IsSpatial(*loop, *path.realize())) continue;
+    is_outermost = is_outermost && IsSpatial(*loop, *path.realize());
+    if (!is_outermost) continue;
     outer = work;
     ++count;
   }

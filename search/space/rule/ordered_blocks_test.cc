@@ -40,6 +40,23 @@ TEST(OrderedBlocksTest, OneRowAndLittleWorkStayAsTheyAre) {
   EXPECT_TRUE(ApplyRule(OrderedBlocks, Bubbles(5, 8), "sort").empty());
 }
 
+TEST(OrderedBlocksTest, ALoopBehindAnOrderedOneOfOneIterationStays) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((6, 30, 9), "float32")):
+    for i, r, j, k in T.grid(6, 1, 30, 8):
+        with T.block("C"):
+            vi, vr, vj, vk = T.axis.remap("SOSO", [i, r, j, k])
+            A[vi, vj, vk + 1] = A[vi, vj, vk] + A[vi, vj, vk + 1]
+)");
+  const auto made = ApplyRule(OrderedBlocks, module, "C");
+  ASSERT_EQ(made.size(), 1u);
+  for (const Function& f : ExpectSameMeaning(module, made)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
+    EXPECT_EQ(CountLoops(f, ForKind::kSerial), 3);
+  }
+}
+
 TEST(OrderedBlocksTest, RowsThatHangTogetherKeepTheirOrder) {
   const Module module = ParseProgram(R"(
 @T.prim_func
