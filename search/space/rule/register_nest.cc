@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +17,9 @@
 #include "absl/status/status.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/layout_free.h"
-#include "kiln/ir/tensor/marks.h"
-#include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/operand_panels.h"
 #include "kiln/search/space/rule/register_tiles.h"
 #include "kiln/search/space/rule/sampled_tile.h"
-#include "kiln/search/space/rule/transposes.h"
 
 namespace kiln {
 namespace {
@@ -34,7 +30,6 @@ constexpr double kLeastOfBest = 0.6;  // of the weight of the best tile
 constexpr int64_t kMaxBlock = 64;     // tiles along one axis of a cache block
 constexpr int64_t kFewSteps = 16;     // of all reductions, unrolled altogether
 constexpr int64_t kWindowSteps = 8;   // of the innermost reduction alone
-constexpr int64_t kRowsPacked = 8;    // at most, into all panels
 
 class Tiling {
  public:
@@ -47,11 +42,12 @@ class Tiling {
         axes_(axes),
         choice_(choice),
         joining_(std::move(joining)),
-        context_(context) {}
+        context_(context),
+        panels_(info_, axes_, choice_, context_) {}
 
   absl::StatusOr<RegisterNest> Run() {
     KILN_ASSIGN_OR_RETURN(block_, sch_.GetBlock(info_.name, FunctionName()));
-    if (choice_.packed) KILN_RETURN_IF_ERROR(Pack(*choice_.packed));
+    if (choice_.packed) KILN_RETURN_IF_ERROR(panels_.Pack(&sch_, block_));
     KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
     loops_.erase(loops_.begin(),
                  loops_.begin() + static_cast<std::ptrdiff_t>(around_));
@@ -67,8 +63,8 @@ class Tiling {
     }
     if (choice_.near) {
       const bool together = choice_.near_together;
-      KILN_RETURN_IF_ERROR(sch_.ComputeAt(
-          *panels_, together ? outer_.back() : blocks_[0], together));
+      KILN_RETURN_IF_ERROR(
+          panels_.ComputeAt(&sch_, together ? outer_.back() : blocks_[0]));
     }
     KILN_RETURN_IF_ERROR(Mark());
     return RegisterNest{sch_, block_, reduce_[0]};
@@ -79,73 +75,16 @@ class Tiling {
     return FunctionOf(sch_, context_).name;
   }
 
-  // Whether a reduction moves through the dimension.
-  bool IsSummed(const ReadInfo& operand, int dim) const {
-    double step = 1;
-    for (int i = dim + 1; i < operand.dims(); ++i) {
-      step *= static_cast<double>(operand.shape[i]);
-    }
-    for (size_t i = 0; i < info_.axes.size(); ++i) {
-      if (info_.axes[i].reduce && operand.strides[i] == step) return true;
-    }
-    return false;
-  }
-
-  // [.., columns] → [columns / panel, .., panel], of one vector or all of a
-  // tile; what is summed up comes last, so that all of a sum is one stream
-  absl::Status Pack(const ReadInfo& operand) {
-    const Function& f = FunctionOf(sch_, context_);
-    const auto maker = MakerOf(f, info_, operand);
-    if (maker && !choice_.near) {
-      KILN_ASSIGN_OR_RETURN(maker_, sch_.GetBlock(*maker, f.name));
-    } else {
-      const std::vector<Rv> alone = {block_};
-      KILN_ASSIGN_OR_RETURN(
-          panels_,
-          sch_.CacheRead(
-              block_, operand.index, "global",
-              IsShared(f, info_, operand) ? alone : std::vector<Rv>()));
-    }
-    IndexMap map;
-    for (int i = 0; i < operand.dims(); ++i)
-      map.inputs.push_back(Var("d" + std::to_string(i)));
-    Expr column = map.inputs.back();
-    const int64_t columns = info_.axes[axes_.column].extent;
-    if (HoldsOtherColumns(info_, axes_, operand)) {
-      map.outputs.push_back(FloorDiv(column, Int(columns)));
-      column = FloorMod(column, Int(columns));
-    }
-    const Expr panel = Int(LaneCount() * std::max(1, choice_.vectors));
-    map.outputs.push_back(FloorDiv(column, panel));
-    for (const bool is_summed : {false, true}) {
-      for (int i = 0; i + 1 < operand.dims(); ++i) {
-        if (IsSummed(operand, i) == is_summed) {
-          map.outputs.push_back(map.inputs[i]);
-        }
-      }
-    }
-    map.outputs.push_back(FloorMod(column, panel));
-    KILN_RETURN_IF_ERROR(sch_.TransformLayout(
-        maker_ ? *maker_ : *panels_, Schedule::Side::kWrite, 0, map, 0.0));
-    return panels_ ? InlineTranspose() : absl::OkStatus();
-  }
-
-  // A transpose of the operand for this block alone is done where panels are
-  // made.
-  absl::Status InlineTranspose() {
-    const Function& f = FunctionOf(sch_, context_);
-    const std::optional<Path> copy = FindBlock(f, sch_.Value(*panels_));
-    const auto transpose = TransposeBefore(f, copy->realize()->block->name);
-    if (!transpose) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(*transpose, f.name));
-    const absl::Status inlined = sch_.ComputeInline(block);
-    context_.WentOn("a transpose done where panels are made", inlined);
-    transposes_ = inlined.ok();
-    return absl::OkStatus();
-  }
-
   int64_t LaneCount() const {
-    return LanesFor(info_.axes[axes_.column].extent, context_.registers);
+    return LanesOf(info_, axes_, context_.registers);
+  }
+  int64_t ColumnsOfVector() const { return LaneCount() / LanesOfColumn(axes_); }
+  bool IsPaired() const { return axes_.pair >= 0; }
+
+  // Of the output, where tiles are stored.
+  int64_t ColumnsStored() const {
+    const bool are_whole = choice_.vectors % LanesOfColumn(axes_) == 0;
+    return are_whole ? LaneCount() : ColumnsOfVector();
   }
 
   // Those to choose from.
@@ -184,7 +123,7 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(tile_, SampleTile(&sch_, Tiles()));
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> lanes,
-        sch_.Split(loops_[axes_.column], {Arg(), LaneCount()}));
+        sch_.Split(loops_[axes_.column], {Arg(), ColumnsOfVector()}));
     lane_ = lanes[1];
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
                           sch_.Split(lanes[0], {Arg(), tile_.vectors}));
@@ -239,6 +178,7 @@ class Tiling {
   absl::Status Order() {
     std::vector<Rv> batches, parts, rows;
     for (int i = 0; i < static_cast<int>(loops_.size()); ++i) {
+      if (i == axes_.pair) continue;
       const bool is_part =
           joining_ && absl::c_linear_search(joining_->parts, i);
       (info_.axes[i].reduce ? reduce_
@@ -262,6 +202,7 @@ class Tiling {
       all.insert(all.end(), loops->begin(), loops->end());
     }
     all.push_back(lane_);
+    if (IsPaired()) all.push_back(loops_[axes_.pair]);
     return sch_.Reorder(all);
   }
 
@@ -330,7 +271,7 @@ class Tiling {
 
   // The consumer, if there is one, is done on what an outer iteration sums up.
   absl::Status StoreChunk() {
-    const std::optional<Rv> store = FuseConsumer(outer_.back());
+    const std::optional<Rv> store = FuseConsumer(block_, outer_.back());
     if (!store) return absl::OkStatus();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
     return VectorizeInner(loops.back(), /*unroll=*/false);
@@ -338,20 +279,48 @@ class Tiling {
 
   // The tile goes to its place once, by a copy or by the consumer.
   absl::Status StoreTile() {
-    std::optional<Rv> store = FuseConsumer(blocks_.back());
+    Rv sums = block_;
+    if (IsPaired()) {
+      KILN_ASSIGN_OR_RETURN(sums, AddPairs());
+    }
+    std::optional<Rv> store = FuseConsumer(sums, blocks_.back());
     if (!store) {
-      KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(block_, 0, "local"));
+      KILN_ASSIGN_OR_RETURN(store, sch_.CacheWrite(sums, 0, "local"));
       KILN_RETURN_IF_ERROR(sch_.ReverseComputeAt(*store, blocks_.back(), true));
     }
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(*store));
-    const size_t first = loops.size() - info_.write_dims;
     KILN_RETURN_IF_ERROR(VectorizeInner(loops.back(), /*unroll=*/true));
+    return UnrollRows(loops, loops.size() - info_.write_dims + IsPaired());
+  }
+
+  // Of the loops over the dimensions of the output, from `first` on.
+  absl::Status UnrollRows(const std::vector<Rv>& loops, size_t first) {
     for (const int axis : {axes_.row, axes_.outer_row}) {
       if (axis < 0) continue;
       KILN_RETURN_IF_ERROR(
           sch_.Unroll(loops[first + info_.axes[axis].write_dim]));
     }
     return absl::OkStatus();
+  }
+
+  // The two sums of each element of the tile are added up: loops over the pair,
+  // and over the dimensions of the output. Gives the block that adds them.
+  absl::StatusOr<Rv> AddPairs() {
+    KILN_ASSIGN_OR_RETURN(const Rv whole,
+                          MoveOnlyConsumer(&sch_, block_, blocks_.back()));
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(whole));
+    const size_t pair = loops.size() - info_.write_dims;
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
+                          sch_.Split(loops.back(), {Arg(), ColumnsStored()}));
+    std::vector<Rv> order(loops.begin() + static_cast<std::ptrdiff_t>(pair) + 1,
+                          loops.end() - 1);
+    order.insert(order.end(), {columns[0], loops[pair], columns[1]});
+    KILN_RETURN_IF_ERROR(sch_.Reorder(order));
+    KILN_RETURN_IF_ERROR(sch_.Vectorize(columns[1]));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(columns[0]));
+    KILN_RETURN_IF_ERROR(sch_.Unroll(loops[pair]));
+    KILN_RETURN_IF_ERROR(UnrollRows(loops, pair + 1));
+    return whole;
   }
 
   // All parts of what an outer iteration computes are joined there.
@@ -364,11 +333,11 @@ class Tiling {
         .status();
   }
 
-  // The only consumer, if it can be done in `loop`.
-  std::optional<Rv> FuseConsumer(Rv loop) {
+  // The only consumer of `sums`, if it can be done in `loop`.
+  std::optional<Rv> FuseConsumer(Rv sums, Rv loop) {
     if (!info_.is_for_tiles) return std::nullopt;
     Schedule trial = sch_;
-    const absl::StatusOr<Rv> consumer = MoveConsumer(&trial, loop);
+    const absl::StatusOr<Rv> consumer = MoveOnlyConsumer(&trial, sums, loop);
     if (!consumer.ok()) {
       context_.WentOn("the consumer done on the tile", consumer.status());
       return std::nullopt;
@@ -377,20 +346,20 @@ class Tiling {
     return *consumer;
   }
 
-  absl::StatusOr<Rv> MoveConsumer(Schedule* sch, Rv loop) const {
+  static absl::StatusOr<Rv> MoveOnlyConsumer(Schedule* sch, Rv sums, Rv loop) {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                          sch->GetConsumers(block_));
+                          sch->GetConsumers(sums));
     if (consumers.size() != 1) {
       return absl::FailedPreconditionError("not one consumer");
     }
     KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(consumers[0], loop, true));
-    KILN_RETURN_IF_ERROR(sch->SetScope(block_, 0, "local"));
+    KILN_RETURN_IF_ERROR(sch->SetScope(sums, 0, "local"));
     return consumers[0];
   }
 
   absl::Status VectorizeInner(Rv loop, bool unroll) {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                          sch_.Split(loop, {Arg(), LaneCount()}));
+                          sch_.Split(loop, {Arg(), ColumnsStored()}));
     KILN_RETURN_IF_ERROR(sch_.Vectorize(parts[1]));
     return unroll ? sch_.Unroll(parts[0]) : absl::OkStatus();
   }
@@ -400,75 +369,12 @@ class Tiling {
       KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer_));
       KILN_RETURN_IF_ERROR(Parallel(&sch_, fused, context_));
     }
+    if (IsPaired()) {
+      KILN_ASSIGN_OR_RETURN(lane_, sch_.Fuse({lane_, loops_[axes_.pair]}));
+    }
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
     for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
-    return panels_ ? MarkPanels() : maker_ ? MarkMaker() : absl::OkStatus();
-  }
-
-  // A few rows of what it reads into all panels, then the next rows.
-  absl::Status MarkMaker() {
-    const Function& f = FunctionOf(sch_, context_);
-    const std::optional<Path> path = FindBlock(f, sch_.Value(*maker_));
-    const auto maker = DescribeBlock(f, path->realize()->block->name);
-    if (!maker) return absl::FailedPreconditionError("loops are no axes");
-    KILN_ASSIGN_OR_RETURN(
-        const std::vector<Rv> outer,
-        OrderChoices(&sch_, *maker_, maker->axes, kRowsPacked, LaneCount()));
-    if (outer.empty()) return absl::OkStatus();
-    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    return Parallel(&sch_, fused, context_);
-  }
-
-  absl::Status MarkPanels() {
-    if (choice_.packed->layout_free) {
-      KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kLayoutPreparation, true));
-    }
-    KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(*panels_));
-    if (transposes_) return MarkTransposedPanels(loops);
-    const Rv columns = loops.back();
-    loops.pop_back();
-    if (choice_.near) return VectorizeInner(columns, /*unroll=*/true);
-    KILN_RETURN_IF_ERROR(VectorizeInner(columns, /*unroll=*/false));
-    KILN_ASSIGN_OR_RETURN(const Rv outermost, OrderPacking(loops));
-    return Parallel(&sch_, outermost, context_);
-  }
-
-  // Some columns of a panel at a time, as squares of them that are transposed
-  // in registers.
-  absl::Status MarkTransposedPanels(const std::vector<Rv>& loops) {
-    const size_t first = loops.size() - 2;
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops[first], {Arg(), LaneCount()}));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
-                          sch_.Split(loops[first + 1], {Arg(), LaneCount()}));
-    KILN_RETURN_IF_ERROR(
-        sch_.Reorder({columns[0], rows[0], rows[1], columns[1]}));
-    KILN_RETURN_IF_ERROR(sch_.Unroll(rows[1]));
-    KILN_RETURN_IF_ERROR(sch_.Vectorize(columns[1]));
-    KILN_RETURN_IF_ERROR(sch_.Annotate(*panels_, kTransposedCopy, true));
-    if (choice_.near) return absl::OkStatus();
-    std::vector<Rv> outer(loops.begin(), loops.end() - 2);
-    outer.push_back(columns[0]);
-    KILN_ASSIGN_OR_RETURN(const Rv fused, sch_.Fuse(outer));
-    return Parallel(&sch_, fused, context_);
-  }
-
-  // Reads the operand nearly as it lies: a few rows into all panels, then the
-  // next rows. Gives the loop over these.
-  absl::StatusOr<Rv> OrderPacking(const std::vector<Rv>& loops) {
-    if (loops.size() < 2) return loops.front();
-    const ReadInfo& operand = *choice_.packed;
-    const int64_t together =
-        std::gcd(operand.shape[operand.dims() - 2], kRowsPacked);
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
-                          sch_.Split(loops.back(), {Arg(), together}));
-    std::vector<Rv> outer(loops.begin() + 1, loops.end() - 1);
-    outer.push_back(rows[0]);
-    std::vector<Rv> all = outer;
-    all.push_back(loops.front());
-    all.push_back(rows[1]);
-    KILN_RETURN_IF_ERROR(sch_.Reorder(all));
-    return sch_.Fuse(outer);
+    return choice_.packed ? panels_.Mark(&sch_) : absl::OkStatus();
   }
 
   Schedule sch_;
@@ -479,11 +385,9 @@ class Tiling {
   const std::optional<Joining> joining_;
   const RuleContext& context_;
   SampledTile tile_;
+  OperandPanels panels_;
   Rv block_, lane_;
-  std::optional<Rv> panels_;  // a block that copies the operand into panels
-  std::optional<Rv> maker_;   // or makes it there
-  bool transposes_ = false;   // while it copies
-  std::vector<Rv> loops_;     // one for each axis
+  std::vector<Rv> loops_;                            // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };
 

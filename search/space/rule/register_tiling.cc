@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/paired_sums.h"
 #include "kiln/search/space/rule/register_nest.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/strassen_parts.h"
@@ -16,7 +17,7 @@ namespace kiln {
 namespace {
 
 // "panels of 3 vectors, packed near".
-std::string NameOf(const TilingChoice& choice, bool joined) {
+std::string NameOf(const TilingChoice& choice, bool joined, bool paired) {
   std::string name =
       !choice.packed ? "an operand as it lies"
       : choice.vectors == 0
@@ -24,6 +25,7 @@ std::string NameOf(const TilingChoice& choice, bool joined) {
           : absl::StrCat("panels of ", choice.vectors, " vectors");
   if (choice.panels > 1)
     absl::StrAppend(&name, ", ", choice.panels, " at once");
+  if (paired) absl::StrAppend(&name, " of pairs");
   if (choice.near) absl::StrAppend(&name, ", packed near");
   if (choice.streamed) absl::StrAppend(&name, ", streamed");
   if (choice.columns_first) absl::StrAppend(&name, ", columns first");
@@ -31,16 +33,51 @@ std::string NameOf(const TilingChoice& choice, bool joined) {
   return name;
 }
 
-absl::StatusOr<Schedule> Tile(const Schedule& sch, const BlockInfo& info,
-                              const TileAxes& axes, const TilingChoice& choice,
-                              const std::optional<Joining>& joining,
-                              const RuleContext& context) {
-  KILN_ASSIGN_OR_RETURN(
-      RegisterNest nest,
-      TileInRegisters(sch, info, axes, choice, joining, 0, context));
-  KILN_RETURN_IF_ERROR(
-      nest.schedule.DecomposeReduction(nest.block, nest.first_step).status());
-  return nest.schedule;
+// Whether panels of the operand may hold pairs of steps: tiles of fixed width
+// that keep their sums in registers.
+bool MayBePaired(const TilingChoice& choice) {
+  return choice.packed && !choice.streamed && choice.vectors > 0 &&
+         choice.panels == 1;
+}
+
+// A block, and the schedules that the rule makes of it.
+class Designs {
+ public:
+  explicit Designs(const RuleContext& context) : context_(context) {}
+
+  void Add(const Schedule& sch, const BlockInfo& info, const TileAxes& axes,
+           const TilingChoice& choice, const std::optional<Joining>& joining) {
+    absl::StatusOr<Schedule> tiled = Tile(sch, info, axes, choice, joining);
+    if (tiled.ok()) {
+      made_.push_back(*std::move(tiled));
+    } else {
+      context_.GaveUp(NameOf(choice, joining.has_value(), axes.pair >= 0),
+                      tiled.status());
+    }
+  }
+
+  std::vector<Schedule> Take() { return std::move(made_); }
+
+ private:
+  absl::StatusOr<Schedule> Tile(const Schedule& sch, const BlockInfo& info,
+                                const TileAxes& axes,
+                                const TilingChoice& choice,
+                                const std::optional<Joining>& joining) const {
+    KILN_ASSIGN_OR_RETURN(
+        RegisterNest nest,
+        TileInRegisters(sch, info, axes, choice, joining, 0, context_));
+    KILN_RETURN_IF_ERROR(
+        nest.schedule.DecomposeReduction(nest.block, nest.first_step).status());
+    return nest.schedule;
+  }
+
+  const RuleContext& context_;
+  std::vector<Schedule> made_;
+};
+
+std::vector<TilingChoice> ChoicesOf(const BlockInfo& info, const TileAxes& axes,
+                                    const RuleContext& context) {
+  return TilingChoices(info, axes, context.registers, context.near_bytes);
 }
 
 }  // namespace
@@ -53,22 +90,24 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const std::optional<TileAxes> axes = ChooseTileAxes(*info);
   if (!axes) return {};
   const auto joining = JoiningOf(FunctionOf(sch, context), *info);
-  std::vector<Schedule> made;
-  for (const TilingChoice& choice :
-       TilingChoices(*info, *axes, context.registers, context.near_bytes)) {
-    for (const auto& joined : {joining, std::optional<Joining>()}) {
-      if (!joined && joining && choice.streamed) continue;  // were the same
-      absl::StatusOr<Schedule> tiled =
-          Tile(sch, *info, *axes, choice, joined, context);
-      if (tiled.ok()) {
-        made.push_back(*std::move(tiled));
-      } else {
-        context.GaveUp(NameOf(choice, joined.has_value()), tiled.status());
-      }
-      if (!joining) break;
-    }
+  std::optional<PairedSums> pairs;
+  if (!joining) pairs = PairSums(sch, *info, *axes, context);
+  Designs designs(context);
+  for (const TilingChoice& choice : ChoicesOf(*info, *axes, context)) {
+    if (pairs && MayBePaired(choice)) continue;
+    if (joining) designs.Add(sch, *info, *axes, choice, joining);
+    // Streamed ones were the same.
+    if (joining && choice.streamed) continue;
+    designs.Add(sch, *info, *axes, choice, std::nullopt);
   }
-  return made;
+  if (!pairs) return designs.Take();
+  for (const TilingChoice& choice :
+       ChoicesOf(pairs->info, pairs->axes, context)) {
+    if (!MayBePaired(choice)) continue;
+    designs.Add(pairs->schedule, pairs->info, pairs->axes, choice,
+                std::nullopt);
+  }
+  return designs.Take();
 }
 
 }  // namespace kiln

@@ -383,6 +383,21 @@ bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
   });
 }
 
+double StepOf(const ReadInfo& operand, int dim) {
+  double step = 1;
+  for (int i = dim + 1; i < operand.dims(); ++i) {
+    step *= static_cast<double>(operand.shape[i]);
+  }
+  return step;
+}
+
+int DimAlong(const ReadInfo& operand, int axis) {
+  for (int i = 0; axis >= 0 && i < operand.dims(); ++i) {
+    if (operand.strides[axis] == StepOf(operand, i)) return i;
+  }
+  return -1;
+}
+
 bool MovesEvenly(const BlockInfo& info, int axis) {
   return std::all_of(
       info.reads.begin(), info.reads.end(),
@@ -431,11 +446,17 @@ int64_t LanesFor(int64_t columns, const VectorRegisters& file) {
   return lanes;
 }
 
+int64_t LanesOf(const BlockInfo& info, const TileAxes& axes,
+                const VectorRegisters& file) {
+  return LanesFor(TileSpaceOf(info, axes).columns, file);
+}
+
 TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes) {
   const auto extent = [&](int axis) {
     return axis < 0 ? 1 : info.axes[axis].extent;
   };
-  return {extent(axes.outer_row), extent(axes.row), extent(axes.column),
+  return {extent(axes.outer_row), extent(axes.row),
+          extent(axes.column) * LanesOfColumn(axes),
           IsLanewise(info, axes) ? info.ReduceSize() : 0};
 }
 

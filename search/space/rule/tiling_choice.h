@@ -18,7 +18,15 @@ struct TileAxes {
   int row = -1;        // next to the columns
   int outer_row = -1;  // next to the rows
   int unroll = -1;     // the innermost reduction
+  // Of each element two sums, of the even steps and of the odd ones, which lie
+  // side by side in vectors (paired_sums.h).
+  int pair = -1;
 };
+inline constexpr int64_t kStepsOfPair = 2;
+// Lanes that a column takes of a vector.
+inline int64_t LanesOfColumn(const TileAxes& axes) {
+  return axes.pair < 0 ? 1 : kStepsOfPair;
+}
 // nullopt where the output has no contiguous axis worth a vector, or nothing is
 // summed up.
 std::optional<TileAxes> ChooseTileAxes(const BlockInfo& info);
@@ -66,8 +74,18 @@ bool FillsLines(const BlockInfo& info, const TileAxes& axes);
 bool HoldsOtherColumns(const BlockInfo& info, const TileAxes& axes,
                        const ReadInfo& operand);
 
+// Elements from a step along the dimension to the next.
+double StepOf(const ReadInfo& operand, int dim);
+
+// The dimension of the operand through which `axis` goes step by step; -1:
+// none.
+int DimAlong(const ReadInfo& operand, int axis);
+
 // The lanes of a vector for so many columns: those of a register, or fewer.
 int64_t LanesFor(int64_t columns, const VectorRegisters& file);
+// The same for the tiles of a block.
+int64_t LanesOf(const BlockInfo& info, const TileAxes& axes,
+                const VectorRegisters& file);
 TileSpace TileSpaceOf(const BlockInfo& info, const TileAxes& axes);
 VectorRegisters FileFor(const TileSpace& space, VectorRegisters file);
 
