@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/search/cost/between_cores.h"
 #include "kiln/search/cost/nest.h"
 #include "kiln/search/cost/transfer.h"
 
@@ -486,10 +487,9 @@ std::string WhyHopeless(const TimeEstimate& estimate,
   return "";
 }
 
-// What starting a parallel loop adds to the store that counts it.
-void AddLaunches(double launches, StoreEstimate* store) {
-  store->overhead += launches * kLaunchSeconds;
-  store->seconds += launches * kLaunchSeconds;
+void AddOverhead(double seconds, StoreEstimate* store) {
+  store->overhead += seconds;
+  store->seconds += seconds;
 }
 
 }  // namespace
@@ -500,12 +500,15 @@ TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
   estimate.seconds = kCallSeconds;
   std::vector<double> instructions;
   absl::flat_hash_set<int> launched;
+  BetweenCores between(machine, threads);
   for (const StoreSummary& store : program.stores) {
     StoreEstimator estimator(program, store, machine, threads);
     estimate.stores.push_back(estimator.Run());
     if (launched.insert(estimator.nest().parallel_loop).second) {
-      AddLaunches(estimator.nest().launches, &estimate.stores.back());
+      AddOverhead(estimator.nest().launches * kLaunchSeconds,
+                  &estimate.stores.back());
     }
+    AddOverhead(between.Pass(estimator.nest()), &estimate.stores.back());
     estimate.seconds += estimate.stores.back().seconds;
     instructions.push_back(estimator.tile_instructions());
   }

@@ -26,7 +26,7 @@ struct StoreEstimate {
   // Seconds that each level is busy serving what the nearer ones miss.
   std::array<double, kNumMemoryLevels> transfer = {};
   double cold = 0;          // that it waits for constants from memory
-  double overhead = 0;      // loops, launches of threads
+  double overhead = 0;      // loops, launches of threads, other cores
   double registers = 0;     // vector registers that the tile asks for
   double busy_threads = 1;  // on average
   double lane_use = 1;      // of vectors, the share of useful lanes
