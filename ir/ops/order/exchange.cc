@@ -92,6 +92,22 @@ Stmt SideBySide::Exchange(NestBuilder& builder, const Expr& group,
   });
 }
 
+Buffer SideBySide::PlacesOfRows(NestBuilder& builder, const Extents& shape,
+                                int axis) const {
+  const Buffer out = builder.Temporary(shape, DType::Index(), "places_of_rows");
+  Extents rows = shape;
+  rows.erase(rows.begin() + axis);
+  builder.Fill(out, [&](const Extents& i) {
+    Extents row = i;
+    row.erase(row.begin() + axis);
+    const Expr flat = FlatIndex(rows, row);
+    return Cast(DType::Index(),
+                Load(places, {FloorDiv(flat, Int(lanes)), i[axis],
+                              FloorMod(flat, Int(lanes))}));
+  });
+  return out;
+}
+
 // The q-th place i in order for
 // which i & p == rest. Half of the places are enough for all that have one
 // `distance` behind them, which is p or more.

@@ -3,6 +3,7 @@
 #define KILN_IR_OPS_ORDER_EXCHANGE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "kiln/ir/ops/nest_builder.h"
 #include "kiln/ir/te/te.h"
@@ -23,6 +24,11 @@ struct SideBySide {
   // numbers.
   Stmt Exchange(NestBuilder& builder, const Expr& group, const Expr& i,
                 const Expr& other) const;
+
+  // Adds a tensor of `shape`, of int64, with the first places of each row along
+  // `axis`; rows are counted in row-major order of the other axes.
+  Buffer PlacesOfRows(NestBuilder& builder, const std::vector<Expr>& shape,
+                      int axis) const;
 };
 
 // The element at `place` of a row along `axis`; rows are counted in row-major

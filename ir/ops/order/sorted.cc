@@ -25,8 +25,7 @@ class Sorter {
  public:
   Sorter(const te::Tensor& x, int axis, bool is_descending,
          NestBuilder& builder);
-  void AddRounds();
-  Buffer Places();
+  Buffer Sort();
 
  private:
   Expr length() const { return x_.shape()[axis_]; }
@@ -37,17 +36,17 @@ class Sorter {
   const te::Tensor& x_;
   const int axis_;
   NestBuilder& builder_;
-  Extents rows_;
   Expr row_count_, groups_;
   SideBySide copy_;
 };
 
 Sorter::Sorter(const te::Tensor& x, int axis, bool is_descending,
                NestBuilder& builder)
-    : x_(x), axis_(axis), builder_(builder), rows_(x.shape()) {
-  rows_.erase(rows_.begin() + axis);
+    : x_(x), axis_(axis), builder_(builder) {
+  Extents rows = x.shape();
+  rows.erase(rows.begin() + axis);
   copy_.is_descending = is_descending;
-  row_count_ = Product(rows_);
+  row_count_ = Product(rows);
   if (const int64_t* known = AsInt(row_count_)) {
     copy_.lanes = std::clamp<int64_t>(*known, 1, kLanes);
   }
@@ -64,7 +63,7 @@ Sorter::Sorter(const te::Tensor& x, int axis, bool is_descending,
   });
 }
 
-void Sorter::AddRounds() {
+Buffer Sorter::Sort() {
   std::vector<NestLoop> loops = {{groups_}};
   const Expr rounds = Rounds(length());
   for (const Expr& extent : {rounds, rounds, FloorDiv(length(), Int(2))}) {
@@ -76,30 +75,14 @@ void Sorter::AddRounds() {
                            return copy_.Exchange(builder_, i[0], a, b);
                          });
   });
-}
-
-// Of the rows as they lie in the tensor.
-Buffer Sorter::Places() {
-  const Buffer out =
-      builder_.Temporary(x_.shape(), DType::Index(), "places_of_rows");
-  builder_.Fill(out, [&](const Extents& i) {
-    Extents row = i;
-    row.erase(row.begin() + axis_);
-    const Expr flat = FlatIndex(rows_, row);
-    return Cast(DType::Index(),
-                Load(copy_.places, {FloorDiv(flat, Int(copy_.lanes)), i[axis_],
-                                    FloorMod(flat, Int(copy_.lanes))}));
-  });
-  return out;
+  return copy_.PlacesOfRows(builder_, x_.shape(), axis_);
 }
 
 }  // namespace
 
 Buffer AddSortedPlaces(const te::Tensor& x, int axis, bool is_descending,
                        NestBuilder& builder) {
-  Sorter sorter(x, axis, is_descending, builder);
-  sorter.AddRounds();
-  return sorter.Places();
+  return Sorter(x, axis, is_descending, builder).Sort();
 }
 
 }  // namespace kiln

@@ -147,7 +147,6 @@ class TopPlaces {
   const int64_t k_, size_;
   const bool is_descending_;
   NestBuilder& builder_;
-  Extents rows_;
   Expr row_count_, groups_;
   int64_t lanes_ = kLanes;
   int64_t parts_ = 1;  // of a row
@@ -161,10 +160,10 @@ TopPlaces::TopPlaces(const te::Tensor& x, int axis, int64_t k,
       k_(k),
       size_(ChunkSize(k)),
       is_descending_(is_descending),
-      builder_(builder),
-      rows_(x.shape()) {
-  rows_.erase(rows_.begin() + axis);
-  row_count_ = Product(rows_);
+      builder_(builder) {
+  Extents rows = x.shape();
+  rows.erase(rows.begin() + axis);
+  row_count_ = Product(rows);
   if (const int64_t* known = AsInt(row_count_)) {
     lanes_ = std::clamp<int64_t>(*known, 1, kLanes);
     const int64_t* n = AsInt(length());
@@ -230,17 +229,7 @@ Buffer TopPlaces::Find() {
   }
   Extents shape = x_.shape();
   shape[axis_] = Int(k_);
-  const Buffer out =
-      builder_.Temporary(shape, DType::Index(), "places_of_rows");
-  builder_.Fill(out, [&](const Extents& i) {
-    Extents row = i;
-    row.erase(row.begin() + axis_);
-    const Expr flat = FlatIndex(rows_, row);
-    return Cast(DType::Index(),
-                Load(rows.places, {FloorDiv(flat, Int(lanes_)), i[axis_],
-                                   FloorMod(flat, Int(lanes_))}));
-  });
-  return out;
+  return rows.PlacesOfRows(builder_, shape, axis_);
 }
 
 }  // namespace

@@ -163,7 +163,23 @@ TEST(PairedSumsTest, OthersStayAsTheyAre) {
           .empty());
 }
 
-// Of A[2 * k, ..] no two neighbours are loaded together.
+TEST(PairedSumsTest, LoopsMayComeInAnyOrder) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((18, 24), "float32"), B: T.Buffer((24, 20), "float32"), Y: T.Buffer((18, 20), "float32")):
+    for k, i, j in T.grid(24, 18, 20):
+        with T.block("Y"):
+            vk, vi, vj = T.axis.remap("RSS", [k, i, j])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+)");
+  const auto made = PairedTilings(module, "Y");
+  EXPECT_FALSE(made.empty());
+  ExpectSameMeaning(module, made);
+}
+
+// Of A[k, i] and A[k + 1, i] no load gives both.
 TEST(PairedSumsTest, StepsHaveToBeNeighbours) {
   const Module module = ParseProgram(R"(
 @T.prim_func

@@ -1,8 +1,10 @@
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
@@ -80,6 +82,22 @@ std::vector<TilingChoice> ChoicesOf(const BlockInfo& info, const TileAxes& axes,
   return TilingChoices(info, axes, context.registers, context.near_bytes);
 }
 
+// Those of sums of pairs, where these are worth it.
+std::vector<Schedule> PairedTilings(const Schedule& sch, const BlockInfo& info,
+                                    const TileAxes& axes,
+                                    const RuleContext& context) {
+  const std::optional<PairedSums> pairs = PairSums(sch, info, axes, context);
+  if (!pairs) return {};
+  Designs designs(context);
+  for (const TilingChoice& choice :
+       ChoicesOf(pairs->info, pairs->axes, context)) {
+    if (!MayBePaired(choice)) continue;
+    designs.Add(pairs->schedule, pairs->info, pairs->axes, choice,
+                std::nullopt);
+  }
+  return designs.Take();
+}
+
 }  // namespace
 
 std::vector<Schedule> RegisterTiling(const Schedule& sch,
@@ -90,24 +108,19 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const std::optional<TileAxes> axes = ChooseTileAxes(*info);
   if (!axes) return {};
   const auto joining = JoiningOf(FunctionOf(sch, context), *info);
-  std::optional<PairedSums> pairs;
-  if (!joining) pairs = PairSums(sch, *info, *axes, context);
+  std::vector<Schedule> paired;
+  if (!joining) paired = PairedTilings(sch, *info, *axes, context);
   Designs designs(context);
   for (const TilingChoice& choice : ChoicesOf(*info, *axes, context)) {
-    if (pairs && MayBePaired(choice)) continue;
+    if (!paired.empty() && MayBePaired(choice)) continue;
     if (joining) designs.Add(sch, *info, *axes, choice, joining);
     // Streamed ones were the same.
     if (joining && choice.streamed) continue;
     designs.Add(sch, *info, *axes, choice, std::nullopt);
   }
-  if (!pairs) return designs.Take();
-  for (const TilingChoice& choice :
-       ChoicesOf(pairs->info, pairs->axes, context)) {
-    if (!MayBePaired(choice)) continue;
-    designs.Add(pairs->schedule, pairs->info, pairs->axes, choice,
-                std::nullopt);
-  }
-  return designs.Take();
+  std::vector<Schedule> made = designs.Take();
+  absl::c_move(paired, std::back_inserter(made));
+  return made;
 }
 
 }  // namespace kiln
