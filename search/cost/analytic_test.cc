@@ -191,12 +191,14 @@ TEST(AnalyticTest, NumbersForAllLanesCostALoadEachNotAVector) {
   EXPECT_LT(NearSeconds(8, 2, 260), 1.1 * NearSeconds(4, 4, 260));
 }
 
-// Arithmetic of a tile of `rows` x 64 bytes with the registers of SSE.
-double SseSeconds(int rows, bool broadcasts) {
+// Arithmetic of a tile of `rows` x 16 elements with the registers of SSE.
+double SseSeconds(int rows, bool broadcasts,
+                  const std::string& dtype = "float32") {
   Machine machine = TestMachine();
   machine.vectors = kSseRegisters;
   machine.vectors.broadcasts = broadcasts;
-  const absl::StatusOr<Function> f = ParseFunction("test", Matmul(rows, 1));
+  const absl::StatusOr<Function> f = ParseFunction(
+      "test", absl::StrReplaceAll(Matmul(rows, 1), {{"float32", dtype}}));
   KILN_EXPECT_OK(f.status());
   if (!f.ok()) return 0;
   return EstimateTime(Summarize(*f), machine, 1).stores[0].arithmetic;
@@ -206,6 +208,7 @@ double SseSeconds(int rows, bool broadcasts) {
 // registers.
 TEST(AnalyticTest, NumbersForAllLanesAreShuffledWhereLoadsDoNotGiveThem) {
   EXPECT_GT(SseSeconds(2, false) / SseSeconds(2, true), 1.1);
+  EXPECT_EQ(SseSeconds(2, false, "float64"), SseSeconds(2, true, "float64"));
 }
 
 // Reads 4800 elements, `buffer` and `index` of A, in vectors of 16.
