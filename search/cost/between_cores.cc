@@ -2,10 +2,9 @@
 // as tiles of some rows read all panels of a matrix, gets T - 1 parts from
 // others:
 //
-//   parallel p in 8:  panel p
-//   parallel i in 20: rows i / 2, panels i % 2 * 4 : +4    all panels, each
-//   half parallel p in 8:  all rows, panel p                    its own panels
-//   alone
+//   parallel p in 8:   panel p = ..
+//   parallel i in 20:  rows i of all panels     half of them from another
+//   parallel p in 8:   all rows of panel p      those that it made
 //
 // A thread that reads no more than its share is taken to read what it wrote
 // where both are in pieces of one length: whole panels, say, and not some rows

@@ -108,9 +108,8 @@ Buffer SideBySide::PlacesOfRows(NestBuilder& builder, const Extents& shape,
   return out;
 }
 
-// The q-th place i in order for
-// which i & p == rest. Half of the places are enough for all that have one
-// `distance` behind them, which is p or more.
+// The q-th place i, in order, for which i & p == rest. Half of the places are
+// enough for all that have one `distance` behind them, which is p or more.
 Stmt MergeExchange(const Comparison& comparison, const Expr& n,
                    FunctionRef<Stmt(const Expr&, const Expr&)> exchange) {
   const auto& [s, u, q] = comparison;

@@ -163,17 +163,26 @@ TEST(PairedSumsTest, OthersStayAsTheyAre) {
           .empty());
 }
 
-TEST(PairedSumsTest, LoopsMayComeInAnyOrder) {
-  const Module module = ParseProgram(R"(
+// 18 x 20 sums of 24 products of an element `a` and B[vk, vj].
+Module SumsOf(const std::string& a, const std::string& shape_of_a,
+              const std::string& loops, const std::string& kinds) {
+  return ParseProgram(absl::Substitute(R"(
 @T.prim_func
-def main(A: T.Buffer((18, 24), "float32"), B: T.Buffer((24, 20), "float32"), Y: T.Buffer((18, 20), "float32")):
-    for k, i, j in T.grid(24, 18, 20):
+def main(A: T.Buffer(($1), "float32"), B: T.Buffer((24, 20), "float32"), Y: T.Buffer((18, 20), "float32")):
+    for $2:
         with T.block("Y"):
-            vk, vi, vj = T.axis.remap("RSS", [k, i, j])
+            $3
             with T.init():
                 Y[vi, vj] = T.float32(0)
-            Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-)");
+            Y[vi, vj] = Y[vi, vj] + $0 * B[vk, vj]
+)",
+                                       a, shape_of_a, loops, kinds));
+}
+
+TEST(PairedSumsTest, LoopsMayComeInAnyOrder) {
+  const Module module =
+      SumsOf("A[vi, vk]", "18, 24", "k, i, j in T.grid(24, 18, 20)",
+             R"(vk, vi, vj = T.axis.remap("RSS", [k, i, j]))");
   const auto made = PairedTilings(module, "Y");
   EXPECT_FALSE(made.empty());
   ExpectSameMeaning(module, made);
@@ -181,16 +190,9 @@ def main(A: T.Buffer((18, 24), "float32"), B: T.Buffer((24, 20), "float32"), Y: 
 
 // Of A[k, i] and A[k + 1, i] no load gives both.
 TEST(PairedSumsTest, StepsHaveToBeNeighbours) {
-  const Module module = ParseProgram(R"(
-@T.prim_func
-def main(A: T.Buffer((24, 18), "float32"), B: T.Buffer((24, 20), "float32"), Y: T.Buffer((18, 20), "float32")):
-    for i, j, k in T.grid(18, 20, 24):
-        with T.block("Y"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                Y[vi, vj] = T.float32(0)
-            Y[vi, vj] = Y[vi, vj] + A[vk, vi] * B[vk, vj]
-)");
+  const Module module =
+      SumsOf("A[vk, vi]", "24, 18", "i, j, k in T.grid(18, 20, 24)",
+             R"(vi, vj, vk = T.axis.remap("SSR", [i, j, k]))");
   EXPECT_TRUE(PairedTilings(module, "Y").empty());
 }
 

@@ -62,9 +62,8 @@ class Tiling {
       if (joining_) KILN_RETURN_IF_ERROR(Join());
     }
     if (choice_.near) {
-      const bool together = choice_.near_together;
-      KILN_RETURN_IF_ERROR(
-          panels_.ComputeAt(&sch_, together ? outer_.back() : blocks_[0]));
+      KILN_RETURN_IF_ERROR(panels_.ComputeAt(
+          &sch_, choice_.near_together ? outer_.back() : blocks_[0]));
     }
     KILN_RETURN_IF_ERROR(Mark());
     return RegisterNest{sch_, block_, reduce_[0]};
