@@ -25,6 +25,11 @@ struct VectorRegisters {
   // if not, it is loaded and then shuffled.
   bool broadcasts = true;
 
+  // The same for numbers of so many bytes: SSE3 loads one of 8 into both halves
+  // of a register (movddup).
+  bool Broadcasts(int64_t element_bytes) const {
+    return broadcasts || element_bytes == 8;
+  }
   // Elements of a type that fill one.
   int Lanes(int64_t element_bytes) const {
     return element_bytes < bytes ? static_cast<int>(bytes / element_bytes) : 1;

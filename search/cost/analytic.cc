@@ -133,13 +133,6 @@ class StoreEstimator {
   bool IsShared(const NestAccess& access) const {
     return nest_.lane_loop >= 0 && access.strides[nest_.lane_loop] == 0;
   }
-  // Whether a number for all lanes is shuffled after it is loaded. Without
-  // loads for all lanes there is still one for both doubles of a register
-  // (SSE3).
-  bool IsShuffled(const BufferSummary& buffer) const {
-    constexpr int kDoubleBytes = 8;
-    return !machine_.vectors.broadcasts && buffer.element_bytes < kDoubleBytes;
-  }
   // Along one dimension: rows of a tile, of all tiles but the last one, and
   // those that there are.
   struct TileRows {
@@ -391,7 +384,8 @@ void StoreEstimator::CountTile() {
     if (access.in_registers || PassesThroughRegisters(access)) continue;
     const double count = TileCount(access);
     instructions += count;
-    if (IsShared(access) && IsShuffled(*access.buffer)) {
+    if (IsShared(access) &&
+        !machine_.vectors.Broadcasts(access.buffer->element_bytes)) {
       arithmetic += count;  // shuffles, by the units of arithmetic
       instructions += count;
     }

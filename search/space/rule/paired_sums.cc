@@ -25,9 +25,6 @@
 namespace kiln {
 namespace {
 
-// What SSE3 loads into both halves of a register.
-constexpr int kPairBytes = 8;
-
 // Whether the operand stands still along the columns while the last reduction
 // goes through neighbouring elements.
 bool IsPairOfNeighbours(const ReadInfo& read, const TileAxes& axes) {
@@ -39,11 +36,13 @@ bool IsShared(const ReadInfo& read, const TileAxes& axes) {
          DimAlong(read, axes.unroll) >= 0;
 }
 
+// Of elements of which a load gives two to all lanes in turns, but not one.
 bool HoldsPairs(const BlockInfo& info, const BlockNode& block,
-                const TileAxes& axes) {
-  const auto has_width = [](const BufferRegion& region) {
+                const TileAxes& axes, const VectorRegisters& registers) {
+  const auto has_width = [&](const BufferRegion& region) {
     const DType& dtype = region.buffer->dtype;
-    return dtype.is_float() && dtype.bytes() * kStepsOfPair == kPairBytes;
+    return dtype.is_float() && !registers.Broadcasts(dtype.bytes()) &&
+           registers.Broadcasts(dtype.bytes() * kStepsOfPair);
   };
   if (!absl::c_all_of(block.reads, has_width) ||
       !absl::c_all_of(block.writes, has_width)) {
@@ -94,8 +93,9 @@ absl::StatusOr<PairedSums> Split(Schedule sch, const BlockInfo& info,
 std::optional<PairedSums> PairSums(const Schedule& sch, const BlockInfo& info,
                                    const TileAxes& axes,
                                    const RuleContext& context) {
-  if (context.registers.broadcasts || axes.row < 0 || axes.unroll < 0 ||
-      !HoldsPairs(info, NodeOf(FunctionOf(sch, context), info.name), axes)) {
+  if (axes.row < 0 || axes.unroll < 0 ||
+      !HoldsPairs(info, NodeOf(FunctionOf(sch, context), info.name), axes,
+                  context.registers)) {
     return std::nullopt;
   }
   absl::StatusOr<PairedSums> made = Split(sch, info, axes, context);
