@@ -24,6 +24,10 @@ struct VectorRegisters {
   // Whether an operation takes a number from memory for all lanes, or loads do;
   // if not, it is loaded and then shuffled.
   bool broadcasts = true;
+  // Products of neighbouring integers that one instruction adds up to 32 bits:
+  // 2 of 16 bits, 4 of which one factor has 8 unsigned bits and one 8 signed
+  // ones, or else 1.
+  int dots = 1;
 
   // The same for numbers of so many bytes: SSE3 loads one of 8 into both halves
   // of a register (movddup).

@@ -286,6 +286,56 @@ TEST_F(CompileTest, HintsOfEveryKindCompileForEveryTarget) {
   }
 }
 
+TEST_F(CompileTest, ProductsOfNarrowIntegersAreAddedUpByInstructions) {
+  const DType i32 = DType::Int(32);
+  const auto ir = [&](DType a, DType b, int lanes, int steps,
+                      const char* name) {
+    const Buffer x = MakeBuffer("A", a, {Int(size_)});
+    const Buffer y = MakeBuffer("B", b, {Int(size_)});
+    const Buffer sums = MakeBuffer("C", i32, {Int(size_)});
+    const Expr to = Ramp(Int(0), Int(1), lanes),
+               all = Ramp(Int(0), Int(1), lanes * steps);
+    const auto factor = [&](const Buffer& buffer) {
+      return Cast(i32.WithLanes(lanes * steps), Load(buffer, {all}));
+    };
+    Function f;
+    f.name = "f";
+    f.params = {{Var("A"), x}, {Var("B"), y}, {Var("C"), sums}};
+    f.body = MakeStore(
+        sums, Add(Load(sums, {to}), LaneSums(Mul(factor(x), factor(y)), steps)),
+        {to});
+    const auto target = ParseTarget(name);
+    KILN_EXPECT_OK(target.status());
+    KILN_EXPECT_OK(CompileToObject(f, "f", *target).status());
+    const auto text = CompileToLlvmIr(f, "f", *target);
+    KILN_EXPECT_OK(text.status());
+    return text.ok() ? *text : "";
+  };
+  const DType s8 = DType::Int(8), u8 = DType::UInt(8), s16 = DType::Int(16);
+  EXPECT_THAT(ir(u8, s8, 16, 4, "llvm -mcpu=cascadelake"),
+              HasSubstr("vpdpbusd.512"));
+  EXPECT_THAT(ir(s8, u8, 16, 4, "llvm -mcpu=znver4"),
+              HasSubstr("vpdpbusd.512"));
+  EXPECT_THAT(ir(s8, s8, 16, 2, "llvm -mcpu=cascadelake"),
+              HasSubstr("vpdpwssd.512"));
+  EXPECT_THAT(ir(u8, s8, 8, 4, "llvm -mcpu=alderlake"),
+              HasSubstr("vpdpbusd.256"));
+  EXPECT_THAT(ir(s16, u8, 16, 2, "llvm -mcpu=skylake-avx512"),
+              HasSubstr("pmaddw.d.512"));
+  EXPECT_THAT(ir(s16, s16, 8, 2, "llvm -mcpu=haswell"), HasSubstr("pmadd.wd"));
+  EXPECT_THAT(ir(s16, s16, 4, 2, "llvm -mcpu=x86-64"), HasSubstr("pmadd.wd"));
+  for (const char* other :
+       {"llvm -mcpu=ivybridge", "llvm -mcpu=knl",
+        "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"}) {
+    EXPECT_THAT(ir(s16, s16, 8, 2, other), Not(HasSubstr("pmadd")));
+  }
+  EXPECT_THAT(ir(u8, s8, 16, 4, "llvm -mcpu=skylake-avx512"),
+              Not(HasSubstr("vpdp")));
+  EXPECT_THAT(ir(u8, s8, 7, 4, "llvm -mcpu=cascadelake"),
+              HasSubstr("vpdpbusd.256"))
+      << "of more lanes";
+}
+
 TEST_F(CompileTest, AHintOfAnotherKindIsRefused) {
   Function f;
   f.name = "f";

@@ -171,6 +171,7 @@ llvm::Value* Emitter::EmitBinary(const BinaryNode& node) {
   if (node.kind == ExprKind::kAnd || node.kind == ExprKind::kOr) {
     return EmitLogic(node);
   }
+  if (llvm::Value* sum = EmitSumWithDotProduct(node)) return sum;
   llvm::Value* a = Emit(node.a);
   llvm::Value* b = Emit(node.b);
   const DType dtype = node.a.dtype();
@@ -304,6 +305,8 @@ llvm::Value* Emitter::EmitCall(const CallNode& call) {
     case Intrinsic::kClz:
     case Intrinsic::kReinterpret:
       return EmitBits(call);
+    case Intrinsic::kLaneSums:
+      return EmitLaneSums(call);
     case Intrinsic::kLdexp:
       return EmitLdexp(call);
     case Intrinsic::kQMultiplyShift:

@@ -8,11 +8,14 @@
 //   A[i + v % 2 * 40 + v // 2]
 //                   →  x = A[i:i + 4], y = A[i + 40:i + 44]
 //                      x0 y0 x1 y1 x2 y2 x3 y3
+//   A[i + v % 2], of 16 bits
+//                   →  the 32 bits of A[i:i + 2], in four lanes
 //   if_then_else(v[0:8] < 3, A[i:i + 8], z)
 //                   →  masked.load(A + i, v < 3, z)
 //   if_then_else(v[0:8] < 3, A[i:i + 16:2], z)
 //                   →  x, y = masked loads of A[i:i + 8] and of A[i + 8:i + 16]
 //                      whose odd lanes are not chosen; then as above
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -56,6 +59,16 @@ std::vector<int> ChosenFrom(const std::vector<int64_t>& offsets,
   return chosen;
 }
 
+// Of offsets 0, 1, .., n - 1, 0, 1, ..; 0 for others.
+int PeriodOf(const std::vector<int64_t>& offsets) {
+  const auto again = std::find(offsets.begin() + 1, offsets.end(), 0);
+  const int64_t period = again - offsets.begin();
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] != static_cast<int64_t>(i) % period) return 0;
+  }
+  return again == offsets.end() ? 0 : static_cast<int>(period);
+}
+
 }  // namespace
 
 // A `mask` has a bit for each element of the window.
@@ -78,9 +91,27 @@ llvm::Value* Emitter::WithMoreLanes(llvm::Value* value, int lanes, int count) {
   return lanes == count ? value : b_.CreateShuffleVector(value, order);
 }
 
+llvm::Value* Emitter::EmitPeriodicLanes(const LoadNode& load,
+                                        const LaneOffsets& lanes) {
+  const int count = load.dtype.lanes(), period = PeriodOf(lanes.offsets);
+  const int bits = load.dtype.bits() * period;
+  const bool is_number = load.dtype.is_integral() && !load.dtype.is_bool() &&
+                         period > 1 && count % period == 0 &&
+                         (bits == 16 || bits == 32);
+  if (!is_number) return nullptr;
+  llvm::Value* address = Address(load.buffer, lanes.base);
+  llvm::Value* number = b_.CreateAlignedLoad(
+      b_.getIntNTy(bits), address, llvm::Align(load.dtype.Element().bytes()));
+  return b_.CreateBitCast(InAllLanes(count / period, number),
+                          TypeOf(load.dtype));
+}
+
 llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
                                     const LaneOffsets& lanes,
                                     llvm::Value* mask) {
+  if (!mask) {
+    if (llvm::Value* few = EmitPeriodicLanes(load, lanes)) return few;
+  }
   const int count = load.dtype.lanes();
   llvm::Value* address = Address(load.buffer, lanes.base);
   // Lanes that are not chosen may lie outside of the buffer.

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "kiln/codegen/lower/vector/near_lanes.h"
 #include "kiln/codegen/target/target.h"
+#include "kiln/ir/expr/dot_product.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/module.h"
 #include "llvm/IR/IRBuilder.h"
@@ -109,6 +110,10 @@ class Emitter {
   llvm::Value* LoadWindow(const LoadNode& load, llvm::Value* address,
                           const lower::LaneWindow& window, llvm::Value* mask);
   llvm::Value* WithMoreLanes(llvm::Value* value, int lanes, int count);
+  // Small integers of which the first few come again and again, as one number;
+  // null for others.
+  llvm::Value* EmitPeriodicLanes(const LoadNode& load,
+                                 const lower::LaneOffsets& lanes);
   // Lanes at any distances.
   llvm::Value* EmitGather(const LoadNode& load);
   llvm::Value* Address(const Buffer& buffer, const Expr& index);
@@ -137,6 +142,13 @@ class Emitter {
   template <typename Then, typename Else>
   llvm::Value* EmitBranches(llvm::Value* condition, Then then_value,
                             Else else_value);
+
+  // Sums of neighbouring lanes (emit_lane_sums.cc).
+  llvm::Value* EmitLaneSums(const CallNode& call);
+  llvm::Value* EmitSumWithDotProduct(const BinaryNode& sum);
+  llvm::Value* EmitDotProduct(const NarrowProduct& product, int steps,
+                              llvm::Value* sums);
+  llvm::Value* AsInt16(const Expr& e);
 
   // Arithmetic (emit_arithmetic.cc).
   llvm::Value* EmitFloatArithmetic(ExprKind kind, llvm::Value* a,

@@ -32,6 +32,7 @@
 #include "kiln/codegen/lower/storage/simplify_indices.h"
 #include "kiln/codegen/lower/vector/carry_values.h"
 #include "kiln/codegen/lower/vector/complete_ragged_sums.h"
+#include "kiln/codegen/lower/vector/form_dot_products.h"
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
 #include "kiln/codegen/lower/vector/split_at_wraps.h"
 #include "kiln/codegen/lower/vector/unroll_loops.h"
@@ -102,6 +103,8 @@ constexpr LowerPass kPasses[] = {
     {kChoices, "auto_register_tile", WithMachine<AutoRegisterTile>, kAuto},
     {kChoices, "auto_vectorize", WithMachine<AutoVectorize>, kAuto},
 
+    // Steps of integers that one instruction takes.
+    {kVectors, "form_dot_products", WithMachine<FormDotProducts>, kOptional},
     // Vectorized loops → vectors.
     {kVectors, "vectorize_loops", Plain<VectorizeLoops>},
     // Where a quotient of lanes changes.

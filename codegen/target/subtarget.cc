@@ -28,8 +28,18 @@ void InitializeLlvm() {
 VectorRegisters VectorsOf(const Target& target,
                           const llvm::MCSubtargetInfo& subtarget) {
   if (!llvm::Triple(target.triple).isX86()) return kNeonRegisters;
-  if (subtarget.checkFeatures("+avx512f")) return kAvx512Registers;
-  return subtarget.checkFeatures("+avx") ? kAvxRegisters : kSseRegisters;
+  const auto has = [&](const char* features) {
+    return subtarget.checkFeatures(features);
+  };
+  VectorRegisters vectors = has("+avx512f") ? kAvx512Registers
+                            : has("+avx")   ? kAvxRegisters
+                                            : kSseRegisters;
+  const bool has_pairs = has("+avx512f") ? has("+avx512bw,+avx512vl")
+                         : has("+avx")   ? has("+avx2")
+                                         : has("+sse2");
+  const bool has_quads = has("+avx512f") ? has("+avx512vnni") : has("+avxvnni");
+  vectors.dots = !has_pairs ? 1 : has_quads ? 4 : 2;
+  return vectors;
 }
 
 // This machine where the target is of its architecture.

@@ -237,6 +237,11 @@ Expr Call(DType dtype, Intrinsic op, std::vector<Expr> args) {
   return Expr(new CallNode(dtype, op, std::move(args)));
 }
 
+Expr LaneSums(Expr x, int count) {
+  const DType dtype = x.dtype().WithLanes(x.dtype().lanes() / count);
+  return Call(dtype, Intrinsic::kLaneSums, {std::move(x), Int(count)});
+}
+
 const LoadNode* PrefetchedElement(const CallNode& call) {
   if (call.op != Intrinsic::kPrefetch) return nullptr;
   const auto* address = call.args[0].As<CallNode>();

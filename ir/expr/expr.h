@@ -294,6 +294,8 @@ Expr Ramp(Expr base, Expr stride, int lanes);
 Expr Broadcast(Expr value, int lanes);  // `value` itself for one lane
 Expr Let(Var var, Expr value, Expr body);
 Expr Call(DType dtype, Intrinsic op, std::vector<Expr> args);
+// Of a vector whose lanes `count` divides.
+Expr LaneSums(Expr x, int count);
 
 // The element that a prefetch asks for; nullptr where `call` is no prefetch of
 // one.

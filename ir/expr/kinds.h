@@ -80,6 +80,8 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
 //                                         x * y * 2^(shifts_left ? l : 0) /
 //                                         2^(q + r)
 // where the exponents l, r, q and |s| are 0 to 31.
+// Of a vector, the sums of n neighbours each, in a vector of fewer lanes:
+//   lane_sums(x, n)                       x[i*n] + ... + x[i*n + n - 1]
 // A hint, which changes nothing but time:
 //   prefetch(address_of(A[i]), rw, locality, 1)
 //                                         A[i] will be read (rw = 0) or written
@@ -174,6 +176,7 @@ enum class Purity : uint8_t { kPure, kReads, kOpaque };
   X(Ldexp, "ldexp", 2, kPure)                                         \
   X(QMultiplyShift, "q_multiply_shift", 4, kPure)                     \
   X(QMultiplyShiftPerAxis, "q_multiply_shift_per_axis", 7, kPure)     \
+  X(LaneSums, "lane_sums", 2, kPure)                                  \
   X(ThreadAllreduce, "tvm_thread_allreduce", -1, kOpaque)             \
   X(WarpShuffle, "tvm_warp_shuffle", 5, kOpaque)                      \
   X(WarpShuffleUp, "tvm_warp_shuffle_up", 5, kOpaque)                 \

@@ -284,6 +284,32 @@ class ReinterpretCall : public ExprCode {
   DType from_, to_;
 };
 
+// The sums of `count` lanes each.
+class LaneSumsCall : public ExprCode {
+ public:
+  LaneSumsCall(ExprPtr x, int count, DType dtype)
+      : x_(std::move(x)), count_(count), dtype_(dtype) {}
+  int64_t Int(Frame& frame, int lane) const override {
+    int64_t sum = 0;
+    for (int i = 0; i < count_; ++i) {
+      sum = WrapInt(dtype_, sum + x_->Int(frame, lane * count_ + i));
+    }
+    return sum;
+  }
+  double Real(Frame& frame, int lane) const override {
+    double sum = x_->Real(frame, lane * count_);
+    for (int i = 1; i < count_; ++i) {
+      sum = RoundReal(dtype_, sum + x_->Real(frame, lane * count_ + i));
+    }
+    return sum;
+  }
+
+ private:
+  ExprPtr x_;
+  int count_;
+  DType dtype_;
+};
+
 // A constant of either class.
 class ConstantCall : public ExprCode {
  public:
@@ -477,6 +503,12 @@ ExprPtr CompileCall(const CallNode& call, Scope& scope) {
     return std::make_unique<LdexpCall>(CompileExpr(call.args[0], scope),
                                        CompileExpr(call.args[1], scope),
                                        call.dtype.Element());
+  }
+  if (call.op == Intrinsic::kLaneSums) {
+    return std::make_unique<LaneSumsCall>(
+        CompileExpr(call.args[0], scope),
+        call.args[0].dtype().lanes() / call.dtype.lanes(),
+        call.dtype.Element());
   }
   if (call.op == Intrinsic::kQMultiplyShift ||
       call.op == Intrinsic::kQMultiplyShiftPerAxis) {

@@ -386,6 +386,19 @@ TEST(InterpTest, VectorsLoadAllLanesBeforeTheyStore) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(args[0].GetReal(i), 2 * (i + 1));
 }
 
+TEST(InterpTest, NeighbouringLanesAreAddedUp) {
+  // B[0:2] = lane_sums(A[0:6], 3), which wraps.
+  const DType i8 = DType::Int(8);
+  Buffer a = MakeBuffer("A", i8, {Int(6)}), b = MakeBuffer("B", i8, {Int(2)});
+  Function f = MakeFunction(
+      {a, b}, MakeStore(b, LaneSums(Load(a, {Ramp(Int(0), Int(1), 6)}), 3),
+                        {Ramp(Int(0), Int(1), 2)}));
+  std::vector<Tensor> args = {Iota(i8, {6}, 25), Tensor(i8, {2})};
+  KILN_EXPECT_OK(Interpret(f, args));
+  EXPECT_EQ(args[1].GetReal(0), 0 + 25 + 50);
+  EXPECT_EQ(args[1].GetReal(1), 75 + 100 + 125 - 256);
+}
+
 TEST(InterpTest, ABlockIteratorOutsideItsDomainIsAnError) {
   Buffer a = MakeBuffer("A", kF32, {Int(8)});
   BlockFields block;

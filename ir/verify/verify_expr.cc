@@ -98,6 +98,16 @@ void CheckBroadcast(const BroadcastNode& node, Place& place) {
   }
 }
 
+void CheckLaneSums(const CallNode& node, Place& place) {
+  const int64_t* count = AsInt(node.args[1]);
+  const DType all = node.args[0].dtype();
+  if (!count || *count < 1 || all.lanes() % *count != 0 ||
+      node.dtype != all.WithLanes(static_cast<int>(all.lanes() / *count))) {
+    place.Fail(absl::StrCat("lane_sums of ", TypeOf(node.args[0]), " as ",
+                            node.dtype.ToString()));
+  }
+}
+
 void CheckCall(const CallNode& node, Place& place) {
   const IntrinsicInfo& info = GetIntrinsicInfo(node.op);
   const int count = static_cast<int>(node.args.size());
@@ -106,6 +116,7 @@ void CheckCall(const CallNode& node, Place& place) {
                             " arguments; it takes ", info.arity));
     return;
   }
+  if (node.op == Intrinsic::kLaneSums) return CheckLaneSums(node, place);
   if (node.op != Intrinsic::kIfThenElse) return;
   if (!node.args[0].dtype().is_bool() || node.args[1].dtype() != node.dtype ||
       node.args[2].dtype() != node.dtype) {

@@ -281,6 +281,14 @@ Args MakeStrassen(StepContext& c) {
                           ArgList{row, c.OneOf(spatial), c.OneOf(reduce)}};
 }
 
+Args MakeOffsetOperand(StepContext& c) {
+  const auto block = Reduction(c);
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const auto n = std::ssize(node->reads);
+  return std::vector<Arg>{*block, c.Between(c.Chance(3) ? -1 : 0, n)};
+}
+
 Args MakeStorageAlign(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
@@ -337,6 +345,7 @@ std::vector<StepRow> RewriteSteps() {
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_domain", 3, MakePadding},
       {"pad_einsum", 4, MakePadding},
+      {"offset_operand", 10, MakeOffsetOperand},
       {"strassen", 20, MakeStrassen},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},

@@ -9,6 +9,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/primitive/blockize.h"
 #include "kiln/schedule/primitive/decompose_padding.h"
+#include "kiln/schedule/primitive/offset_operand.h"
 #include "kiln/schedule/primitive/pad_domain.h"
 #include "kiln/schedule/primitive/pad_einsum.h"
 #include "kiln/schedule/primitive/reindex.h"
@@ -97,6 +98,12 @@ absl::Status ApplyStrassen(ApplyContext& c) {
   return Take(c, Strassen(c.function(), block, axes));
 }
 
+absl::Status ApplyOffsetOperand(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int64_t index, c.integer(1));
+  return Take(c, OffsetOperand(c.function(), block, index));
+}
+
 absl::Status ApplyStorageAlign(ApplyContext& c) {
   const BlockId block = c.block(0);
   KILN_ASSIGN_OR_RETURN(const int index,
@@ -156,6 +163,8 @@ std::vector<InstructionKind> RewriteRows() {
               ApplyPadEinsum),
       StepRow("pad_domain", {block, {"padding", ParamKind::kInts}},
               ApplyPadDomain),
+      StepRow("offset_operand", {block, {"read_index", ParamKind::kInt}},
+              ApplyOffsetOperand),
       StepRow("strassen", {block, {"axes", ParamKind::kInts}}, ApplyStrassen),
       StepRow("storage_align",
               {block,

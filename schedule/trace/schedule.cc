@@ -267,6 +267,9 @@ absl::Status Schedule::PadEinsum(Rv block,
                                  const std::vector<int64_t>& padding) {
   return None("pad_einsum", {block, ArgList(padding.begin(), padding.end())});
 }
+absl::Status Schedule::OffsetOperand(Rv block, int64_t read_index) {
+  return None("offset_operand", {block, read_index});
+}
 absl::Status Schedule::Strassen(Rv block, const std::vector<int64_t>& axes) {
   return None("strassen", {block, ArgList(axes.begin(), axes.end())});
 }

@@ -99,6 +99,7 @@ class Schedule {
   absl::StatusOr<Rv> Reindex(Rv block, Side side, int64_t index);
   absl::Status PadDomain(Rv block, const std::vector<int64_t>& padding);
   absl::Status PadEinsum(Rv block, const std::vector<int64_t>& padding);
+  absl::Status OffsetOperand(Rv block, int64_t read_index);
   absl::Status Strassen(Rv block, const std::vector<int64_t>& axes);
   absl::Status SetScope(Rv block, int64_t buffer_index, std::string scope);
   absl::Status Annotate(Rv block_or_loop, std::string key, Arg value);

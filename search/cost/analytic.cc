@@ -39,6 +39,8 @@ constexpr double kMathSlots = 24;  // exp and the like, as polynomials
 // What a polynomial takes longer where its steps have only those of the next
 // round to overlap with.
 constexpr double kMathAlone = 0.35;
+// Products of pairs that are added to sums by instructions of their own.
+constexpr double kPairSlots = 1.5;
 constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
@@ -150,6 +152,12 @@ class StoreEstimator {
   double TileCount(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
   bool PassesThroughRegisters(const NestAccess& access) const;
+  // Of an instruction.
+  double DotSteps() const {
+    return nest_.dot_loop < 0 ? 1 : nest_.extents[nest_.dot_loop];
+  }
+  double SlotsFor(OpClass op) const;
+  double Widenings(const NestAccess& access) const;
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
@@ -211,7 +219,7 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
   double count = access.access->count;
   if (access.access->writes && access.access->reads) count /= 2;
   for (int i = nest_.tile; i < nest_.depth(); ++i) {
-    if (access.strides[i] == 0) continue;
+    if (access.strides[i] == 0 || i == nest_.dot_loop) continue;
     const double stride = std::abs(access.strides[i]);
     if (i != nest_.lane_loop) {
       count *= nest_.extents[i];
@@ -333,8 +341,8 @@ double StoreEstimator::ShareInTwoLines(const NestAccess& access) const {
 double StoreEstimator::LoadsFor(const NestAccess& access) const {
   if (nest_.lane_loop < 0 || access.access->writes) return 1;
   const int64_t bytes = access.buffer->element_bytes;
-  const double apart =
-      std::abs(access.strides[nest_.lane_loop]) / static_cast<double>(bytes);
+  const double apart = std::abs(access.strides[nest_.lane_loop]) /
+                       (static_cast<double>(bytes) * DotSteps());
   if (apart <= kMostLaneStep) return std::max(apart, 1.0);
   const bool sums = absl::c_linear_search(store_.roles, LoopRole::kReduce);
   return sums ? machine_.vectors.Lanes(bytes) : 1;
@@ -361,6 +369,23 @@ bool StoreEstimator::PassesThroughRegisters(const NestAccess& access) const {
                  machine_.vectors.bytes;
 }
 
+// Dot products take narrow integers as they come; where they are products and
+// sums of their own, both are for the same units.
+double StoreEstimator::SlotsFor(OpClass op) const {
+  if (nest_.dot_loop < 0) return SlotsOf(op);
+  if (op == OpClass::kIntOther) return 0;
+  return op == OpClass::kIntMad && machine_.vectors.dots < 4 ? kPairSlots
+                                                             : SlotsOf(op);
+}
+
+// Shuffles that make 16 bits of the 8 of each factor for products of pairs; of
+// one for all lanes, two.
+double StoreEstimator::Widenings(const NestAccess& access) const {
+  const bool is_widened = nest_.dot_loop >= 0 && DotSteps() == 2 &&
+                          access.buffer->element_bytes == 1;
+  return !is_widened ? 0 : IsShared(access) ? 2 : 1;
+}
+
 void StoreEstimator::CountTile() {
   const double steps =
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
@@ -369,8 +394,8 @@ void StoreEstimator::CountTile() {
     const auto op = static_cast<OpClass>(i);
     const double count = store_.ops[i] * steps;
     arithmetic +=
-        count * SlotsOf(op) * (IsMath(op) ? 1 + kMathAlone / steps : 1);
-    instructions += count;
+        count * SlotsFor(op) * (IsMath(op) ? 1 + kMathAlone / steps : 1);
+    instructions += SlotsFor(op) > 0 ? count : 0;
   }
   const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
   const double load = machine_.vectors.bytes / (l1.read_gbs * 1e9);
@@ -389,6 +414,8 @@ void StoreEstimator::CountTile() {
       arithmetic += count;  // shuffles, by the units of arithmetic
       instructions += count;
     }
+    arithmetic += count * Widenings(access);
+    instructions += count * Widenings(access);
     const double loads = LoadsFor(access);
     arithmetic += count * (loads - 1);  // shuffles, one for each further load
     instructions += 2 * count * (loads - 1);

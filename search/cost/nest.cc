@@ -35,6 +35,7 @@ class NestMaker {
     SetExtents();
     for (const AccessSummary& access : store_.accesses) AddAccess(access);
     FindLanes();
+    FindDots();
     FindTile();
     nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) {
@@ -59,6 +60,7 @@ class NestMaker {
   bool CanBeLanes(int position) const;
   int64_t LaneBytes(int position) const;
   void SetLanes(int position, double lanes);
+  void FindDots();
   void FindTile();
   LoopPlace PlaceOf(const ApproximateTerm& term) const;
   bool IsWalked(const ApproximateTerm& term) const;
@@ -206,12 +208,22 @@ int64_t NestMaker::LaneBytes(int position) const {
   return static_cast<int64_t>(bytes);
 }
 
+// Unrolled steps inside of lanes, as lowering looks for them.
+void NestMaker::FindDots() {
+  const int last = nest_.depth() - 1;
+  const int dots = std::min(store_.dot_products, machine_.vectors.dots);
+  if (last < 1 || nest_.lane_loop != last - 1 || dots < 2) return;
+  const bool is_whole = nest_.extents[last] == 2 || nest_.extents[last] == dots;
+  if (loop(last).kind == ForKind::kUnrolled && is_whole) nest_.dot_loop = last;
+}
+
 void NestMaker::FindTile() {
   nest_.tile = nest_.depth();
   const int64_t unasked = program_.is_auto ? kImplicitSteps : 0;
   for (int i = nest_.depth() - 1; i >= 0; --i) {
-    const double steps =
-        i == nest_.lane_loop ? nest_.lane_repeats : nest_.extents[i];
+    const double steps = i == nest_.lane_loop  ? nest_.lane_repeats
+                         : i == nest_.dot_loop ? 1
+                                               : nest_.extents[i];
     const double limit =
         loop(i).kind == ForKind::kUnrolled || i == nest_.lane_loop
             ? static_cast<double>(kMaxUnrolledStatements)

@@ -74,6 +74,8 @@ struct Nest {
   double lane_use = 1;      // share of useful lanes in them
   double lane_repeats = 1;  // times that a loop that stays a loop fills them
   double tile_steps = 1;    // iterations of the tile, lanes as one
+  // Its steps are those of one instruction; -1: none is.
+  int dot_loop = -1;
   // What the tile reads comes once and as it lies, however it is used: a square
   // that is transposed in registers.
   bool reads_tile_once = false;

@@ -127,6 +127,9 @@ struct StoreSummary {
   // row and turned in registers.
   bool transposes = false;
   bool sums_lanes = false;  // of a block with the mark kLaneSums
+  // Of a sum of products of narrow integers, how many of these an instruction
+  // may add up (ir/expr/dot_product.h); 1: it is none.
+  int dot_products = 1;
 };
 
 struct ProgramSummary {

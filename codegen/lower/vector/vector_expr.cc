@@ -27,7 +27,7 @@ namespace {
 // Intrinsics that work on each lane.
 bool IsLanewise(Intrinsic op) {
   if (op == Intrinsic::kCallPureExtern || op == Intrinsic::kTypeAnnotation ||
-      op == Intrinsic::kCallLlvmPureIntrin) {
+      op == Intrinsic::kCallLlvmPureIntrin || op == Intrinsic::kLaneSums) {
     return false;
   }
   return GetIntrinsicInfo(op).purity == Purity::kPure;

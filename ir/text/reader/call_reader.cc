@@ -105,6 +105,7 @@ absl::StatusOr<Value> ExprReader::Call(const py::Expr& e) {
     if (TakesType(*op)) return TypedCall(e, *op);
     if (IsLimit(*op)) return LimitCall(e, *op);
     if (TakesIntegers(*op)) return ScaledCall(e, *op);
+    if (*op == Intrinsic::kLaneSums) return LaneSumsCall(e);
     const bool math = GetIntrinsicInfo(*op).purity == Purity::kPure &&
                       *op != Intrinsic::kTypeAnnotation;
     return math ? MathCall(e, *op) : IntrinsicCall(e, *op);
@@ -444,6 +445,20 @@ absl::StatusOr<Value> ExprReader::ScaledCall(const py::Expr& e, Intrinsic op) {
   }
   const DType dtype = values[0].dtype();
   return Value{kiln::Call(dtype, op, std::move(values))};
+}
+
+absl::StatusOr<Value> ExprReader::LaneSumsCall(const py::Expr& e) {
+  if (e.items.size() == 3) {
+    KILN_ASSIGN_OR_RETURN(const Expr lanes, Argument(e.items[1]));
+    KILN_ASSIGN_OR_RETURN(const Expr count, Argument(e.items[2]));
+    if (IsWithin(count, 1, lanes.dtype().lanes()) &&
+        lanes.dtype().lanes() % *AsInt(count) == 0) {
+      return Value{kiln::LaneSums(lanes, static_cast<int>(*AsInt(count)))};
+    }
+  }
+  return context_.Error(e.begin,
+                        "T.lane_sums takes a vector, and a number that divides "
+                        "its lanes: how many are added up each time");
 }
 
 absl::StatusOr<Value> ExprReader::IntrinsicCall(const py::Expr& e,

@@ -102,6 +102,7 @@ class ExprReader {
   absl::StatusOr<Value> LimitCall(const py::Expr& e, Intrinsic op);
   absl::StatusOr<Value> MathCall(const py::Expr& e, Intrinsic op);
   absl::StatusOr<Value> ScaledCall(const py::Expr& e, Intrinsic op);
+  absl::StatusOr<Value> LaneSumsCall(const py::Expr& e);
   absl::StatusOr<Value> IntrinsicCall(const py::Expr& e, Intrinsic op);
   absl::StatusOr<Value> UnknownCall(const py::Expr& e, const std::string& name);
   absl::StatusOr<Expr> Argument(const py::Expr& e);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
@@ -45,6 +46,30 @@ TEST(OperandsTest, AChoiceOfNumbersBesideAPositionStaysWide) {
   EXPECT_EQ(Printed("T.Cast(\"int32\", v + T.Select(A[v] > 0, 1, 0))"),
             Printed("T.Cast(\"int32\", v + T.Select(A[v] > 0, T.int64(1), "
                     "T.int64(0)))"));
+}
+
+// C[0:2] = `value`.
+absl::Status StatusOfLanes(const std::string& value) {
+  const std::string text = absl::StrCat(R"(
+@T.prim_func
+def main(C: T.Buffer((8,), "int32")):
+    C[0:2] = )",
+                                        value, "\n");
+  return ParseFunction("f.py", text).status();
+}
+
+TEST(OperandsTest, SumsOfLanesHaveFewerOfThem) {
+  KILN_EXPECT_OK(StatusOfLanes("T.lane_sums(C[0:8], 4)"));
+  for (const std::string value :
+       {"T.lane_sums(C[0:8])", "T.lane_sums(C[0:8], 3)",
+        "T.lane_sums(C[0:8], 0)", "T.lane_sums(C[0:8], C[0])",
+        "T.lane_sums(C[0:8], 16)", "T.lane_sums(C[0:8], 4, 4)"}) {
+    const absl::Status status = StatusOfLanes(value);
+    EXPECT_FALSE(status.ok()) << value;
+    EXPECT_NE(status.message().find("a number that divides its lanes"),
+              std::string::npos)
+        << status;
+  }
 }
 
 }  // namespace

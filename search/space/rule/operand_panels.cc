@@ -8,6 +8,8 @@
 // Of pairs of steps a vector holds half as many columns, each for both steps:
 //
 //       P[m // 24, k // 2, m % 24, k % 2] = B[k, m]
+//
+// and so do those of dot products, of one sum for both or for four.
 #include "kiln/search/space/rule/operand_panels.h"
 
 #include <algorithm>
@@ -18,7 +20,6 @@
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/path.h"
-#include "kiln/search/space/rule/paired_sums.h"
 #include "kiln/search/space/rule/strassen_parts.h"
 #include "kiln/search/space/rule/transposes.h"
 
@@ -43,6 +44,11 @@ int64_t OperandPanels::ColumnsOfVector() const {
   return LanesOf(info_, axes_, context_.registers) / LanesOfColumn(axes_);
 }
 
+int OperandPanels::DimOfSteps() const {
+  if (StepsTogether(axes_) == 1) return -1;
+  return DimAlong(operand(), axes_.pair >= 0 ? axes_.pair : axes_.unroll);
+}
+
 IndexMap OperandPanels::Layout() const {
   IndexMap map;
   for (int i = 0; i < operand().dims(); ++i) {
@@ -56,24 +62,26 @@ IndexMap OperandPanels::Layout() const {
   }
   const Expr panel = Int(ColumnsOfVector() * std::max(1, choice_.vectors));
   map.outputs.push_back(FloorDiv(column, panel));
-  const int pair = DimAlong(operand(), axes_.pair);
-  const Expr two = Int(kStepsOfPair);
+  const int grouped = DimOfSteps();
+  const Expr steps = Int(StepsTogether(axes_));
   for (const bool is_summed : {false, true}) {
     for (int i = 0; i + 1 < operand().dims(); ++i) {
       if (IsSummed(i) != is_summed) continue;
-      map.outputs.push_back(i == pair ? FloorDiv(map.inputs[i], two)
-                                      : map.inputs[i]);
+      map.outputs.push_back(i == grouped ? FloorDiv(map.inputs[i], steps)
+                                         : map.inputs[i]);
     }
   }
   map.outputs.push_back(FloorMod(column, panel));
-  if (pair >= 0) map.outputs.push_back(FloorMod(map.inputs[pair], two));
+  if (grouped >= 0) {
+    map.outputs.push_back(FloorMod(map.inputs[grouped], steps));
+  }
   return map;
 }
 
 absl::Status OperandPanels::Pack(Schedule* sch, Rv block) {
   const Function& f = FunctionOf(*sch, context_);
   const auto maker = MakerOf(f, info_, operand());
-  if (maker && !choice_.near && axes_.pair < 0) {
+  if (maker && !choice_.near && DimOfSteps() < 0) {
     KILN_ASSIGN_OR_RETURN(maker_, sch->GetBlock(*maker, f.name));
   } else {
     const std::vector<Rv> alone = {block};
@@ -111,7 +119,7 @@ absl::Status OperandPanels::Mark(Schedule* sch) const {
     KILN_RETURN_IF_ERROR(sch->Annotate(*copy_, kLayoutPreparation, true));
   }
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch->GetLoops(*copy_));
-  if (transposes_ && axes_.pair < 0) return MarkTransposed(sch, loops);
+  if (transposes_ && DimOfSteps() < 0) return MarkTransposed(sch, loops);
   KILN_ASSIGN_OR_RETURN(const Rv vectors, VectorizeColumns(sch, &loops));
   if (choice_.near) return sch->Unroll(vectors);
   KILN_ASSIGN_OR_RETURN(const Rv outermost, Order(sch, loops));
@@ -132,20 +140,20 @@ absl::Status OperandPanels::MarkMaker(Schedule* sch) const {
   return Parallel(sch, fused, context_);
 }
 
-// The loop over the steps of a pair, which it takes off `loops`. These are over
+// The loop over steps side by side, which it takes off `loops`. These are over
 // the dimensions of the panels, or still over those of the operand.
-absl::StatusOr<Rv> OperandPanels::TakePair(Schedule* sch,
-                                           std::vector<Rv>* loops) const {
+absl::StatusOr<Rv> OperandPanels::TakeSteps(Schedule* sch,
+                                            std::vector<Rv>* loops) const {
   const bool are_of_panels =
       loops->size() > static_cast<size_t>(operand().dims());
   if (are_of_panels) {
-    const Rv pair = loops->back();
+    const Rv steps = loops->back();
     loops->pop_back();
-    return pair;
+    return steps;
   }
-  Rv& steps = (*loops)[DimAlong(operand(), axes_.pair)];
+  Rv& steps = (*loops)[DimOfSteps()];
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                        sch->Split(steps, {Arg(), kStepsOfPair}));
+                        sch->Split(steps, {Arg(), StepsTogether(axes_)}));
   steps = parts[0];
   return parts[1];
 }
@@ -153,17 +161,17 @@ absl::StatusOr<Rv> OperandPanels::TakePair(Schedule* sch,
 // Takes the loops of the columns off `loops`; gives the one over vectors.
 absl::StatusOr<Rv> OperandPanels::VectorizeColumns(
     Schedule* sch, std::vector<Rv>* loops) const {
-  std::optional<Rv> pair;
-  if (axes_.pair >= 0) {
-    KILN_ASSIGN_OR_RETURN(pair, TakePair(sch, loops));
+  std::optional<Rv> steps;
+  if (DimOfSteps() >= 0) {
+    KILN_ASSIGN_OR_RETURN(steps, TakeSteps(sch, loops));
   }
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                         sch->Split(loops->back(), {Arg(), ColumnsOfVector()}));
   loops->pop_back();
   Rv lane = parts[1];
-  if (pair) {
-    KILN_RETURN_IF_ERROR(sch->Reorder({parts[0], lane, *pair}));
-    KILN_ASSIGN_OR_RETURN(lane, sch->Fuse({lane, *pair}));
+  if (steps) {
+    KILN_RETURN_IF_ERROR(sch->Reorder({parts[0], lane, *steps}));
+    KILN_ASSIGN_OR_RETURN(lane, sch->Fuse({lane, *steps}));
   }
   KILN_RETURN_IF_ERROR(sch->Vectorize(lane));
   return parts[0];
@@ -197,8 +205,7 @@ absl::StatusOr<Rv> OperandPanels::Order(Schedule* sch,
                                         const std::vector<Rv>& loops) const {
   if (loops.size() < 2) return loops.front();
   const int last = operand().dims() - 2;
-  const int64_t rows_of_step =
-      last == DimAlong(operand(), axes_.pair) ? kStepsOfPair : 1;
+  const int64_t rows_of_step = last == DimOfSteps() ? StepsTogether(axes_) : 1;
   const int64_t together =
       std::gcd(operand().shape[last] / rows_of_step, kRowsPacked);
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,

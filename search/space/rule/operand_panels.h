@@ -20,7 +20,8 @@ namespace kiln {
 
 // [.., columns] → [columns / panel, .., panel], of one vector or all of a tile;
 // what is summed up comes last, so that all of a sum is one stream. With pairs
-// of steps (TileAxes::pair) → [columns / panel, .., k / 2, panel, 2].
+// of steps (TileAxes::pair) → [columns / panel, .., k / 2, panel, 2], and as
+// many as a dot product takes (TileAxes::dot_steps) likewise.
 class OperandPanels {
  public:
   // Of `choice.packed`, an operand of the block `info`. All are kept by
@@ -42,12 +43,14 @@ class OperandPanels {
   IndexMap Layout() const;
   const ReadInfo& operand() const { return *choice_.packed; }
   int64_t ColumnsOfVector() const;
+  // Of the operand, the one whose steps lie side by side; -1: none.
+  int DimOfSteps() const;
 
   absl::Status InlineTranspose(Schedule* sch);
   absl::Status MarkMaker(Schedule* sch) const;
   absl::Status MarkTransposed(Schedule* sch,
                               const std::vector<Rv>& loops) const;
-  absl::StatusOr<Rv> TakePair(Schedule* sch, std::vector<Rv>* loops) const;
+  absl::StatusOr<Rv> TakeSteps(Schedule* sch, std::vector<Rv>* loops) const;
   absl::StatusOr<Rv> VectorizeColumns(Schedule* sch,
                                       std::vector<Rv>* loops) const;
   absl::StatusOr<Rv> Order(Schedule* sch, const std::vector<Rv>& loops) const;

@@ -4,6 +4,7 @@
 //     c block, w block:
 //       y, x, k, k unrolled:
 //         rows of w (unrolled), vectors of c (unrolled), lanes:  sum
+//           (of dot products, some steps of k that an instruction takes)
 //       store the tile, or what the consumer makes of it
 #include "kiln/search/space/rule/register_nest.h"
 
@@ -51,6 +52,7 @@ class Tiling {
     KILN_ASSIGN_OR_RETURN(loops_, sch_.GetLoops(block_));
     loops_.erase(loops_.begin(),
                  loops_.begin() + static_cast<std::ptrdiff_t>(around_));
+    if (HasDots()) KILN_RETURN_IF_ERROR(SplitDots());
     KILN_RETURN_IF_ERROR(SplitColumns());
     KILN_RETURN_IF_ERROR(SplitRows());
     if (choice_.streamed) {
@@ -79,6 +81,7 @@ class Tiling {
   }
   int64_t ColumnsOfVector() const { return LaneCount() / LanesOfColumn(axes_); }
   bool IsPaired() const { return axes_.pair >= 0; }
+  bool HasDots() const { return axes_.dot_steps > 1; }
 
   // Of the output, where tiles are stored.
   int64_t ColumnsStored() const {
@@ -116,6 +119,16 @@ class Tiling {
     std::erase_if(
         tiles, [&](const RegisterTile& tile) { return tile.weight < least; });
     return tiles;
+  }
+
+  // The steps of an instruction are a loop inside of the lanes.
+  absl::Status SplitDots() {
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> steps,
+        sch_.Split(loops_[axes_.unroll], {Arg(), axes_.dot_steps}));
+    loops_[axes_.unroll] = steps[0];
+    dot_ = steps[1];
+    return absl::OkStatus();
   }
 
   absl::Status SplitColumns() {
@@ -202,6 +215,7 @@ class Tiling {
     }
     all.push_back(lane_);
     if (IsPaired()) all.push_back(loops_[axes_.pair]);
+    if (HasDots()) all.push_back(dot_);
     return sch_.Reorder(all);
   }
 
@@ -209,14 +223,14 @@ class Tiling {
     const auto last =
         std::find_if(info_.axes.rbegin(), info_.axes.rend(),
                      [](const auto& axis) { return axis.reduce; });
-    return last->extent;
+    return last->extent / axes_.dot_steps;
   }
 
   // Few steps are unrolled altogether, and so is the row of a window, of which
   // each step knows then where it is inside; of many steps some of the
   // innermost.
   absl::Status UnrollSteps() {
-    if (info_.ReduceSize() <= kFewSteps) {
+    if (info_.ReduceSize() / axes_.dot_steps <= kFewSteps) {
       for (const Rv loop : reduce_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
       return absl::OkStatus();
     }
@@ -372,6 +386,7 @@ class Tiling {
       KILN_ASSIGN_OR_RETURN(lane_, sch_.Fuse({lane_, loops_[axes_.pair]}));
     }
     KILN_RETURN_IF_ERROR(sch_.Vectorize(lane_));
+    if (HasDots()) KILN_RETURN_IF_ERROR(sch_.Unroll(dot_));
     for (Rv loop : inner_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     return choice_.packed ? panels_.Mark(&sch_) : absl::OkStatus();
   }
@@ -385,7 +400,7 @@ class Tiling {
   const RuleContext& context_;
   SampledTile tile_;
   OperandPanels panels_;
-  Rv block_, lane_;
+  Rv block_, lane_, dot_;
   std::vector<Rv> loops_;                            // one for each axis
   std::vector<Rv> outer_, blocks_, reduce_, inner_;  // of the nest
 };

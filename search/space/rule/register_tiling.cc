@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/dot_steps.h"
 #include "kiln/search/space/rule/paired_sums.h"
 #include "kiln/search/space/rule/register_nest.h"
 #include "kiln/search/space/rule/rules.h"
@@ -19,7 +20,8 @@ namespace kiln {
 namespace {
 
 // "panels of 3 vectors, packed near".
-std::string NameOf(const TilingChoice& choice, bool joined, bool paired) {
+std::string NameOf(const TilingChoice& choice, bool joined,
+                   const TileAxes& axes) {
   std::string name =
       !choice.packed ? "an operand as it lies"
       : choice.vectors == 0
@@ -27,7 +29,10 @@ std::string NameOf(const TilingChoice& choice, bool joined, bool paired) {
           : absl::StrCat("panels of ", choice.vectors, " vectors");
   if (choice.panels > 1)
     absl::StrAppend(&name, ", ", choice.panels, " at once");
-  if (paired) absl::StrAppend(&name, " of pairs");
+  if (axes.pair >= 0) absl::StrAppend(&name, " of pairs");
+  if (axes.dot_steps > 1) {
+    absl::StrAppend(&name, " for dot products of ", axes.dot_steps);
+  }
   if (choice.near) absl::StrAppend(&name, ", packed near");
   if (choice.streamed) absl::StrAppend(&name, ", streamed");
   if (choice.columns_first) absl::StrAppend(&name, ", columns first");
@@ -35,9 +40,9 @@ std::string NameOf(const TilingChoice& choice, bool joined, bool paired) {
   return name;
 }
 
-// Whether panels of the operand may hold pairs of steps: tiles of fixed width
-// that keep their sums in registers.
-bool MayBePaired(const TilingChoice& choice) {
+// Whether panels of the operand may hold several steps side by side: tiles of
+// fixed width that keep their sums in registers.
+bool MayHoldSteps(const TilingChoice& choice) {
   return choice.packed && !choice.streamed && choice.vectors > 0 &&
          choice.panels == 1;
 }
@@ -53,7 +58,7 @@ class Designs {
     if (tiled.ok()) {
       made_.push_back(*std::move(tiled));
     } else {
-      context_.GaveUp(NameOf(choice, joining.has_value(), axes.pair >= 0),
+      context_.GaveUp(NameOf(choice, joining.has_value(), axes),
                       tiled.status());
     }
   }
@@ -82,20 +87,28 @@ std::vector<TilingChoice> ChoicesOf(const BlockInfo& info, const TileAxes& axes,
   return TilingChoices(info, axes, context.registers, context.near_bytes);
 }
 
-// Those of sums of pairs, where these are worth it.
-std::vector<Schedule> PairedTilings(const Schedule& sch, const BlockInfo& info,
-                                    const TileAxes& axes,
-                                    const RuleContext& context) {
-  const std::optional<PairedSums> pairs = PairSums(sch, info, axes, context);
-  if (!pairs) return {};
+// Those over panels that hold several steps side by side.
+std::vector<Schedule> TilingsBySteps(const Schedule& sch, const BlockInfo& info,
+                                     const TileAxes& axes,
+                                     const RuleContext& context) {
   Designs designs(context);
-  for (const TilingChoice& choice :
-       ChoicesOf(pairs->info, pairs->axes, context)) {
-    if (!MayBePaired(choice)) continue;
-    designs.Add(pairs->schedule, pairs->info, pairs->axes, choice,
-                std::nullopt);
+  for (const TilingChoice& choice : ChoicesOf(info, axes, context)) {
+    if (!MayHoldSteps(choice)) continue;
+    designs.Add(sch, info, axes, choice, std::nullopt);
   }
   return designs.Take();
+}
+
+// Those of dot products or of sums of pairs, where these are worth it.
+std::vector<Schedule> SteppedTilings(const Schedule& sch, const BlockInfo& info,
+                                     TileAxes axes,
+                                     const RuleContext& context) {
+  axes.dot_steps = DotSteps(info, NodeOf(FunctionOf(sch, context), info.name),
+                            axes, context.registers);
+  if (axes.dot_steps > 1) return TilingsBySteps(sch, info, axes, context);
+  const std::optional<PairedSums> pairs = PairSums(sch, info, axes, context);
+  if (!pairs) return {};
+  return TilingsBySteps(pairs->schedule, pairs->info, pairs->axes, context);
 }
 
 }  // namespace
@@ -108,18 +121,18 @@ std::vector<Schedule> RegisterTiling(const Schedule& sch,
   const std::optional<TileAxes> axes = ChooseTileAxes(*info);
   if (!axes) return {};
   const auto joining = JoiningOf(FunctionOf(sch, context), *info);
-  std::vector<Schedule> paired;
-  if (!joining) paired = PairedTilings(sch, *info, *axes, context);
+  std::vector<Schedule> stepped;
+  if (!joining) stepped = SteppedTilings(sch, *info, *axes, context);
   Designs designs(context);
   for (const TilingChoice& choice : ChoicesOf(*info, *axes, context)) {
-    if (!paired.empty() && MayBePaired(choice)) continue;
+    if (!stepped.empty() && MayHoldSteps(choice)) continue;
     if (joining) designs.Add(sch, *info, *axes, choice, joining);
     // Streamed ones were the same.
     if (joining && choice.streamed) continue;
     designs.Add(sch, *info, *axes, choice, std::nullopt);
   }
   std::vector<Schedule> made = designs.Take();
-  absl::c_move(paired, std::back_inserter(made));
+  absl::c_move(stepped, std::back_inserter(made));
   return made;
 }
 

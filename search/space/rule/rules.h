@@ -20,6 +20,8 @@ RuleFunction PadColumns;
 // Sums of elements that stand apart by zeros, as transposed convolutions have
 // them: outputs and taps by their remainders, so that zeros cost nothing.
 RuleFunction Polyphase;
+// Products of bytes with one sign or none, by instructions for both.
+RuleFunction OffsetOperands;
 // Products of operands that both lie along the sum, as a dense layer's weights
 // do: one of them transposed first, where each element is used often.
 RuleFunction TransposeOperands;
@@ -72,6 +74,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
+    {"offset-operands", RuleTarget::kCpu, OffsetOperands},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"product-chains", RuleTarget::kCpu, ProductChains},
     {"skinny-dot", RuleTarget::kCpu, SkinnyDot},

@@ -21,8 +21,15 @@ struct TileAxes {
   // Of each element two sums, of the even steps and of the odd ones, which lie
   // side by side in vectors (paired_sums.h).
   int pair = -1;
+  // Of the innermost reduction, those that an instruction takes at a time
+  // (dot_steps.h).
+  int dot_steps = 1;
 };
 inline constexpr int64_t kStepsOfPair = 2;
+// Steps that lie side by side in panels.
+inline int64_t StepsTogether(const TileAxes& axes) {
+  return axes.pair < 0 ? axes.dot_steps : kStepsOfPair;
+}
 // Lanes that a column takes of a vector.
 inline int64_t LanesOfColumn(const TileAxes& axes) {
   return axes.pair < 0 ? 1 : kStepsOfPair;

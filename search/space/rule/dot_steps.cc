@@ -1,0 +1,81 @@
+#include "kiln/search/space/rule/dot_steps.h"
+
+#include <optional>
+
+#include "absl/algorithm/container.h"
+#include "kiln/ir/expr/dot_product.h"
+
+namespace kiln {
+namespace {
+
+// The product that the block adds up, where it is one of narrow integers.
+std::optional<NarrowProduct> ProductOf(const BlockNode& block) {
+  const auto* store = block.body.As<StoreNode>();
+  const auto* sum = store ? store->value.As<BinaryNode>() : nullptr;
+  if (!sum || store->value.kind() != ExprKind::kAdd) return std::nullopt;
+  return NarrowProductOf(sum->b);
+}
+
+// Whether neighbouring elements are for neighbouring steps, and all columns
+// share them.
+bool IsOfRows(const ReadInfo& read, const TileAxes& axes) {
+  return read.strides[axes.column] == 0.0 && read.strides[axes.unroll] == 1.0;
+}
+
+// Of one operand, that it is one of rows; of the other that it can be packed by
+// `steps`.
+bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
+  const auto is_row = [&](const ReadInfo& read) {
+    return IsOfRows(read, axes);
+  };
+  const auto is_shared = [&](const ReadInfo& read) {
+    const int dim = DimAlong(read, axes.unroll);
+    return read.strides[axes.column] == 1.0 && !read.Uses(axes.row) &&
+           dim >= 0 && read.shape[dim] % steps == 0 &&
+           !HoldsOtherColumns(info, axes, read);
+  };
+  return info.reads.size() == 2 && absl::c_any_of(info.reads, is_row) &&
+         absl::c_any_of(info.reads, is_shared);
+}
+
+}  // namespace
+
+int DotSteps(const BlockInfo& info, const BlockNode& block,
+             const TileAxes& axes, const VectorRegisters& registers) {
+  const std::optional<NarrowProduct> product = ProductOf(block);
+  if (!product || axes.row < 0 || axes.unroll < 0) return 1;
+  for (const int steps : {kBytesOfDot, 2}) {
+    if (info.axes[axes.unroll].extent % steps == 0 &&
+        IsDotProduct(*product, steps, registers.dots) &&
+        LieForSteps(info, axes, steps)) {
+      return steps;
+    }
+  }
+  return 1;
+}
+
+std::optional<ReadInfo> RowsOfLikeBytes(const BlockInfo& info,
+                                        const BlockNode& block,
+                                        const TileAxes& axes,
+                                        double least_uses) {
+  const std::optional<NarrowProduct> product = ProductOf(block);
+  const auto is_byte = [](const Expr& e) { return e.dtype().bits() == 8; };
+  if (!product || !is_byte(product->a) || !is_byte(product->b) ||
+      product->AddedUp() == kBytesOfDot || axes.row < 0 || axes.unroll < 0 ||
+      info.axes[axes.unroll].extent % kBytesOfDot != 0 ||
+      info.reads.size() != 2) {
+    return std::nullopt;
+  }
+  for (const int i : {0, 1}) {
+    const ReadInfo& rows = info.reads[i];
+    const ReadInfo& other = info.reads[1 - i];
+    const double uses = static_cast<double>(info.SpatialSize()) *
+                        static_cast<double>(info.ReduceSize()) / other.elements;
+    if (IsOfRows(rows, axes) && !other.Uses(axes.row) && uses >= least_uses) {
+      return rows;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln

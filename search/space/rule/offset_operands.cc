@@ -1,0 +1,83 @@
+// Of an instruction that multiplies four pairs of bytes and adds up the
+// products, one factor has a sign and the other has none (vpdpbusd). A product
+// of two int8 matrices becomes one of uint8 by int8 (offset_operand.h): the
+// rows, which are copied once, get the offset, and columns of the other, whose
+// sums are taken, may be constants.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/layout_free.h"
+#include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/dot_steps.h"
+#include "kiln/search/space/rule/rules.h"
+#include "kiln/search/space/rule/tiling_choice.h"
+
+namespace kiln {
+namespace {
+
+// Uses of each element of the other operand that make up for the passes over
+// both.
+constexpr double kLeastUses = 16;
+
+// Sums of constants are taken ahead.
+absl::Status MarkConstantSums(Schedule* sch, Rv result,
+                              const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> made, sch->GetProducers(result));
+  for (const Rv block : made) {
+    const Function& f = FunctionOf(*sch, context);
+    const std::optional<Path> path = FindBlock(f, sch->Value(block));
+    const auto info = DescribeBlock(f, path->realize()->block->name);
+    if (!info || info->reads.size() != 1 || !info->reads[0].layout_free) {
+      continue;
+    }
+    KILN_RETURN_IF_ERROR(sch->Annotate(block, kLayoutPreparation, true));
+  }
+  return absl::OkStatus();
+}
+
+// What consumers make of the result they make of the sums.
+absl::Status JoinConsumers(Schedule* sch, Rv result,
+                           const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
+                        sch->GetConsumers(result));
+  if (consumers.empty()) return absl::OkStatus();
+  context.WentOn("the offset taken off by consumers",
+                 sch->ComputeInline(result));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Schedule> Offset(Schedule sch, const BlockInfo& info, int read,
+                                const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const Rv block,
+                        sch.GetBlock(info.name, FunctionOf(sch, context).name));
+  KILN_RETURN_IF_ERROR(sch.OffsetOperand(block, read));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> results, sch.GetConsumers(block));
+  KILN_RETURN_IF_ERROR(MarkConstantSums(&sch, results[0], context));
+  KILN_RETURN_IF_ERROR(JoinConsumers(&sch, results[0], context));
+  return sch;
+}
+
+}  // namespace
+
+std::vector<Schedule> OffsetOperands(const Schedule& sch,
+                                     const std::string& block,
+                                     const RuleContext& context) {
+  const Function& f = FunctionOf(sch, context);
+  const auto info = DescribeBlock(f, block);
+  if (!info || !info->has_init || context.registers.dots < kBytesOfDot) {
+    return {};
+  }
+  const std::optional<TileAxes> axes = ChooseTileAxes(*info);
+  if (!axes) return {};
+  const std::optional<ReadInfo> rows =
+      RowsOfLikeBytes(*info, NodeOf(f, block), *axes, kLeastUses);
+  if (!rows) return {};
+  return OnlyWay(Offset(sch, *info, rows->index, context), context);
+}
+
+}  // namespace kiln

@@ -1,0 +1,115 @@
+// Products of narrow integers, which some processors multiply and add up
+// several at a time: by the default schedule, for each register file and set of
+// such instructions. Operands reach the ends of their types.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/substitute.h"
+#include "kiln/tests/end_to_end/every_target.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kTargets[] = {
+    "llvm -mcpu=x86-64",         "llvm -mcpu=x86-64-v2",
+    "llvm -mcpu=haswell",        "llvm -mcpu=haswell -mattr=+avxvnni",
+    "llvm -mcpu=skylake-avx512", "llvm -mcpu=cascadelake"};
+
+// $0, $1: types of the operands, $2 x $4 times $4 x $3; $5: the index of W.
+constexpr char kProduct[] = R"(
+@T.prim_func
+def main(A: T.Buffer(($2, $4), "$0"), B: T.Buffer($6, "$1"), X: T.Buffer(($2, $4), "$0"), W: T.Buffer($6, "$1"), C: T.Buffer(($2, $3), "int32")):
+    for i, k in T.grid($2, $4):
+        with T.block("X"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            X[vi, vk] = A[vi, vk] * T.$0(16) + T.$0(vi % 15)
+    for k, j in T.grid$6:
+        with T.block("W"):
+            vk, vj = T.axis.remap("SS", [k, j])
+            W[vk, vj] = B[vk, vj] * T.$1(31)
+    for i, j, k in T.grid($2, $3, $4):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.Cast("int32", X[vi, vk]) * T.Cast("int32", W[$5])
+)";
+
+constexpr char kConvolution[] = R"(
+@T.prim_func
+def main(X: T.Buffer((1, 9, 11, $2), "$0"), W: T.Buffer((3, 3, $2, $3), "$1"), b: T.Buffer(($3,), "int32"), Y: T.Buffer((1, 9, 11, $3), "int32")):
+    P = T.alloc_buffer((1, 11, 13, $2), "$0")
+    C = T.alloc_buffer((1, 9, 11, $3), "int32")
+    for h, w, c in T.grid(11, 13, $2):
+        with T.block("P"):
+            vh, vw, vc = T.axis.remap("SSS", [h, w, c])
+            P[0, vh, vw, vc] = T.if_then_else(1 <= vh and vh < 10 and 1 <= vw and vw < 12, X[0, vh - 1, vw - 1, vc], T.$0(0))
+    for h, w, o, r, s, c in T.grid(9, 11, $3, 3, 3, $2):
+        with T.block("C"):
+            vh, vw, vo, vr, vs, vc = T.axis.remap("SSSRRR", [h, w, o, r, s, c])
+            with T.init():
+                C[0, vh, vw, vo] = 0
+            C[0, vh, vw, vo] = C[0, vh, vw, vo] + T.Cast("int32", P[0, vh + vr, vw + vs, vc]) * T.Cast("int32", W[vr, vs, vc, vo])
+    for h, w, o in T.grid(9, 11, $3):
+        with T.block("Y"):
+            vh, vw, vo = T.axis.remap("SSS", [h, w, o])
+            Y[0, vh, vw, vo] = T.max(C[0, vh, vw, vo] + b[vo], 0)
+)";
+
+struct Types {
+  const char* a;
+  const char* b;
+};
+constexpr Types kTypes[] = {{"int8", "int8"},   {"uint8", "int8"},
+                            {"int8", "uint8"},  {"uint8", "uint8"},
+                            {"int16", "int16"}, {"int16", "uint8"},
+                            {"uint16", "int8"}};
+
+class DotProductsTest : public EveryTargetTest {
+ protected:
+  void Check(const std::string& text) {
+    const absl::Status same = CheckByDefault(text);
+    EXPECT_TRUE(same.ok()) << text << same;
+  }
+};
+
+TEST_P(DotProductsTest, OfMatrices) {
+  struct Shape {
+    int rows, columns, sums;
+  };
+  for (const Types& types : kTypes) {
+    for (const Shape& s : {Shape{24, 48, 64},
+                           {33, 70, 12},
+                           {17, 16, 6},
+                           {20, 5, 8},
+                           {1, 40, 32},
+                           {19, 35, 7}}) {
+      for (const bool transposed : {false, true}) {
+        const std::string shape =
+            transposed ? absl::Substitute("($0, $1)", s.columns, s.sums)
+                       : absl::Substitute("($0, $1)", s.sums, s.columns);
+        Check(absl::Substitute(kProduct, types.a, types.b, s.rows, s.columns,
+                               s.sums, transposed ? "vj, vk" : "vk, vj",
+                               shape));
+      }
+    }
+  }
+}
+
+TEST_P(DotProductsTest, OfImages) {
+  for (const Types& types : kTypes) {
+    for (const int channels : {3, 4, 8}) {
+      for (const int out : {7, 32}) {
+        Check(absl::Substitute(kConvolution, types.a, types.b, channels, out));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEvery, DotProductsTest, testing::ValuesIn(kTargets),
+                         [](const auto& info) { return NameOfTarget(info); });
+
+}  // namespace
+}  // namespace kiln
