@@ -12,6 +12,17 @@
 
 namespace kiln {
 
+// Products of neighbouring numbers that one instruction adds up to 32 bits.
+struct DotInstructions {
+  // Of integers: 2 of 16 bits, 4 of which one factor has 8 unsigned bits and
+  // one 8 signed ones, or else 1.
+  int integers = 1;
+  bool bf16 = false;  // 2 of bfloat16, subnormal ones as zero
+
+  friend bool operator==(const DotInstructions&,
+                         const DotInstructions&) = default;
+};
+
 // The vector registers that code is generated for.
 struct VectorRegisters {
   int bytes = 0;  // of one
@@ -24,10 +35,7 @@ struct VectorRegisters {
   // Whether an operation takes a number from memory for all lanes, or loads do;
   // if not, it is loaded and then shuffled.
   bool broadcasts = true;
-  // Products of neighbouring integers that one instruction adds up to 32 bits:
-  // 2 of 16 bits, 4 of which one factor has 8 unsigned bits and one 8 signed
-  // ones, or else 1.
-  int dots = 1;
+  DotInstructions dots;
 
   // The same for numbers of so many bytes: SSE3 loads one of 8 into both halves
   // of a register (movddup).

@@ -3,6 +3,7 @@
 //
 //   c + lane_sums(int32(a) * int32(b), 2)     vpdpwssd c, int16(a), int16(b)
 //   ... where there is no such instruction    c + vpmaddwd(int16(a), int16(b))
+//   c + lane_sums(float32(a) * float32(b), 2) vdpbf16ps c, a, b
 //   c + lane_sums(int32(a) * int32(b), 4)     vpdpbusd c, a, b
 //
 // where a and b are 32 numbers of 8 or 16 bits; in the last line 64, those of a
@@ -66,6 +67,15 @@ class DotEmitter {
                                    {x, y}));
   }
 
+  llvm::Value* Bf16Pairs(llvm::Value* sums, llvm::Value* x, llvm::Value* y) {
+    llvm::Type* type = llvm::FixedVectorType::get(b_.getBFloatTy(), LanesIn(x));
+    return Call(Of(LanesIn(sums) * kLaneBytes,
+                   llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
+                   llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+                   llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512),
+                {sums, b_.CreateBitCast(x, type), b_.CreateBitCast(y, type)});
+  }
+
   // x without signs, y with.
   llvm::Value* Quads(llvm::Value* sums, llvm::Value* x, llvm::Value* y) {
     return Call(
@@ -95,9 +105,16 @@ class DotEmitter {
 
 }  // namespace
 
-// Integers of 16 bits with the values of narrower ones.
-llvm::Value* Emitter::AsInt16(const Expr& e) {
+// A strict function keeps subnormal bfloat16.
+bool Emitter::HasDotProduct(const NarrowProduct& product, int64_t steps) const {
+  return !(strict_ && product.is_float()) &&
+         IsDotProduct(product, steps, target_.machine.vectors.dots);
+}
+
+// Integers of 16 bits with the values of narrower ones; the bits of bfloat16.
+llvm::Value* Emitter::As16Bits(const Expr& e) {
   llvm::Value* value = Emit(e);
+  if (e.dtype().is_float()) return Bits(value);
   llvm::Type* type = value->getType()->getWithNewType(b_.getInt16Ty());
   return e.dtype().is_uint() ? b_.CreateZExt(value, type)
                              : b_.CreateSExt(value, type);
@@ -109,9 +126,9 @@ llvm::Value* Emitter::EmitDotProduct(const NarrowProduct& product, int steps,
   const bool x_first = product.a.dtype().is_uint() || steps == 2;
   const Expr& first = x_first ? product.a : product.b;
   const Expr& second = x_first ? product.b : product.a;
-  llvm::Value* x = steps == 2 ? AsInt16(first) : Emit(first);
-  llvm::Value* y = steps == 2 ? AsInt16(second) : Emit(second);
-  DotEmitter emitter(b_, target_.machine.vectors.dots >= 4);
+  llvm::Value* x = steps == 2 ? As16Bits(first) : Emit(first);
+  llvm::Value* y = steps == 2 ? As16Bits(second) : Emit(second);
+  DotEmitter emitter(b_, target_.machine.vectors.dots.integers >= 4);
   const int lanes = LanesIn(sums);
   const int most = target_.machine.vectors.bytes / kLaneBytes;
   int width = kSseBytes / kLaneBytes;
@@ -121,8 +138,9 @@ llvm::Value* Emitter::EmitDotProduct(const NarrowProduct& product, int steps,
     llvm::Value* part = LanesFrom(b_, sums, at, width);
     llvm::Value* of_x = LanesFrom(b_, x, at * steps, width * steps);
     llvm::Value* of_y = LanesFrom(b_, y, at * steps, width * steps);
-    part = steps == 2 ? emitter.Pairs(part, of_x, of_y)
-                      : emitter.Quads(part, of_x, of_y);
+    part = product.is_float() ? emitter.Bf16Pairs(part, of_x, of_y)
+           : steps == 2       ? emitter.Pairs(part, of_x, of_y)
+                              : emitter.Quads(part, of_x, of_y);
     all = Joined(b_, all, part);
   }
   return LanesFrom(b_, all, 0, lanes);
@@ -132,8 +150,7 @@ llvm::Value* Emitter::EmitLaneSums(const CallNode& call) {
   const int lanes = call.dtype.lanes();
   const int steps = call.args[0].dtype().lanes() / lanes;
   const auto product = NarrowProductOf(call.args[0]);
-  if (product && lanes > 1 &&
-      IsDotProduct(*product, steps, target_.machine.vectors.dots)) {
+  if (product && lanes > 1 && HasDotProduct(*product, steps)) {
     llvm::Value* zero = llvm::Constant::getNullValue(TypeOf(call.dtype));
     return EmitDotProduct(*product, steps, zero);
   }
@@ -163,10 +180,7 @@ llvm::Value* Emitter::EmitSumWithDotProduct(const BinaryNode& sum) {
   }
   const int steps = call->args[0].dtype().lanes() / call->dtype.lanes();
   const auto product = NarrowProductOf(call->args[0]);
-  if (!product ||
-      !IsDotProduct(*product, steps, target_.machine.vectors.dots)) {
-    return nullptr;
-  }
+  if (!product || !HasDotProduct(*product, steps)) return nullptr;
   return EmitDotProduct(*product, steps, Emit(sum.a));
 }
 

@@ -69,6 +69,23 @@ int PeriodOf(const std::vector<int64_t>& offsets) {
   return again == offsets.end() ? 0 : static_cast<int>(period);
 }
 
+// Of a mask that chooses the first elements of each period, and no others, how
+// many; 0 for other masks.
+int LoadedOfPeriod(llvm::Value* mask, int count, int period) {
+  auto* bits = llvm::dyn_cast<llvm::Constant>(mask);
+  if (!bits) return 0;
+  const auto chooses = [&](int lane) {
+    const llvm::Constant* bit = bits->getAggregateElement(lane);
+    return bit && bit->isOneValue();
+  };
+  int loaded = 0;
+  while (loaded < period && chooses(loaded)) ++loaded;
+  for (int lane = 0; lane < count; ++lane) {
+    if (chooses(lane) != (lane % period < loaded)) return 0;
+  }
+  return loaded;
+}
+
 }  // namespace
 
 // A `mask` has a bit for each element of the window.
@@ -92,16 +109,32 @@ llvm::Value* Emitter::WithMoreLanes(llvm::Value* value, int lanes, int count) {
 }
 
 llvm::Value* Emitter::EmitPeriodicLanes(const LoadNode& load,
-                                        const LaneOffsets& lanes) {
+                                        const LaneOffsets& lanes,
+                                        llvm::Value* mask) {
   const int count = load.dtype.lanes(), period = PeriodOf(lanes.offsets);
   const int bits = load.dtype.bits() * period;
-  const bool is_number = load.dtype.is_integral() && !load.dtype.is_bool() &&
+  const bool is_number = !load.dtype.is_bool() && load.dtype.bits() < 32 &&
                          period > 1 && count % period == 0 &&
                          (bits == 16 || bits == 32);
-  if (!is_number) return nullptr;
+  const int loaded = mask ? LoadedOfPeriod(mask, count, period) : period;
+  if (!is_number || loaded == 0) return nullptr;
   llvm::Value* address = Address(load.buffer, lanes.base);
-  llvm::Value* number = b_.CreateAlignedLoad(
-      b_.getIntNTy(bits), address, llvm::Align(load.dtype.Element().bytes()));
+  llvm::Type* type = b_.getIntNTy(bits);
+  llvm::Value* number = nullptr;
+  if (loaded == period) {
+    number = b_.CreateAlignedLoad(type, address,
+                                  llvm::Align(load.dtype.Element().bytes()));
+  } else {
+    llvm::Value* elements = llvm::Constant::getNullValue(
+        llvm::FixedVectorType::get(b_.getIntNTy(load.dtype.bits()), period));
+    for (int i = 0; i < loaded; ++i) {
+      llvm::Value* at =
+          b_.CreateConstGEP1_64(MemoryType(load.dtype.Element()), address, i);
+      elements = b_.CreateInsertElement(
+          elements, Bits(LoadElement(load.buffer, at, 1)), i);
+    }
+    number = b_.CreateBitCast(elements, type);
+  }
   return b_.CreateBitCast(InAllLanes(count / period, number),
                           TypeOf(load.dtype));
 }
@@ -109,9 +142,7 @@ llvm::Value* Emitter::EmitPeriodicLanes(const LoadNode& load,
 llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
                                     const LaneOffsets& lanes,
                                     llvm::Value* mask) {
-  if (!mask) {
-    if (llvm::Value* few = EmitPeriodicLanes(load, lanes)) return few;
-  }
+  if (llvm::Value* few = EmitPeriodicLanes(load, lanes, mask)) return few;
   const int count = load.dtype.lanes();
   llvm::Value* address = Address(load.buffer, lanes.base);
   // Lanes that are not chosen may lie outside of the buffer.
@@ -145,16 +176,19 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
 llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
   const auto* load = choice.args[1].As<LoadNode>();
   std::optional<LaneOffsets> lanes;
-  if (load && lower::IsNearRamp(load->indices[0])) {
-    lanes = OffsetsOfLanes(load->indices[0]);
+  llvm::Value* mask = Emit(choice.args[0]);
+  if (load) lanes = OffsetsOfLanes(load->indices[0]);
+  if (lanes) {
+    if (llvm::Value* few = EmitPeriodicLanes(*load, *lanes, mask)) {
+      return b_.CreateSelect(mask, few, Emit(choice.args[2]));
+    }
   }
-  if (!lanes) {
+  if (!lanes || !lower::IsNearRamp(load->indices[0])) {
     return Fail(absl::UnimplementedError(
                     "if_then_else chooses for each lane, of values that are no "
                     "load of elements near to each other; write a select"),
                 choice.dtype);
   }
-  llvm::Value* mask = Emit(choice.args[0]);
   llvm::Value* loaded = EmitNearLanes(*load, *lanes, mask);
   return b_.CreateSelect(mask, loaded, Emit(choice.args[2]));
 }

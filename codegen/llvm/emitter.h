@@ -110,10 +110,11 @@ class Emitter {
   llvm::Value* LoadWindow(const LoadNode& load, llvm::Value* address,
                           const lower::LaneWindow& window, llvm::Value* mask);
   llvm::Value* WithMoreLanes(llvm::Value* value, int lanes, int count);
-  // Small integers of which the first few come again and again, as one number;
-  // null for others.
+  // Numbers of 8 or 16 bits of which the first few come again and again, as one
+  // number, zero where a `mask` leaves them out; null for others.
   llvm::Value* EmitPeriodicLanes(const LoadNode& load,
-                                 const lower::LaneOffsets& lanes);
+                                 const lower::LaneOffsets& lanes,
+                                 llvm::Value* mask);
   // Lanes at any distances.
   llvm::Value* EmitGather(const LoadNode& load);
   llvm::Value* Address(const Buffer& buffer, const Expr& index);
@@ -148,7 +149,8 @@ class Emitter {
   llvm::Value* EmitSumWithDotProduct(const BinaryNode& sum);
   llvm::Value* EmitDotProduct(const NarrowProduct& product, int steps,
                               llvm::Value* sums);
-  llvm::Value* AsInt16(const Expr& e);
+  bool HasDotProduct(const NarrowProduct& product, int64_t steps) const;
+  llvm::Value* As16Bits(const Expr& e);
 
   // Arithmetic (emit_arithmetic.cc).
   llvm::Value* EmitFloatArithmetic(ExprKind kind, llvm::Value* a,

@@ -38,7 +38,10 @@ VectorRegisters VectorsOf(const Target& target,
                          : has("+avx")   ? has("+avx2")
                                          : has("+sse2");
   const bool has_quads = has("+avx512f") ? has("+avx512vnni") : has("+avxvnni");
-  vectors.dots = !has_pairs ? 1 : has_quads ? 4 : 2;
+  vectors.dots = {.integers = !has_pairs  ? 1
+                              : has_quads ? 4
+                                          : 2,
+                  .bf16 = has("+avx512bf16,+avx512vl")};
   return vectors;
 }
 

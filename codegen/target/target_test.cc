@@ -16,24 +16,34 @@ TEST(TargetTest, TheHostIsTheDefault) {
   EXPECT_GE(target.machine.vectors.bytes, 16);
 }
 
+VectorRegisters With(VectorRegisters registers, DotInstructions dots) {
+  registers.dots = dots;
+  return registers;
+}
+
 TEST(TargetTest, ReadsCpuAndCoresWithOneOrTwoDashes) {
   KILN_ASSERT_OK_AND_ASSIGN(
       Target target, ParseTarget("llvm -mcpu=skylake-avx512 --num-cores=3"));
   EXPECT_EQ(target.cpu, "skylake-avx512");
   EXPECT_EQ(target.num_cores, 3);
-  EXPECT_EQ(target.machine.vectors, kAvx512Registers);
+  EXPECT_EQ(target.machine.vectors, With(kAvx512Registers, {2}));
   KILN_ASSERT_OK_AND_ASSIGN(Target old, ParseTarget("llvm -mcpu=x86-64"));
-  EXPECT_EQ(old.machine.vectors, kSseRegisters);
+  EXPECT_EQ(old.machine.vectors, With(kSseRegisters, {2}));
 }
 
 TEST(TargetTest, RegistersAreThoseOfTheInstructionSet) {
   const auto registers = [](const std::string& options) {
     return ParseTarget("llvm " + options)->machine.vectors;
   };
-  EXPECT_EQ(registers("-mcpu=haswell"), kAvxRegisters);
-  EXPECT_EQ(registers("-mcpu=x86-64-v2"), kSseRegisters);
-  EXPECT_EQ(registers("-mcpu=znver4"), kAvx512Registers);
-  EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"), kAvxRegisters);
+  EXPECT_EQ(registers("-mcpu=haswell"), With(kAvxRegisters, {2}));
+  EXPECT_EQ(registers("-mcpu=ivybridge"), kAvxRegisters);
+  EXPECT_EQ(registers("-mcpu=x86-64-v2"), With(kSseRegisters, {2}));
+  EXPECT_EQ(registers("-mcpu=knl"), kAvx512Registers);
+  EXPECT_EQ(registers("-mcpu=cascadelake"), With(kAvx512Registers, {4}));
+  EXPECT_EQ(registers("-mcpu=znver4"), With(kAvx512Registers, {4, true}));
+  EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"),
+            With(kAvxRegisters, {2}));
+  EXPECT_EQ(registers("-mcpu=alderlake"), With(kAvxRegisters, {4}));
 }
 
 TEST(TargetTest, CachesAreThoseOfThisMachine) {

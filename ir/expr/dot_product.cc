@@ -3,13 +3,15 @@
 namespace kiln {
 namespace {
 
-// The integer that is made one of 32 bits, or null.
+// The number that is made one of 32 bits, or null.
 Expr NarrowOperand(const Expr& e) {
   const auto* cast = e.As<CastNode>();
-  if (!cast || e.dtype().Element() != DType::Int(32)) return nullptr;
-  const DType narrow = cast->value.dtype().Element();
-  const bool fits = (narrow.is_int() && narrow.bits() <= 16) ||
-                    (narrow.is_uint() && narrow.bits() == 8);
+  if (!cast) return nullptr;
+  const DType wide = e.dtype().Element(), narrow = cast->value.dtype();
+  const bool fits =
+      (wide == DType::Int(32) && narrow.is_int() && narrow.bits() <= 16) ||
+      (wide == DType::Int(32) && narrow.is_uint() && narrow.bits() == 8) ||
+      (wide == DType::Float(32) && narrow.code() == TypeCode::kBFloat);
   return fits ? cast->value : nullptr;
 }
 
@@ -28,9 +30,11 @@ std::optional<NarrowProduct> NarrowProductOf(const Expr& e) {
   return NarrowProduct{a, b};
 }
 
-bool IsDotProduct(const NarrowProduct& product, int64_t steps, int dots) {
-  return (steps == 2 && dots >= 2) ||
-         (steps == 4 && dots >= 4 && product.AddedUp() == 4);
+bool IsDotProduct(const NarrowProduct& product, int64_t steps,
+                  const DotInstructions& instructions) {
+  if (product.is_float()) return steps == 2 && instructions.bf16;
+  return (steps == 2 && instructions.integers >= 2) ||
+         (steps == 4 && instructions.integers >= 4 && product.AddedUp() == 4);
 }
 
 }  // namespace kiln

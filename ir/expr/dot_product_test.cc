@@ -38,13 +38,24 @@ TEST(DotProductTest, AMachineHasInstructionsForSomeSteps) {
       *NarrowProductOf(Mul(Wide(DType::Int(8)), Wide(DType::Int(8))));
   const auto mixed =
       *NarrowProductOf(Mul(Wide(DType::UInt(8)), Wide(DType::Int(8))));
-  EXPECT_FALSE(IsDotProduct(mixed, 2, 1));
-  EXPECT_TRUE(IsDotProduct(mixed, 2, 2));
-  EXPECT_FALSE(IsDotProduct(mixed, 4, 2));
-  EXPECT_TRUE(IsDotProduct(mixed, 4, 4));
-  EXPECT_TRUE(IsDotProduct(bytes, 2, 4));
-  EXPECT_FALSE(IsDotProduct(bytes, 4, 4));
-  EXPECT_FALSE(IsDotProduct(mixed, 3, 4));
+  EXPECT_FALSE(IsDotProduct(mixed, 2, {1}));
+  EXPECT_TRUE(IsDotProduct(mixed, 2, {2}));
+  EXPECT_FALSE(IsDotProduct(mixed, 4, {2}));
+  EXPECT_TRUE(IsDotProduct(mixed, 4, {4}));
+  EXPECT_TRUE(IsDotProduct(bytes, 2, {4}));
+  EXPECT_FALSE(IsDotProduct(bytes, 4, {4}));
+  EXPECT_FALSE(IsDotProduct(mixed, 3, {4}));
+}
+
+TEST(DotProductTest, OfBfloat16) {
+  const DType bf16 = DType::BFloat16(), f32 = DType::Float(32);
+  const auto product = NarrowProductOf(Mul(Wide(bf16, f32), Wide(bf16, f32)));
+  ASSERT_TRUE(product);
+  EXPECT_TRUE(IsDotProduct(*product, 2, {1, true}));
+  EXPECT_FALSE(IsDotProduct(*product, 4, {4, true}));
+  EXPECT_FALSE(IsDotProduct(*product, 2, {4, false}));
+  const DType f16 = DType::Float(16);
+  EXPECT_FALSE(NarrowProductOf(Mul(Wide(f16, f32), Wide(f16, f32))));
 }
 
 }  // namespace

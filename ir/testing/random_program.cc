@@ -78,6 +78,7 @@ class Generator {
   std::optional<Stage> Reindex();
   std::optional<Stage> Reduce();
   std::optional<Stage> Matmul();
+  std::optional<Stage> NarrowMatmul();
   std::optional<Stage> Conv();
   std::optional<Stage> Pool();
   std::optional<Stage> PadZeros();
@@ -91,6 +92,7 @@ class Generator {
   bool has_halves_;
   DType dtype_;
   std::vector<Item> items_;
+  std::vector<te::Tensor> narrow_;  // inputs of other types
   int stage_ = 0, inputs_ = 0;
 };
 
@@ -338,6 +340,33 @@ std::optional<Generator::Stage> Generator::Matmul() {
   return Stage{result, bound};
 }
 
+// (n, k) by (k, m) of integers of fewer bits, which are made int32.
+std::optional<Generator::Stage> Generator::NarrowMatmul() {
+  const Shape out = {Extent(), Extent()};
+  const int64_t depth = Extent();
+  if (!Fits(out, {depth})) return std::nullopt;
+  const DType types[] = {DType::Int(8), DType::UInt(8), DType::Int(16)};
+  const auto input = [&](const Shape& shape, const char* name) {
+    narrow_.push_back(te::Placeholder(Exprs(shape), types[Below(3)],
+                                      name + std::to_string(inputs_++)));
+    return narrow_.back();
+  };
+  Shape rows = out;
+  rows.back() = depth;
+  const te::Tensor x = input(rows, "N"), w = input({depth, out.back()}, "W");
+  te::IterVar k = te::ReduceAxis(0, depth, "k");
+  te::Tensor result = te::Compute(
+      Exprs(out),
+      [&](Indices i) {
+        std::vector<Expr> at = i;
+        at.back() = k;
+        return te::Sum(Mul(Cast(dtype_, x(at)), Cast(dtype_, w(k, i.back()))),
+                       {k});
+      },
+      NextName());
+  return Stage{result, 64.0 * static_cast<double>(depth)};
+}
+
 // Valid convolution of (.., spatial.., c); padding is a stage of its own.
 std::optional<Generator::Stage> Generator::Conv() {
   const size_t spatial = Chance(50) ? 1 : 2;
@@ -429,6 +458,7 @@ std::optional<Generator::Stage> Generator::PadZeros() {
 }
 
 std::optional<Generator::Stage> Generator::TryStage() {
+  if (dtype_ == DType::Int(32) && Chance(20)) return NarrowMatmul();
   const int64_t roll = Below(100);
   if (roll < 20) return Unary();
   if (roll < 38) return Pair();
@@ -470,7 +500,7 @@ Function Generator::Run() {
   Input(shape, "A");
   const int64_t stages = Between(1, std::max(options_.max_stages, 1));
   for (int64_t i = 0; i < stages; ++i) AddStage();
-  std::vector<te::Tensor> params;
+  std::vector<te::Tensor> params = narrow_;
   for (const Item& item : items_) {
     if (item.is_input && item.is_read) params.push_back(item.tensor);
   }

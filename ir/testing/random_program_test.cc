@@ -63,7 +63,7 @@ TEST(RandomProgramTest, TypesAndReductionsAllOccur) {
       return true;
     });
   }
-  EXPECT_EQ(types.size(), 5);
+  EXPECT_EQ(types.size(), 8);
   EXPECT_GT(with_init, 100);
 }
 

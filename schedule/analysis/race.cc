@@ -239,10 +239,33 @@ class Collector {
              !MovesType(realize, IterType::kReduce);
     }
     if (IsOne(realize.predicate)) return false;
+    const Expr predicate = Substitute(realize.predicate, lets_);
+    if (ChoosesIteration(predicate)) return true;
     for (const LoopRange& range : inner_)
       analyzer_.Bind(range.var, range.range);
-    const auto held = analyzer_.Assume(Substitute(realize.predicate, lets_));
+    const auto held = analyzer_.Assume(predicate);
     return analyzer_.CanProveLessEqual(loop_.var, loop_.min);
+  }
+
+  // Whether it says that the loop is at one number, the same for all that an
+  // iteration does.
+  bool ChoosesIteration(const Expr& predicate) const {
+    for (const Expr& conjunct : ConjunctsOf(predicate)) {
+      const auto* equal = conjunct.As<BinaryNode>();
+      if (conjunct.kind() != ExprKind::kEQ || IsOfInnerLoops(conjunct))
+        continue;
+      Linear a, b;
+      Decompose(equal->a, 1, &a);
+      Decompose(equal->b, 1, &b);
+      const Linear difference = Difference(a, b);
+      const bool hides = difference.HidesVar(
+          [&](const VarNode* var) { return var == loop_.var.get(); });
+      if (difference.ok && !hides &&
+          difference.Coefficient(loop_.var.get()) != 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // The conjuncts that say nothing of the loop itself.

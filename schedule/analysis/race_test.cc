@@ -178,6 +178,28 @@ def main(O: T.Buffer((6, 4), "int64"), C: T.Buffer((4,), "int32")):
 )")));
 }
 
+TEST(Race, APredicateMayChooseAnyIteration) {
+  const auto check = [](const std::string& condition) {
+    return CheckConcurrentLoops(ParseProgram(absl::StrCat(R"(
+@T.prim_func
+def main(A: T.Buffer((3, 8), "float32"), O: T.Buffer((1, 8), "float32")):
+    for i in T.parallel(3):
+        for j in range(8):
+            with T.block("O"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.where()",
+                                                          condition, R"()
+                O[0, vj] = A[vi, vj]
+)")));
+  };
+  KILN_EXPECT_OK(check("i == 2"));
+  KILN_EXPECT_OK(check("j < 4 and i * 2 == 4"));
+  EXPECT_EQ(check("i == j").code(), kRefused);
+  EXPECT_EQ(check("i % 2 == 0").code(), kRefused);
+  EXPECT_EQ(check("j == 2").code(), kRefused);
+  EXPECT_EQ(check("0 < i").code(), kRefused);
+}
+
 // Each iteration takes every third column, in two blocks.
 TEST(Race, RemaindersAreApart) {
   const auto check = [](const char* column) {

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/testing/random_program.h"
 #include "kiln/ir/verify/verify.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/schedule/testing/equivalence.h"
 #include "kiln/schedule/testing/program.h"
 
@@ -137,6 +140,26 @@ def main(X: T.Buffer((8, 4), "int8"), B: T.Buffer((4, 6), "int8"),
   const Function f = made("8");
   KILN_ASSERT_OK_AND_ASSIGN(const Function g, Apply(f));
   KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
+TEST(OffsetOperand, RandomProgramsComputeTheSame) {
+  int applied = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    const Function f = RandomProgram(seed);
+    std::vector<BlockId> blocks;
+    ForEachBlockDeep(f.body, [&](const BlockRealizeNode& realize) {
+      blocks.push_back(realize.block->id);
+    });
+    for (const BlockId block : blocks) {
+      const absl::StatusOr<Function> g = OffsetOperand(f, block, 0);
+      if (!g.ok()) continue;
+      ++applied;
+      SCOPED_TRACE(seed);
+      KILN_EXPECT_OK(VerifyFunction(*g));
+      KILN_EXPECT_OK(CheckSameResults(f, *g, seed));
+    }
+  }
+  EXPECT_GT(applied, 20);
 }
 
 }  // namespace

@@ -345,7 +345,7 @@ std::vector<StepRow> RewriteSteps() {
       {"annotate_buffer_access", 3, MakeAnnotateAccess},
       {"pad_domain", 3, MakePadding},
       {"pad_einsum", 4, MakePadding},
-      {"offset_operand", 10, MakeOffsetOperand},
+      {"offset_operand", 40, MakeOffsetOperand},
       {"strassen", 20, MakeStrassen},
       {"storage_align", 3, MakeStorageAlign},
       {"decompose_padding", 4, MakeDecomposePadding},

@@ -369,13 +369,13 @@ bool StoreEstimator::PassesThroughRegisters(const NestAccess& access) const {
                  machine_.vectors.bytes;
 }
 
-// Dot products take narrow integers as they come; where they are products and
+// Dot products take narrow numbers as they come; where they are products and
 // sums of their own, both are for the same units.
 double StoreEstimator::SlotsFor(OpClass op) const {
   if (nest_.dot_loop < 0) return SlotsOf(op);
-  if (op == OpClass::kIntOther) return 0;
-  return op == OpClass::kIntMad && machine_.vectors.dots < 4 ? kPairSlots
-                                                             : SlotsOf(op);
+  if (op == OpClass::kIntOther || op == OpClass::kFloatOther) return 0;
+  const bool is_apart = machine_.vectors.dots.integers < 4;
+  return op == OpClass::kIntMad && is_apart ? kPairSlots : SlotsOf(op);
 }
 
 // Shuffles that make 16 bits of the 8 of each factor for products of pairs; of

@@ -211,10 +211,11 @@ int64_t NestMaker::LaneBytes(int position) const {
 // Unrolled steps inside of lanes, as lowering looks for them.
 void NestMaker::FindDots() {
   const int last = nest_.depth() - 1;
-  const int dots = std::min(store_.dot_products, machine_.vectors.dots);
-  if (last < 1 || nest_.lane_loop != last - 1 || dots < 2) return;
-  const bool is_whole = nest_.extents[last] == 2 || nest_.extents[last] == dots;
-  if (loop(last).kind == ForKind::kUnrolled && is_whole) nest_.dot_loop = last;
+  if (last < 1 || nest_.lane_loop != last - 1 || !store_.product) return;
+  if (loop(last).kind == ForKind::kUnrolled &&
+      IsDotProduct(*store_.product, loop(last).extent, machine_.vectors.dots)) {
+    nest_.dot_loop = last;
+  }
 }
 
 void NestMaker::FindTile() {

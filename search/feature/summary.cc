@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "kiln/ir/expr/dot_product.h"
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/marks.h"
@@ -265,9 +264,8 @@ void Walker::WalkStore(const StoreNode& store) {
   AddAccess(store.buffer, store.indices, true, guarded_, &summary);
   ReadExpr(store.value, guarded_, &summary);
   summary.is_reduction = summary.accesses[0].reads;
-  const Expr product = FusedProduct(store.value);
-  if (const auto narrow = product ? NarrowProductOf(product) : std::nullopt) {
-    summary.dot_products = narrow->AddedUp();
+  if (const Expr product = FusedProduct(store.value)) {
+    summary.product = NarrowProductOf(product);
   }
   out_.stores.push_back(std::move(summary));
 }

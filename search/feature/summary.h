@@ -19,10 +19,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "kiln/ir/expr/dot_product.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/search/feature/approximate_index.h"
 
@@ -127,9 +129,8 @@ struct StoreSummary {
   // row and turned in registers.
   bool transposes = false;
   bool sums_lanes = false;  // of a block with the mark kLaneSums
-  // Of a sum of products of narrow integers, how many of these an instruction
-  // may add up (ir/expr/dot_product.h); 1: it is none.
-  int dot_products = 1;
+  // What it adds up, where that are products of narrow numbers.
+  std::optional<NarrowProduct> product;
 };
 
 struct ProgramSummary {

@@ -1,4 +1,4 @@
-// Products of narrow integers, which some processors multiply and add up
+// Products of narrow numbers, which some processors multiply and add up
 // several at a time: by the default schedule, for each register file and set of
 // such instructions. Operands reach the ends of their types.
 #include <gtest/gtest.h>
@@ -15,12 +15,14 @@ namespace {
 constexpr const char* kTargets[] = {
     "llvm -mcpu=x86-64",         "llvm -mcpu=x86-64-v2",
     "llvm -mcpu=haswell",        "llvm -mcpu=haswell -mattr=+avxvnni",
-    "llvm -mcpu=skylake-avx512", "llvm -mcpu=cascadelake"};
+    "llvm -mcpu=skylake-avx512", "llvm -mcpu=cascadelake",
+    "llvm -mcpu=cooperlake"};
 
-// $0, $1: types of the operands, $2 x $4 times $4 x $3; $5: the index of W.
+// $0, $1, $7: types of the operands and of the sums, $2 x $4 times $4 x $3; $5:
+// the index of W, $6: its shape.
 constexpr char kProduct[] = R"(
 @T.prim_func
-def main(A: T.Buffer(($2, $4), "$0"), B: T.Buffer($6, "$1"), X: T.Buffer(($2, $4), "$0"), W: T.Buffer($6, "$1"), C: T.Buffer(($2, $3), "int32")):
+def main(A: T.Buffer(($2, $4), "$0"), B: T.Buffer($6, "$1"), X: T.Buffer(($2, $4), "$0"), W: T.Buffer($6, "$1"), C: T.Buffer(($2, $3), "$7")):
     for i, k in T.grid($2, $4):
         with T.block("X"):
             vi, vk = T.axis.remap("SS", [i, k])
@@ -33,15 +35,15 @@ def main(A: T.Buffer(($2, $4), "$0"), B: T.Buffer($6, "$1"), X: T.Buffer(($2, $4
         with T.block("C"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
             with T.init():
-                C[vi, vj] = 0
-            C[vi, vj] = C[vi, vj] + T.Cast("int32", X[vi, vk]) * T.Cast("int32", W[$5])
+                C[vi, vj] = T.$7(0)
+            C[vi, vj] = C[vi, vj] + T.Cast("$7", X[vi, vk]) * T.Cast("$7", W[$5])
 )";
 
 constexpr char kConvolution[] = R"(
 @T.prim_func
-def main(X: T.Buffer((1, 9, 11, $2), "$0"), W: T.Buffer((3, 3, $2, $3), "$1"), b: T.Buffer(($3,), "int32"), Y: T.Buffer((1, 9, 11, $3), "int32")):
+def main(X: T.Buffer((1, 9, 11, $2), "$0"), W: T.Buffer((3, 3, $2, $3), "$1"), b: T.Buffer(($3,), "$4"), Y: T.Buffer((1, 9, 11, $3), "$4")):
     P = T.alloc_buffer((1, 11, 13, $2), "$0")
-    C = T.alloc_buffer((1, 9, 11, $3), "int32")
+    C = T.alloc_buffer((1, 9, 11, $3), "$4")
     for h, w, c in T.grid(11, 13, $2):
         with T.block("P"):
             vh, vw, vc = T.axis.remap("SSS", [h, w, c])
@@ -50,22 +52,24 @@ def main(X: T.Buffer((1, 9, 11, $2), "$0"), W: T.Buffer((3, 3, $2, $3), "$1"), b
         with T.block("C"):
             vh, vw, vo, vr, vs, vc = T.axis.remap("SSSRRR", [h, w, o, r, s, c])
             with T.init():
-                C[0, vh, vw, vo] = 0
-            C[0, vh, vw, vo] = C[0, vh, vw, vo] + T.Cast("int32", P[0, vh + vr, vw + vs, vc]) * T.Cast("int32", W[vr, vs, vc, vo])
+                C[0, vh, vw, vo] = T.$4(0)
+            C[0, vh, vw, vo] = C[0, vh, vw, vo] + T.Cast("$4", P[0, vh + vr, vw + vs, vc]) * T.Cast("$4", W[vr, vs, vc, vo])
     for h, w, o in T.grid(9, 11, $3):
         with T.block("Y"):
             vh, vw, vo = T.axis.remap("SSS", [h, w, o])
-            Y[0, vh, vw, vo] = T.max(C[0, vh, vw, vo] + b[vo], 0)
+            Y[0, vh, vw, vo] = T.max(C[0, vh, vw, vo] + b[vo], T.$4(0))
 )";
 
 struct Types {
   const char* a;
   const char* b;
+  const char* sum = "int32";
 };
-constexpr Types kTypes[] = {{"int8", "int8"},   {"uint8", "int8"},
-                            {"int8", "uint8"},  {"uint8", "uint8"},
-                            {"int16", "int16"}, {"int16", "uint8"},
-                            {"uint16", "int8"}};
+constexpr Types kTypes[] = {
+    {"int8", "int8"},   {"uint8", "int8"},
+    {"int8", "uint8"},  {"uint8", "uint8"},
+    {"int16", "int16"}, {"int16", "uint8"},
+    {"uint16", "int8"}, {"bfloat16", "bfloat16", "float32"}};
 
 class DotProductsTest : public EveryTargetTest {
  protected:
@@ -91,8 +95,8 @@ TEST_P(DotProductsTest, OfMatrices) {
             transposed ? absl::Substitute("($0, $1)", s.columns, s.sums)
                        : absl::Substitute("($0, $1)", s.sums, s.columns);
         Check(absl::Substitute(kProduct, types.a, types.b, s.rows, s.columns,
-                               s.sums, transposed ? "vj, vk" : "vk, vj",
-                               shape));
+                               s.sums, transposed ? "vj, vk" : "vk, vj", shape,
+                               types.sum));
       }
     }
   }
@@ -102,7 +106,8 @@ TEST_P(DotProductsTest, OfImages) {
   for (const Types& types : kTypes) {
     for (const int channels : {3, 4, 8}) {
       for (const int out : {7, 32}) {
-        Check(absl::Substitute(kConvolution, types.a, types.b, channels, out));
+        Check(absl::Substitute(kConvolution, types.a, types.b, channels, out,
+                               types.sum));
       }
     }
   }

@@ -1,13 +1,28 @@
+// Iterations of a loop over lanes become lanes, and the steps inside of it
+// lanes beside each other. Where a panel holds four steps of each lane and the
+// last three of a sum are no whole four, what the other operand has for the
+// fourth is zero:
+//
+//   for j in vectorized(16):
+//     for e in unroll(3):     →   C[0:16] = C[0:16] + lane_sums(
+//       C[j] = C[j] +               int32(if_then_else(v % 4 < 3, A[v % 4], 0))
+//       *
+//           int32(A[e]) *           int32(B[0:64]), 4)           v in 0 .. 63
+//           int32(B[j*4 + e])
 #include "kiln/codegen/lower/vector/form_dot_products.h"
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "kiln/codegen/lower/vector/lane_independence.h"
 #include "kiln/codegen/lower/vector/vector_expr.h"
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 #include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/arith/linear.h"
 #include "kiln/ir/expr/dot_product.h"
 #include "kiln/ir/expr/same.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -42,58 +57,141 @@ Expr WithSimpleIndices(const Expr& e) {
   return Load(load->buffer, {Analyzer().Simplify(load->indices[0])});
 }
 
+// Elements from a lane to the next in what `e` loads, the index of which must
+// be linear in it; 0 where it does not move, -1 where that is not known.
+int64_t StrideOf(const Expr& e, const Var& lane) {
+  int64_t stride = 0;
+  Visit(e, [&](const Expr& x) {
+    const auto* load = x.As<LoadNode>();
+    if (!load) return true;
+    Linear linear;
+    Decompose(Analyzer().Simplify(load->indices[0]), 1, &linear);
+    const bool hides =
+        linear.HidesVar([&](const VarNode* var) { return var == lane.get(); });
+    const int64_t here =
+        linear.ok && !hides ? linear.Coefficient(lane.get()) : -1;
+    stride = stride == 0 || stride == here ? here : -1;
+    return false;
+  });
+  return stride;
+}
+
 // Of a loop over lanes around one over steps.
 class DotProduct {
  public:
-  DotProduct(const ForNode& lanes, const ForNode& steps)
-      : lanes_(lanes), steps_(steps) {}
+  DotProduct(const ForNode& lanes, const ForNode& steps,
+             const DotInstructions& dots)
+      : lanes_(lanes), steps_(steps), dots_(dots) {}
 
   // Null where there is none.
-  Stmt Run(int dots) const {
+  Stmt Run() {
     const auto* store = steps_.body.As<StoreNode>();
     const Expr term = store ? TermOf(*store) : nullptr;
     const auto product = term ? NarrowProductOf(term) : std::nullopt;
     const int64_t *lanes = AsInt(lanes_.extent), *steps = AsInt(steps_.extent);
     if (!product || !lanes || !steps || *lanes < 2 ||
-        !IsDotProduct(*product, *steps, dots) || *lanes * *steps > kMaxLanes ||
-        Uses(store->indices[0], steps_.var) ||
+        Uses(store->indices[0], steps_.var)) {
+      return nullptr;
+    }
+    count_ = static_cast<int>(*lanes);
+    valid_ = *steps;
+    together_ = Together(*product);
+    if (together_ == 0 || *lanes * together_ > kMaxLanes ||
+        (product->is_float() && (*lanes & (*lanes - 1)) != 0) ||
         !lower::IterationsAreIndependent(lanes_)) {
       return nullptr;
     }
-    return Vectors(*store, term, static_cast<int>(*lanes),
-                   static_cast<int>(*steps));
+    return Vectors(*store, *product, term.As<BinaryNode>());
   }
 
  private:
-  Stmt Vectors(const StoreNode& store, const Expr& term, int lanes,
-               int steps) const {
-    LaneMapper sums(lanes_.var, lanes_.min, lanes);
+  // Steps of the instruction: as many as lie side by side in the operand that
+  // moves from lane to lane, of which the last may be missing in the loop, or
+  // else all of the loop. 0: there is none.
+  int Together(const NarrowProduct& product) const {
+    for (const auto& [moving, still] :
+         {std::pair(product.a, product.b), std::pair(product.b, product.a)}) {
+      const int64_t stride = StrideOf(moving, lanes_.var);
+      if (stride >= valid_ && StrideOf(still, lanes_.var) == 0 &&
+          IsDotProduct(product, stride, dots_) &&
+          (stride == valid_ || HoldsAll(moving, stride))) {
+        return static_cast<int>(stride);
+      }
+    }
+    return IsDotProduct(product, valid_, dots_) ? static_cast<int>(valid_) : 0;
+  }
+
+  // Whether the tensor has room for `stride` steps of each lane: an element
+  // that begins them and its size are multiples of that.
+  // What is there may be anything, of which 0 times is not 0 for floats.
+  bool HoldsAll(const Expr& moving, int64_t stride) const {
+    const auto* load = moving.As<LoadNode>();
+    if (!load || moving.dtype().is_float()) return false;
+    const int64_t* size = AsInt(load->buffer->shape[0]);
+    const Expr first = Substitute(
+        load->indices[0],
+        {{lanes_.var.get(), lanes_.min}, {steps_.var.get(), steps_.min}});
+    return size && *size % stride == 0 &&
+           Analyzer().CanProveEqual(FloorMod(first, Int(stride)), Int(0));
+  }
+
+  // All lanes and steps of a factor, zero where there is no step.
+  Expr Map(LaneMapper* products, const Var& both, const Expr& e) const {
+    const Expr lane = FloorDiv(both, Int(together_));
+    const Expr step = FloorMod(both, Int(together_));
+    Expr all = products->Map(WithSimpleIndices(
+        Substitute(e, {{lanes_.var.get(), Add(lanes_.min, lane)},
+                       {steps_.var.get(), Add(steps_.min, step)}})));
+    return all && all.dtype().is_scalar() ? Broadcast(all, products->lanes())
+                                          : all;
+  }
+
+  // What is loaded for steps beyond those of the loop is not, but zero.
+  Expr OnlyValid(const Expr& e) const {
+    if (!e.As<LoadNode>()) {
+      return MapOperands(e, [&](const Expr& x) { return OnlyValid(x); });
+    }
+    const int lanes = e.dtype().lanes();
+    const Expr step =
+        FloorMod(Ramp(Int(0), Int(1), lanes), Broadcast(Int(together_), lanes));
+    return Call(e.dtype(), Intrinsic::kIfThenElse,
+                {LT(step, Broadcast(Int(valid_), lanes)), e,
+                 Broadcast(Constant(0, e.dtype().Element()), lanes)});
+  }
+
+  Stmt Vectors(const StoreNode& store, const NarrowProduct& product,
+               const BinaryNode* factors) const {
+    LaneMapper sums(lanes_.var, lanes_.min, count_);
     const Expr index = sums.Map(store.indices[0]);
     const Var both(lanes_.var.name());
-    LaneMapper products(both, Int(0), lanes * steps);
-    const Expr all = products.Map(WithSimpleIndices(Substitute(
-        term,
-        {{lanes_.var.get(), Add(lanes_.min, FloorDiv(both, Int(steps)))},
-         {steps_.var.get(), Add(steps_.min, FloorMod(both, Int(steps)))}})));
-    if (!index || !all || index.dtype().lanes() != lanes ||
-        all.dtype().lanes() != lanes * steps) {
-      return nullptr;
+    LaneMapper products(both, Int(0), count_ * together_);
+    Expr a = Map(&products, both, factors->a);
+    Expr b = Map(&products, both, factors->b);
+    if (!index || !a || !b || index.dtype().lanes() != count_) return nullptr;
+    if (valid_ < together_) {
+      Expr& still = StrideOf(product.a, lanes_.var) == 0 ? a : b;
+      still = OnlyValid(still);
     }
-    return MakeStore(store.buffer,
-                     Add(Load(store.buffer, {index}), LaneSums(all, steps)),
-                     {index});
+    return MakeStore(
+        store.buffer,
+        Add(Load(store.buffer, {index}), LaneSums(Mul(a, b), together_)),
+        {index});
   }
 
   const ForNode& lanes_;
   const ForNode& steps_;
+  const DotInstructions& dots_;
+  int count_ = 0;      // of lanes
+  int64_t valid_ = 0;  // steps of the loop
+  int together_ = 0;   // steps of an instruction
 };
 
-Stmt Form(const Stmt& s, int dots) {
+Stmt Form(const Stmt& s, const DotInstructions& dots) {
   const auto* loop = s.As<ForNode>();
   const auto* inner = loop ? loop->body.As<ForNode>() : nullptr;
   if (inner && loop->for_kind == ForKind::kVectorized &&
       inner->for_kind == ForKind::kUnrolled) {
-    if (Stmt dot = DotProduct(*loop, *inner).Run(dots)) return dot;
+    if (Stmt dot = DotProduct(*loop, *inner, dots).Run()) return dot;
   }
   return MapChildren(s, [&](const Stmt& child) { return Form(child, dots); });
 }
@@ -101,8 +199,10 @@ Stmt Form(const Stmt& s, int dots) {
 }  // namespace
 
 absl::StatusOr<Function> FormDotProducts(Function f, const Machine& machine) {
-  if (machine.vectors.dots < 2) return f;
-  Stmt body = Form(f.body, machine.vectors.dots);
+  DotInstructions dots = machine.vectors.dots;
+  if (IsStrict(f)) dots.bf16 = false;
+  if (dots == DotInstructions()) return f;
+  Stmt body = Form(f.body, dots);
   f.body = std::move(body);
   return f;
 }

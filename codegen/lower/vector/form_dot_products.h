@@ -17,7 +17,8 @@ namespace kiln {
 //           int32(B[j*2 + e])
 //
 // where an instruction of the machine multiplies and adds up so many integers
-// of such types (VectorRegisters::dots).
+// of such types (VectorRegisters::dots). Also of fewer steps, where the operand
+// that moves from lane to lane has room for all of them.
 absl::StatusOr<Function> FormDotProducts(Function f, const Machine& machine);
 
 }  // namespace kiln

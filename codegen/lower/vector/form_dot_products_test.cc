@@ -21,7 +21,7 @@ using ::testing::Not;
 
 Machine WithDots(int dots) {
   Machine machine;
-  machine.vectors.dots = dots;
+  machine.vectors.dots = {dots, true};
   return machine;
 }
 
@@ -32,6 +32,7 @@ struct Product {
   std::string index_a = "k * STEPS + e";
   std::string value = "T.Cast(\"TYPE\", A[IA]) * T.Cast(\"TYPE\", B[IB])";
   std::string kind = "T.unroll";
+  int together = 0;  // steps of B that lie side by side; 0: all
 };
 
 std::string Replaced(std::string text, const std::string& from,
@@ -55,7 +56,9 @@ def main(A: T.Buffer((64,), "TA"), B: T.Buffer((1024,), "TB"),
 )";
   text = Replaced(text, "VALUE", p.value);
   text = Replaced(text, "IA", p.index_a);
-  text = Replaced(text, "IB", "k * LANES * STEPS + j * STEPS + e");
+  const int together = p.together > 0 ? p.together : p.steps;
+  text = Replaced(text, "IB",
+                  absl::StrCat("(k * LANES + j) * ", together, " + e"));
   text = Replaced(text, "TYPE", p.c);
   text = Replaced(Replaced(text, "TA", p.a), "TB", p.b);
   text = Replaced(text, "LANES", absl::StrCat(p.lanes));
@@ -113,6 +116,22 @@ TEST(FormDotProductsTest, OfAnyLanesAndOperands) {
   EXPECT_THAT(Formed({.lanes = 7}, 4), HasSubstr("C[7:14]"));
   EXPECT_THAT(Formed({.index_a = "j + e"}, 4), HasSubstr("lane_sums"));
   EXPECT_THAT(Formed({.index_a = "k"}, 4), HasSubstr("lane_sums"));
+}
+
+TEST(FormDotProductsTest, TheLastStepsOfASumAreFewer) {
+  for (const int steps : {1, 2, 3}) {
+    const std::string text = Formed({.steps = steps, .together = 4}, 4);
+    EXPECT_THAT(text, HasSubstr("B[k * 64:k * 64 + 64]")) << steps;
+    EXPECT_THAT(text, HasSubstr("lane_sums(T.Cast(\"int32x64\", "
+                                "T.if_then_else("))
+        << steps;
+  }
+  EXPECT_THAT(Formed({.a = "int16", .steps = 1, .together = 2}, 4),
+              HasSubstr("T.if_then_else("));
+  EXPECT_THAT(Formed({.steps = 3, .together = 5}, 4),
+              Not(HasSubstr("lane_sums")));
+  EXPECT_THAT(Formed({.steps = 3, .together = 4}, 2),
+              Not(HasSubstr("lane_sums")));
 }
 
 TEST(FormDotProductsTest, OtherValuesStay) {

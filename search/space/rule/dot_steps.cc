@@ -1,5 +1,6 @@
 #include "kiln/search/space/rule/dot_steps.h"
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/algorithm/container.h"
@@ -22,6 +23,12 @@ bool IsOfRows(const ReadInfo& read, const TileAxes& axes) {
   return read.strides[axes.column] == 0.0 && read.strides[axes.unroll] == 1.0;
 }
 
+// Whether instructions of `steps` are worth it: the last may be short, of
+// integers.
+bool FitsSteps(const NarrowProduct& product, int64_t extent, int steps) {
+  return 2 * extent > steps && (!product.is_float() || extent % steps == 0);
+}
+
 // Of one operand, that it is one of rows; of the other that it can be packed by
 // `steps`.
 bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
@@ -31,7 +38,9 @@ bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
   const auto is_shared = [&](const ReadInfo& read) {
     const int dim = DimAlong(read, axes.unroll);
     return read.strides[axes.column] == 1.0 && !read.Uses(axes.row) &&
-           dim >= 0 && read.shape[dim] % steps == 0 &&
+           dim >= 0 &&
+           (read.shape[dim] % steps == 0 ||
+            read.shape[dim] == info.axes[axes.unroll].extent) &&
            !HoldsOtherColumns(info, axes, read);
   };
   return info.reads.size() == 2 && absl::c_any_of(info.reads, is_row) &&
@@ -45,7 +54,7 @@ int DotSteps(const BlockInfo& info, const BlockNode& block,
   const std::optional<NarrowProduct> product = ProductOf(block);
   if (!product || axes.row < 0 || axes.unroll < 0) return 1;
   for (const int steps : {kBytesOfDot, 2}) {
-    if (info.axes[axes.unroll].extent % steps == 0 &&
+    if (FitsSteps(*product, info.axes[axes.unroll].extent, steps) &&
         IsDotProduct(*product, steps, registers.dots) &&
         LieForSteps(info, axes, steps)) {
       return steps;
@@ -62,7 +71,7 @@ std::optional<ReadInfo> RowsOfLikeBytes(const BlockInfo& info,
   const auto is_byte = [](const Expr& e) { return e.dtype().bits() == 8; };
   if (!product || !is_byte(product->a) || !is_byte(product->b) ||
       product->AddedUp() == kBytesOfDot || axes.row < 0 || axes.unroll < 0 ||
-      info.axes[axes.unroll].extent % kBytesOfDot != 0 ||
+      !FitsSteps(*product, info.axes[axes.unroll].extent, kBytesOfDot) ||
       info.reads.size() != 2) {
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// Sums of products of narrow integers, of which an instruction takes several
+// Sums of products of narrow numbers, of which an instruction takes several
 // steps at a time (VectorRegisters::dots).
 #ifndef KILN_SEARCH_SPACE_RULE_DOT_STEPS_H_
 #define KILN_SEARCH_SPACE_RULE_DOT_STEPS_H_

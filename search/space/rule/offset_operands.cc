@@ -69,7 +69,8 @@ std::vector<Schedule> OffsetOperands(const Schedule& sch,
                                      const RuleContext& context) {
   const Function& f = FunctionOf(sch, context);
   const auto info = DescribeBlock(f, block);
-  if (!info || !info->has_init || context.registers.dots < kBytesOfDot) {
+  if (!info || !info->has_init ||
+      context.registers.dots.integers < kBytesOfDot) {
     return {};
   }
   const std::optional<TileAxes> axes = ChooseTileAxes(*info);

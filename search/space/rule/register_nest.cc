@@ -223,15 +223,23 @@ class Tiling {
     const auto last =
         std::find_if(info_.axes.rbegin(), info_.axes.rend(),
                      [](const auto& axis) { return axis.reduce; });
-    return last->extent / axes_.dot_steps;
+    return (last->extent + axes_.dot_steps - 1) / axes_.dot_steps;
   }
 
   // Few steps are unrolled altogether, and so is the row of a window, of which
   // each step knows then where it is inside; of many steps some of the
-  // innermost.
+  // innermost. Where the last dot product is short the innermost stay a loop,
+  // which gets it as a part of its own.
   absl::Status UnrollSteps() {
-    if (info_.ReduceSize() / axes_.dot_steps <= kFewSteps) {
-      for (const Rv loop : reduce_) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
+    const bool is_short =
+        HasDots() && info_.axes[axes_.unroll].extent % axes_.dot_steps != 0 &&
+        InnermostSteps() > 1;
+    const bool are_few = info_.ReduceSize() / axes_.dot_steps <= kFewSteps;
+    if (is_short || are_few) {
+      const std::ptrdiff_t unrolled = std::ssize(reduce_) - is_short;
+      for (std::ptrdiff_t i = 0; are_few && i < unrolled; ++i) {
+        KILN_RETURN_IF_ERROR(sch_.Unroll(reduce_[i]));
+      }
       return absl::OkStatus();
     }
     if (InnermostSteps() <= kWindowSteps) return sch_.Unroll(reduce_.back());
