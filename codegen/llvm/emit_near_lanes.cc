@@ -116,8 +116,9 @@ llvm::Value* Emitter::EmitPeriodicLanes(const LoadNode& load,
   const bool is_number = !load.dtype.is_bool() && load.dtype.bits() < 32 &&
                          period > 1 && count % period == 0 &&
                          (bits == 16 || bits == 32);
+  if (!is_number) return nullptr;
   const int loaded = mask ? LoadedOfPeriod(mask, count, period) : period;
-  if (!is_number || loaded == 0) return nullptr;
+  if (loaded == 0) return nullptr;
   llvm::Value* address = Address(load.buffer, lanes.base);
   llvm::Type* type = b_.getIntNTy(bits);
   llvm::Value* number = nullptr;

@@ -1,3 +1,6 @@
+// Sums of products of bytes, before and after an operand gets an offset: each
+// part is a block, the program computes the same to the last bit, and what is
+// no such sum is refused.
 #include "kiln/schedule/primitive/offset_operand.h"
 
 #include <gmock/gmock.h>
