@@ -131,21 +131,12 @@ absl::Status CheckWhole(const Function& f, const Scope& scope,
       kName, absl::StrCat("no block writes all of `", plan.operand->name, "`"));
 }
 
-// A name that no block has, so that blocks can be found by it.
-std::string UnusedName(const Function& f, const std::string& base) {
-  std::string name = base;
-  for (int i = 1; !BlocksNamed(f, name).empty(); ++i) {
-    name = absl::StrCat(base, "_", i);
-  }
-  return name;
-}
-
 void PlanBuffers(const Function& f, Plan* plan) {
   const bool has_sign = plan->factor.dtype().is_int();
   plan->dtype = has_sign ? DType::UInt(8) : DType::Int(8);
   plan->offset = has_sign ? kOffset : -kOffset;
   const Buffer& a = plan->operand;
-  plan->with_offset = MakeBuffer(UnusedName(f, a->name + "_offset"),
+  plan->with_offset = MakeBuffer(UnusedBlockName(f, a->name + "_offset"),
                                  plan->dtype, a->shape, a->scope);
   const Buffer& c = plan->result;
   plan->sums =
@@ -155,7 +146,7 @@ void PlanBuffers(const Function& f, Plan* plan) {
     shape.push_back(plan->iters()[i].domain.extent);
   }
   if (shape.empty()) shape.push_back(Int(1));
-  plan->offsets = MakeBuffer(UnusedName(f, c->name + "_offset"), c->dtype,
+  plan->offsets = MakeBuffer(UnusedBlockName(f, c->name + "_offset"), c->dtype,
                              std::move(shape), c->scope);
 }
 
@@ -268,7 +259,7 @@ Stmt SumsNest(const Plan& plan, const Expr& initial) {
 Stmt ResultNest(const Plan& plan, Function* f) {
   BlockFields fields;
   fields.id = f->NewId();
-  fields.name = UnusedName(*f, plan.result->name + "_less_offset");
+  fields.name = UnusedBlockName(*f, plan.result->name + "_less_offset");
   std::vector<size_t> positions;
   for (size_t i = 0; i < plan.iters().size(); ++i) {
     if (plan.iters()[i].type == IterType::kSpatial) positions.push_back(i);

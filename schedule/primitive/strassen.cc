@@ -122,15 +122,6 @@ absl::StatusOr<size_t> DimensionOf(const Plan& plan, const Matrix& m,
                    m.buffer->name, "`, over the whole of the dimension"));
 }
 
-// A name that no block has, so that blocks can be found by it.
-std::string UnusedName(const Function& f, const std::string& base) {
-  std::string name = base;
-  for (int i = 1; !BlocksNamed(f, name).empty(); ++i) {
-    name = absl::StrCat(base, "_", i);
-  }
-  return name;
-}
-
 absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
                         size_t other, Plan* plan, Matrix* m) {
   KILN_ASSIGN_OR_RETURN(m->row, DimensionOf(*plan, *m, row));
@@ -148,7 +139,7 @@ absl::Status PlanMatrix(const Function& f, size_t row, size_t column,
   shape.insert(shape.begin(), Int(kProducts));
   const bool is_result = m == &plan->result;
   m->parts = MakeBuffer(
-      UnusedName(
+      UnusedBlockName(
           f, absl::StrCat(m->buffer->name, is_result ? "_products" : "_sums")),
       m->dtype, std::move(shape), m->buffer->scope);
   // All elements go into sums, and come out of them.
@@ -336,7 +327,7 @@ Stmt SumsNest(const Matrix& m, const Parts& parts, Function* f) {
 Stmt JoinNest(const Matrix& m, Function* f) {
   BlockFields fields;
   fields.id = f->NewId();
-  fields.name = UnusedName(*f, absl::StrCat(m.buffer->name, "_join"));
+  fields.name = UnusedBlockName(*f, absl::StrCat(m.buffer->name, "_join"));
   std::vector<Expr> to, from = {nullptr}, halves;
   for (size_t d = 0; d < m.buffer->shape.size(); ++d) {
     const Expr extent = m.parts->shape[d + 1];

@@ -85,6 +85,14 @@ absl::Status CheckPrivateNest(const PrivateNest& target,
                                          " runs under a condition"));
 }
 
+std::string UnusedBlockName(const Function& f, const std::string& base) {
+  std::string name = base;
+  for (int i = 1; !BlocksNamed(f, name).empty(); ++i) {
+    name = absl::StrCat(base, "_", i);
+  }
+  return name;
+}
+
 Stmt LoopsAround(const PrivateNest& target, Stmt body,
                  const std::vector<Expr>& extents) {
   for (size_t l = target.loops.size(); l-- > 0;) {

@@ -2,6 +2,7 @@
 #ifndef KILN_SCHEDULE_REWRITE_PRIVATE_NEST_H_
 #define KILN_SCHEDULE_REWRITE_PRIVATE_NEST_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,10 @@ absl::StatusOr<PrivateNest> FindPrivateNest(const Function& f, BlockId block,
 // no condition.
 absl::Status CheckPrivateNest(const PrivateNest& target,
                               std::string_view primitive);
+
+// `base`, or that with a number behind it: a name that no block has, so that
+// blocks can be found by it.
+std::string UnusedBlockName(const Function& f, const std::string& base);
 
 // The loops again, around `body`. extents[i] is the end of the loop of iterator
 // i; null where that stays.

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "kiln/base/status_macros.h"
+#include "kiln/ir/tensor/layout_free.h"
+#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/parallel_worth.h"
 #include "kiln/search/space/rule/rule.h"
@@ -79,6 +83,21 @@ std::vector<Schedule> OnlyWay(absl::StatusOr<Schedule> made,
   if (made.ok()) return {*std::move(made)};
   context.GaveUp("", made.status());
   return {};
+}
+
+absl::Status PrepareConstants(Schedule* sch, Rv block,
+                              const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> makers, sch->GetProducers(block));
+  for (const Rv maker : makers) {
+    const Function& f = FunctionOf(*sch, context);
+    const std::optional<Path> path = FindBlock(f, sch->Value(maker));
+    const auto info = DescribeBlock(f, path->realize()->block->name);
+    if (!info || info->reads.size() != 1 || !info->reads[0].layout_free) {
+      continue;
+    }
+    KILN_RETURN_IF_ERROR(sch->Annotate(maker, kLayoutPreparation, true));
+  }
+  return absl::OkStatus();
 }
 
 const std::vector<ScheduleRule>& CpuRules() {

@@ -10,8 +10,6 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/layout_free.h"
-#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/dot_steps.h"
 #include "kiln/search/space/rule/rules.h"
@@ -23,22 +21,6 @@ namespace {
 // Uses of each element of the other operand that make up for the passes over
 // both.
 constexpr double kLeastUses = 16;
-
-// Sums of constants are taken ahead.
-absl::Status MarkConstantSums(Schedule* sch, Rv result,
-                              const RuleContext& context) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> made, sch->GetProducers(result));
-  for (const Rv block : made) {
-    const Function& f = FunctionOf(*sch, context);
-    const std::optional<Path> path = FindBlock(f, sch->Value(block));
-    const auto info = DescribeBlock(f, path->realize()->block->name);
-    if (!info || info->reads.size() != 1 || !info->reads[0].layout_free) {
-      continue;
-    }
-    KILN_RETURN_IF_ERROR(sch->Annotate(block, kLayoutPreparation, true));
-  }
-  return absl::OkStatus();
-}
 
 // What consumers make of the result they make of the sums.
 absl::Status JoinConsumers(Schedule* sch, Rv result,
@@ -57,7 +39,7 @@ absl::StatusOr<Schedule> Offset(Schedule sch, const BlockInfo& info, int read,
                         sch.GetBlock(info.name, FunctionOf(sch, context).name));
   KILN_RETURN_IF_ERROR(sch.OffsetOperand(block, read));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> results, sch.GetConsumers(block));
-  KILN_RETURN_IF_ERROR(MarkConstantSums(&sch, results[0], context));
+  KILN_RETURN_IF_ERROR(PrepareConstants(&sch, results[0], context));
   KILN_RETURN_IF_ERROR(JoinConsumers(&sch, results[0], context));
   return sch;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/rule_context.h"
@@ -24,6 +25,11 @@ using RuleFunction = std::vector<Schedule>(const Schedule& sch,
 
 // `made`, if that is a schedule; else none, and the context is told.
 std::vector<Schedule> OnlyWay(absl::StatusOr<Schedule> made,
+                              const RuleContext& context);
+
+// Of the blocks that make what `block` reads, those that make it of one
+// constant get the mark kLayoutPreparation (ir/tensor/layout_free.h).
+absl::Status PrepareConstants(Schedule* sch, Rv block,
                               const RuleContext& context);
 
 enum class RuleTarget : uint8_t { kCpu };

@@ -6,9 +6,7 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
-#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/numerics.h"
-#include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
 
@@ -47,29 +45,13 @@ std::optional<Axes> ChooseAxes(const BlockInfo& info) {
   return axes;
 }
 
-// Sums of constants are taken ahead.
-absl::Status MarkConstantSums(Schedule* sch, Rv block,
-                              const RuleContext& context) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> sums, sch->GetProducers(block));
-  for (const Rv sum : sums) {
-    const Function& f = FunctionOf(*sch, context);
-    const std::optional<Path> path = FindBlock(f, sch->Value(sum));
-    const auto info = DescribeBlock(f, path->realize()->block->name);
-    if (!info || info->reads.size() != 1 || !info->reads[0].layout_free) {
-      continue;
-    }
-    KILN_RETURN_IF_ERROR(sch->Annotate(sum, kLayoutPreparation, true));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Schedule> HalveOnce(Schedule sch, const std::string& block,
                                    const Axes& axes,
                                    const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const Rv rv,
                         sch.GetBlock(block, FunctionOf(sch, context).name));
   KILN_RETURN_IF_ERROR(sch.Strassen(rv, {axes.row, axes.column, axes.sum}));
-  KILN_RETURN_IF_ERROR(MarkConstantSums(&sch, rv, context));
+  KILN_RETURN_IF_ERROR(PrepareConstants(&sch, rv, context));
   return sch;
 }
 
