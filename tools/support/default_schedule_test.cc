@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 
 TEST(MeasuredMachineTest, HasTheRegistersOfTheTarget) {
   KILN_ASSERT_OK_AND_ASSIGN(const Target sse, ParseTarget("llvm -mcpu=x86-64"));
-  EXPECT_EQ(MeasuredMachine(sse).vectors, kSseRegisters);
+  EXPECT_EQ(MeasuredMachine(sse).vectors, sse.machine.vectors);
+  EXPECT_EQ(MeasuredMachine(sse).vectors.bytes, kSseRegisters.bytes);
 }
 
 TEST(DefaultScheduleForTest, NamesTheFunctionThatThereIsNot) {

@@ -1,3 +1,6 @@
+// A design begins as the program and goes through the rules in their order,
+// each asked for every block of the root. Where a rule gives several schedules
+// the design becomes as many, up to a limit; where none, it stays as it is.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
