@@ -41,6 +41,7 @@ TEST(TargetTest, RegistersAreThoseOfTheInstructionSet) {
   EXPECT_EQ(registers("-mcpu=knl"), kAvx512Registers);
   EXPECT_EQ(registers("-mcpu=cascadelake"), With(kAvx512Registers, {4}));
   EXPECT_EQ(registers("-mcpu=znver4"), With(kAvx512Registers, {4, true}));
+  EXPECT_EQ(registers("-mcpu=cooperlake"), With(kAvx512Registers, {4}));
   EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"),
             With(kAvxRegisters, {2}));
   EXPECT_EQ(registers("-mcpu=alderlake"), With(kAvxRegisters, {4}));

@@ -133,6 +133,8 @@ class Partitioner {
                                  const Stmt& piece, int64_t size) const;
   std::optional<Linear> MarginOf(
       const Site& site, const std::unordered_set<const VarNode*>& lets) const;
+  std::optional<Linear> Covering(const Linear& wanted, const Linear& form,
+                                 const Site& site) const;
 
   LoopStack loops_;
   FewerValues fewer_;        // in the piece at hand
@@ -155,6 +157,13 @@ bool UsesLoop(const Linear& form, const LoopStack& loops) {
       });
     });
   });
+}
+
+// The form that is negative where `form` is not.
+Linear Negated(Linear form) {
+  for (Term& term : form.terms) term.coefficient *= -1;
+  form.constant = -form.constant - 1;
+  return form;
 }
 
 // A form of the loops so far; where it is not negative, the conjunct is true
@@ -185,12 +194,24 @@ std::optional<Linear> Partitioner::MarginOf(
       return std::nullopt;
     }
   }
+  if (condition->test == Test::kNonNegative) return Covering(form, form, site);
+  // An equality fails before as well as behind where it holds.
+  Linear behind = form;
+  behind.AddConstant(-1);
+  std::optional<Linear> margin = Covering(behind, form, site);
+  return margin ? margin : Covering(Negated(form), form, site);
+}
+
+// Where `wanted` is not negative for all iterations of the inner loops, if that
+// is at least half of what `form` covers.
+std::optional<Linear> Partitioner::Covering(const Linear& wanted,
+                                            const Linear& form,
+                                            const Site& site) const {
   std::optional<Linear> least =
-      Extreme(form, site.loops, loops_.size(), 1, fewer_);
-  if (!least || least->is_constant()) return std::nullopt;
-  if (condition->test == Test::kZero) least->AddConstant(-1);  // form > 0
-  if (Coverage(*least, loops_, fewer_) <
-      0.5 * Coverage(form, site.loops, fewer_)) {
+      Extreme(wanted, site.loops, loops_.size(), 1, fewer_);
+  if (!least || least->is_constant() ||
+      Coverage(*least, loops_, fewer_) <
+          0.5 * Coverage(form, site.loops, fewer_)) {
     return std::nullopt;
   }
   return least;
@@ -231,13 +252,6 @@ std::vector<Interior> Partitioner::FindInteriors(const Stmt& body) const {
                              [](const Interior& x) { return x.known.empty(); }),
               found.end());
   return found;
-}
-
-// The form that is negative where `form` is not.
-Linear Negated(Linear form) {
-  for (Term& term : form.terms) term.coefficient *= -1;
-  form.constant = -form.constant - 1;
-  return form;
 }
 
 // Of a piece, what runs where form >= 0, decided as far as that allows. The

@@ -3,6 +3,7 @@
 // of two int8 matrices becomes one of uint8 by int8 (offset_operand.h): the
 // rows, which are copied once, get the offset, and columns of the other, whose
 // sums are taken, may be constants.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,7 +21,9 @@ namespace {
 
 // Uses of each element of the other operand that make up for the passes over
 // both.
-constexpr double kLeastUses = 16;
+constexpr double kLeastUses = 4;
+// As many steps of all reductions: 128 x 7 x 128 takes as long without.
+constexpr int64_t kLeastSteps = 16;
 
 // What consumers make of the result they make of the sums.
 absl::Status JoinConsumers(Schedule* sch, Rv result,
@@ -51,7 +54,7 @@ std::vector<Schedule> OffsetOperands(const Schedule& sch,
                                      const RuleContext& context) {
   const Function& f = FunctionOf(sch, context);
   const auto info = DescribeBlock(f, block);
-  if (!info || !info->has_init ||
+  if (!info || !info->has_init || info->ReduceSize() < kLeastSteps ||
       context.registers.dots.integers < kBytesOfDot) {
     return {};
   }

@@ -49,6 +49,11 @@ int OperandPanels::DimOfSteps() const {
   return DimAlong(operand(), axes_.pair >= 0 ? axes_.pair : axes_.unroll);
 }
 
+bool OperandPanels::PadsSteps() const {
+  const int dim = DimOfSteps();
+  return dim >= 0 && operand().shape[dim] % StepsTogether(axes_) != 0;
+}
+
 IndexMap OperandPanels::Layout() const {
   IndexMap map;
   for (int i = 0; i < operand().dims(); ++i) {
@@ -200,10 +205,12 @@ absl::Status OperandPanels::MarkTransposed(Schedule* sch,
 }
 
 // Reads the operand nearly as it lies: a few rows into all panels, then the
-// next rows. Gives the loop over these.
+// next rows. Gives the loop over these. Where the last steps are padded, rows
+// are a serial loop, which gets them as a part of its own, and panels are
+// parallel.
 absl::StatusOr<Rv> OperandPanels::Order(Schedule* sch,
                                         const std::vector<Rv>& loops) const {
-  if (loops.size() < 2) return loops.front();
+  if (loops.size() < 2 || PadsSteps()) return loops.front();
   const int last = operand().dims() - 2;
   const int64_t rows_of_step = last == DimOfSteps() ? StepsTogether(axes_) : 1;
   const int64_t together =

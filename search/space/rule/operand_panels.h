@@ -45,6 +45,8 @@ class OperandPanels {
   int64_t ColumnsOfVector() const;
   // Of the operand, the one whose steps lie side by side; -1: none.
   int DimOfSteps() const;
+  // Whether some of the last of these stand for none of the operand.
+  bool PadsSteps() const;
 
   absl::Status InlineTranspose(Schedule* sch);
   absl::Status MarkMaker(Schedule* sch) const;
