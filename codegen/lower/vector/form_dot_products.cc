@@ -121,8 +121,8 @@ class DotProduct {
     return IsDotProduct(product, valid_, dots_) ? static_cast<int>(valid_) : 0;
   }
 
-  // Whether the tensor has room for `stride` steps of each lane: an element
-  // that begins them and its size are multiples of that.
+  // Whether the tensor has room for `stride` steps of each lane, side by side:
+  // an element that begins them and its size are multiples of that.
   // What is there may be anything, of which 0 times is not 0 for floats.
   bool HoldsAll(const Expr& moving, int64_t stride) const {
     const auto* load = moving.As<LoadNode>();
@@ -131,7 +131,7 @@ class DotProduct {
     const Expr first = Substitute(
         load->indices[0],
         {{lanes_.var.get(), lanes_.min}, {steps_.var.get(), steps_.min}});
-    return size && *size % stride == 0 &&
+    return size && *size % stride == 0 && StrideOf(moving, steps_.var) == 1 &&
            Analyzer().CanProveEqual(FloorMod(first, Int(stride)), Int(0));
   }
 
@@ -146,17 +146,36 @@ class DotProduct {
                                           : all;
   }
 
-  // What is loaded for steps beyond those of the loop is not, but zero.
-  Expr OnlyValid(const Expr& e) const {
-    if (!e.As<LoadNode>()) {
-      return MapOperands(e, [&](const Expr& x) { return OnlyValid(x); });
-    }
-    const int lanes = e.dtype().lanes();
+  // Which lanes of all are steps of the loop.
+  Expr IsValid(int lanes) const {
     const Expr step =
         FloorMod(Ramp(Int(0), Int(1), lanes), Broadcast(Int(together_), lanes));
+    return LT(step, Broadcast(Int(valid_), lanes));
+  }
+
+  // The factor, zero for steps beyond those of the loop, for which nothing is
+  // loaded. Null for one that no lane changes.
+  Expr OnlyValid(const Expr& factor) const {
+    const int lanes = factor.dtype().lanes();
+    const auto* cast = factor.As<CastNode>();
+    if (!cast) return nullptr;
+    const Expr loaded = OnlyValidLoads(factor);
+    if (cast->value.As<LoadNode>()) return loaded;
+    const Expr zero = Constant(0, cast->value.dtype().Element());
+    return Cast(factor.dtype(),
+                Select(IsValid(lanes), loaded.As<CastNode>()->value,
+                       Broadcast(zero, lanes)));
+  }
+
+  Expr OnlyValidLoads(const Expr& e) const {
+    if (!e.As<LoadNode>()) {
+      return MapOperands(e, [&](const Expr& x) { return OnlyValidLoads(x); });
+    }
+    const int lanes = e.dtype().lanes();
+    if (lanes == 1) return e;
+    const Expr zero = Constant(0, e.dtype().Element());
     return Call(e.dtype(), Intrinsic::kIfThenElse,
-                {LT(step, Broadcast(Int(valid_), lanes)), e,
-                 Broadcast(Constant(0, e.dtype().Element()), lanes)});
+                {IsValid(lanes), e, Broadcast(zero, lanes)});
   }
 
   Stmt Vectors(const StoreNode& store, const NarrowProduct& product,
@@ -171,6 +190,7 @@ class DotProduct {
     if (valid_ < together_) {
       Expr& still = StrideOf(product.a, lanes_.var) == 0 ? a : b;
       still = OnlyValid(still);
+      if (!still) return nullptr;
     }
     return MakeStore(
         store.buffer,

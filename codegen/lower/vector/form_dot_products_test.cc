@@ -1,3 +1,6 @@
+// Which loops become sums of lanes, for which machines, and that programs mean
+// the same before and after; also where the steps of a loop are fewer than an
+// instruction takes.
 #include "kiln/codegen/lower/vector/form_dot_products.h"
 
 #include <gmock/gmock.h>
@@ -128,6 +131,19 @@ TEST(FormDotProductsTest, TheLastStepsOfASumAreFewer) {
   }
   EXPECT_THAT(Formed({.a = "int16", .steps = 1, .together = 2}, 4),
               HasSubstr("T.if_then_else("));
+  EXPECT_THAT(Formed({.steps = 3,
+                      .value = "T.Cast(\"int32\", T.if_then_else(k < 2, A[IA], "
+                               "T.uint8(128))) * T.Cast(\"int32\", B[IB])",
+                      .together = 4},
+                     4),
+              HasSubstr("T.Select("))
+      << "the number beside what is loaded is none of the sum";
+  EXPECT_THAT(Formed({.steps = 2,
+                      .value = "T.Cast(\"int32\", A[IA]) * "
+                               "T.Cast(\"int32\", B[960 + j * 4 + e * 2])"},
+                     4),
+              Not(HasSubstr("int32x64")))
+      << "four steps would end behind B";
   EXPECT_THAT(Formed({.steps = 3, .together = 5}, 4),
               Not(HasSubstr("lane_sums")));
   EXPECT_THAT(Formed({.steps = 3, .together = 4}, 2),

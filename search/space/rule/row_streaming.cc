@@ -40,6 +40,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/dot_steps.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
@@ -415,7 +416,8 @@ class Streaming {
 std::vector<Schedule> RowStreaming(const Schedule& sch,
                                    const std::string& block,
                                    const RuleContext& context) {
-  const auto info = DescribeBlock(FunctionOf(sch, context), block);
+  const Function& f = FunctionOf(sch, context);
+  const auto info = DescribeBlock(f, block);
   if (!info || info->ReducesContiguously()) return {};
   const auto axes = ChooseTileAxes(*info);
   if (axes && ConstantUsedOnce(*info, *axes)) return {};
@@ -428,8 +430,12 @@ std::vector<Schedule> RowStreaming(const Schedule& sch,
         OnlyWay(Streaming(sch, *info, *streams, tile, context).Run(), context),
         std::back_inserter(made));
   }
-  // Of a few rows and a matrix of their own, register tiles are never ahead.
-  const bool is_alone = streams->taps.empty() && !streams->outer.empty() &&
+  // Of a few rows and a matrix of their own, register tiles are never ahead but
+  // by dot products.
+  const bool has_dots =
+      axes && DotSteps(*info, NodeOf(f, block), *axes, context.registers) > 1;
+  const bool is_alone = !has_dots && streams->taps.empty() &&
+                        !streams->outer.empty() &&
                         streams->row_count <= kMostAlone;
   if (!made.empty() && !is_alone) made.push_back(sch);  // for a register tile
   return made;
