@@ -149,6 +149,7 @@ class StoreEstimator {
   double SharedLoad(const NestAccess& access, double vector) const;
   double TileVisits(const ApproximateDim& dim) const;
   static double LongestStep(const NestAccess& access);
+  double InterleavedRows(const NestAccess& access) const;
   double TileCount(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
   bool PassesThroughRegisters(const NestAccess& access) const;
@@ -213,6 +214,24 @@ double StoreEstimator::LongestStep(const NestAccess& access) {
   return access.access->writes ? bytes : bytes * kMostLaneStep;
 }
 
+// Of bytes and the like that come from several rows in turns, as panels for dot
+// products do from B[k * 4 + v % 4, v // 4], the rows, of which each is loaded
+// as a part of a vector; 1 for others.
+double StoreEstimator::InterleavedRows(const NestAccess& access) const {
+  constexpr int kNarrow = 4;  // bytes
+  if (access.access->writes || access.access->dims.empty() ||
+      access.buffer->element_bytes >= kNarrow) {
+    return 1;
+  }
+  for (const ApproximateTerm& term : access.access->dims.back().terms) {
+    if (program_.loops[term.loop].depth != nest_.lane_loop) continue;
+    const double each = std::abs(term.coefficient);
+    const double stays = std::max(term.step, each) / each;
+    if (stays <= kMostLaneStep) return stays;
+  }
+  return 1;
+}
+
 // Vectors (or scalars) that an access moves in one round of the tile, each
 // counted once.
 double StoreEstimator::TileCount(const NestAccess& access) const {
@@ -225,6 +244,8 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
       count *= nest_.extents[i];
     } else if (stride <= LongestStep(access)) {
       count *= nest_.vectors * nest_.lane_repeats;
+    } else if (const double rows = InterleavedRows(access); rows > 1) {
+      count *= nest_.vectors * rows;
     } else {
       count *= nest_.extents[i];  // lane by lane
     }

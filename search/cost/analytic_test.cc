@@ -270,6 +270,29 @@ TEST(AnalyticTest, VectorsOfRowsThatBeginWithinALineLieInTwo) {
   EXPECT_EQ(NearSeconds(4, 4, 260, 272), NearSeconds(4, 4, 260));
 }
 
+// A copy of 64 rows of 64 columns into panels of `steps` rows side by side.
+double SecondsOfPanels(const std::string& dtype, int steps) {
+  return Estimate(absl::Substitute(
+                      R"(
+@T.prim_func
+def main(B: T.Buffer((64, 64), "$0"), P: T.Buffer((4096,), "$0")):
+    for k in range(64 // $1):
+        for v in T.vectorized(64 * $1):
+            with T.block("P"):
+                vk = T.axis.spatial(64 // $1, k)
+                vv = T.axis.spatial(64 * $1, v)
+                P[vk * 64 * $1 + vv] = B[vk * $1 + vv % $1, vv // $1]
+)",
+                      dtype, steps))
+      .stores[0]
+      .transfer[0];
+}
+
+TEST(AnalyticTest, BytesOfSomeRowsInTurnsAreLoadedRowByRow) {
+  EXPECT_LT(SecondsOfPanels("int8", 4), 8 * SecondsOfPanels("int8", 1));
+  EXPECT_LT(SecondsOfPanels("int8", 2), SecondsOfPanels("int8", 4));
+}
+
 TEST(AnalyticTest, NumbersAtTheSamePlaceInTheirLinesWaitForOneBank) {
   EXPECT_GT(NearSeconds(8, 2, 256), 1.1 * NearSeconds(8, 2, 260));
 }
