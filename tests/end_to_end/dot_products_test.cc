@@ -6,7 +6,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/substitute.h"
+#include "kiln/ir/text/reader/reader.h"
 #include "kiln/tests/end_to_end/every_target.h"
 
 namespace kiln {
@@ -108,6 +110,47 @@ TEST_P(DotProductsTest, OfImages) {
       for (const int out : {7, 32}) {
         Check(absl::Substitute(kConvolution, types.a, types.b, channels, out,
                                types.sum));
+      }
+    }
+  }
+}
+
+// Weights by rows, and windows that go along the columns.
+constexpr char kChannelsFirst[] = R"(
+@T.prim_func
+def main(X: T.Buffer((8, 9, 20), "$0"), W: T.Buffer((16, 8, 3, 3), "$1"), Y: T.Buffer((16, 7, 18), "$2")):
+    for o, h, w, c, r, s in T.grid(16, 7, 18, 8, 3, 3):
+        with T.block("Y"):
+            vo, vh, vw, vc, vr, vs = T.axis.remap("SSSRRR", [o, h, w, c, r, s])
+            with T.init():
+                Y[vo, vh, vw] = T.$2(0)
+            Y[vo, vh, vw] = Y[vo, vh, vw] + T.Cast("$2", W[vo, vc, vr, vs]) * T.Cast("$2", X[vc, vh + vr, vw + vs])
+)";
+
+TEST_P(DotProductsTest, OfImagesWithChannelsFirst) {
+  for (const Types& types : kTypes) {
+    Check(absl::Substitute(kChannelsFirst, types.a, types.b, types.sum));
+  }
+}
+
+TEST_P(DotProductsTest, SumsOfLanesOfAnyTypeAndNumber) {
+  for (const std::string type : {"float32", "float64", "float16", "bfloat16",
+                                 "int8", "uint8", "int32", "int64"}) {
+    for (const int steps : {2, 3, 4, 8}) {
+      for (const int lanes : {1, 4, 5, 16}) {
+        const std::string text = absl::Substitute(
+            R"(
+@T.prim_func
+def main(A: T.Buffer((128,), "$0"), C: T.Buffer((16,), "$0")):
+    C[$1] = C[$1] + T.lane_sums(A[0:$2] * A[0:$2], $3)
+)",
+            type, lanes == 1 ? "0" : absl::Substitute("0:$0", lanes),
+            steps * lanes, steps);
+        const absl::StatusOr<Module> module = ParseModule("m.py", text);
+        ASSERT_TRUE(module.ok()) << text << module.status();
+        const Function& f = module->functions[0];
+        const absl::Status same = CheckAgainstInterpreter(f, f, target_);
+        EXPECT_TRUE(same.ok()) << text << same;
       }
     }
   }

@@ -3,12 +3,11 @@
 // last three of a sum are no whole four, what the other operand has for the
 // fourth is zero:
 //
-//   for j in vectorized(16):
-//     for e in unroll(3):     →   C[0:16] = C[0:16] + lane_sums(
-//       C[j] = C[j] +               int32(if_then_else(v % 4 < 3, A[v % 4], 0))
-//       *
-//           int32(A[e]) *           int32(B[0:64]), 4)           v in 0 .. 63
-//           int32(B[j*4 + e])
+//   for j in vectorized(16):     →   C[0:16] = C[0:16] + lane_sums(
+//     for e in unroll(3):                int32(a) * int32(B[0:64]), 4)
+//       C[j] = C[j] +
+//           int32(A[e]) *            where v is 0 .. 63 and a is
+//           int32(B[j*4 + e])          if_then_else(v % 4 < 3, A[v % 4], 0)
 #include "kiln/codegen/lower/vector/form_dot_products.h"
 
 #include <cstdint>
@@ -29,12 +28,6 @@ namespace kiln {
 namespace {
 
 using lower::LaneMapper;
-
-bool Uses(const Expr& e, const Var& var) {
-  bool uses = false;
-  Visit(e, [&](const Expr& x) { return !(uses = uses || x == var); });
-  return uses;
-}
 
 // What a store adds to the element where it stores; null where it does not.
 Expr TermOf(const StoreNode& store) {
@@ -89,8 +82,8 @@ class DotProduct {
     const Expr term = store ? TermOf(*store) : nullptr;
     const auto product = term ? NarrowProductOf(term) : std::nullopt;
     const int64_t *lanes = AsInt(lanes_.extent), *steps = AsInt(steps_.extent);
-    if (!product || !lanes || !steps || *lanes < 2 ||
-        Uses(store->indices[0], steps_.var)) {
+    if (!product || !lanes || !steps || *lanes < 2 || *steps < 1 ||
+        UsesVar(store->indices[0], steps_.var)) {
       return nullptr;
     }
     count_ = static_cast<int>(*lanes);
@@ -122,8 +115,8 @@ class DotProduct {
   }
 
   // Whether the tensor has room for `stride` steps of each lane, side by side:
-  // an element that begins them and its size are multiples of that.
-  // What is there may be anything, of which 0 times is not 0 for floats.
+  // an element that begins them and its size are multiples of that. What is
+  // there may be anything, of which 0 times is not 0 for floats.
   bool HoldsAll(const Expr& moving, int64_t stride) const {
     const auto* load = moving.As<LoadNode>();
     if (!load || moving.dtype().is_float()) return false;

@@ -150,6 +150,11 @@ TEST(FormDotProductsTest, TheLastStepsOfASumAreFewer) {
               Not(HasSubstr("lane_sums")));
 }
 
+TEST(FormDotProductsTest, NoStepsAreNone) {
+  EXPECT_THAT(Formed({.steps = 0, .together = 4}, 4),
+              Not(HasSubstr("lane_sums")));
+}
+
 TEST(FormDotProductsTest, OtherValuesStay) {
   EXPECT_THAT(Formed({.value = "T.Cast(\"int32\", A[IA])"}, 4),
               Not(HasSubstr("lane_sums")));

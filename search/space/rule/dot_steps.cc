@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// The product that the block adds up, where it is one of narrow integers.
+// The product that the block adds up, where it is one of narrow numbers.
 std::optional<NarrowProduct> ProductOf(const BlockNode& block) {
   const auto* store = block.body.As<StoreNode>();
   const auto* sum = store ? store->value.As<BinaryNode>() : nullptr;
@@ -29,6 +29,16 @@ bool FitsSteps(const NarrowProduct& product, int64_t extent, int steps) {
   return 2 * extent > steps && (!product.is_float() || extent % steps == 0);
 }
 
+// Whether all rows share the operand, and panels of it may hold steps side by
+// side: those of a window that goes along the columns are other columns.
+bool IsForPanels(const BlockInfo& info, const ReadInfo& read,
+                 const TileAxes& axes) {
+  const int dim = DimAlong(read, axes.unroll);
+  return !read.Uses(axes.row) && dim >= 0 &&
+         dim != DimAlong(read, axes.column) &&
+         !HoldsOtherColumns(info, axes, read);
+}
+
 // Of one operand, that it is one of rows; of the other that it can be packed by
 // `steps`.
 bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
@@ -37,11 +47,9 @@ bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
   };
   const auto is_shared = [&](const ReadInfo& read) {
     const int dim = DimAlong(read, axes.unroll);
-    return read.strides[axes.column] == 1.0 && !read.Uses(axes.row) &&
-           dim >= 0 &&
+    return read.strides[axes.column] == 1.0 && IsForPanels(info, read, axes) &&
            (read.shape[dim] % steps == 0 ||
-            read.shape[dim] == info.axes[axes.unroll].extent) &&
-           !HoldsOtherColumns(info, axes, read);
+            read.shape[dim] == info.axes[axes.unroll].extent);
   };
   return info.reads.size() == 2 && absl::c_any_of(info.reads, is_row) &&
          absl::c_any_of(info.reads, is_shared);
@@ -80,7 +88,8 @@ std::optional<ReadInfo> RowsOfLikeBytes(const BlockInfo& info,
     const ReadInfo& other = info.reads[1 - i];
     const double uses = static_cast<double>(info.SpatialSize()) *
                         static_cast<double>(info.ReduceSize()) / other.elements;
-    if (IsOfRows(rows, axes) && !other.Uses(axes.row) && uses >= least_uses) {
+    if (IsOfRows(rows, axes) && IsForPanels(info, other, axes) &&
+        uses >= least_uses) {
       return rows;
     }
   }
