@@ -4,6 +4,8 @@
 //
 //   {"avx512vl", {7, 0, kEbx, 31}, kZmm}     leaf 7, bit 31 of EBX, and zmm
 //   kept
+//
+// Linux keeps tiles of matrices for processes alone that have asked for it.
 #include "kiln/base/cpu_features.h"
 
 #include <algorithm>
@@ -12,6 +14,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace kiln {
@@ -110,12 +114,19 @@ uint64_t KeptRegisters() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
+// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), which stays granted.
+bool AreTilesPermitted() {
+  constexpr int64_t kRequest = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+}
+
 bool Has(const std::string& name) {
   for (const Feature& feature : kFeatures) {
     if (name != feature.name) continue;
     return IsSet(feature.bit) &&
            (feature.kept == kNothing ||
-            (KeptRegisters() & feature.kept) == feature.kept);
+            (KeptRegisters() & feature.kept) == feature.kept) &&
+           (feature.kept != kTiles || AreTilesPermitted());
   }
   return false;
 }

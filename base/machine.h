@@ -23,6 +23,16 @@ struct DotInstructions {
                          const DotInstructions&) = default;
 };
 
+// Products of whole matrices in registers for them (AMX): 16 rows of 64 bytes
+// by as many columns, in sums of 32 bits.
+struct TileInstructions {
+  bool bytes = false;  // of 8-bit integers with or without a sign
+  bool bf16 = false;   // subnormal ones as zero
+
+  friend bool operator==(const TileInstructions&,
+                         const TileInstructions&) = default;
+};
+
 // The vector registers that code is generated for.
 struct VectorRegisters {
   int bytes = 0;  // of one
@@ -36,6 +46,10 @@ struct VectorRegisters {
   // if not, it is loaded and then shuffled.
   bool broadcasts = true;
   DotInstructions dots;
+  TileInstructions tiles;
+  // Of elements of so many bits and more, some lanes of any vector are loaded
+  // at once: AVX-512BW has masks for 8. Those of 32 may be asked for anywhere.
+  int least_masked_bits = 32;
 
   // The same for numbers of so many bytes: SSE3 loads one of 8 into both halves
   // of a register (movddup).

@@ -187,6 +187,7 @@ absl::Status Emitter::EmitKernel(const Function& f, const std::string& symbol) {
   strict_ = IsStrict(f);
   is_transposing_ = IsMarked(f, kTransposedCopy);
   has_lane_sums_ = IsMarked(f, kLaneSums);
+  FindTiles(f.body);
   KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs, InPlacePairs(f));
   in_place_.clear();
   for (const InPlacePair& pair : pairs) {

@@ -33,14 +33,21 @@ using lower::WindowsOf;
 
 namespace {
 
-// For each element of `window`, the lane that loads it, or else one behind all.
-std::vector<int> LanesLoaded(const std::vector<int64_t>& offsets,
-                             const LaneWindow& window) {
+// For each element of `window`, the lane that loads it, or else one behind all;
+// where several do, again for the others.
+std::vector<std::vector<int>> LanesLoaded(const std::vector<int64_t>& offsets,
+                                          const LaneWindow& window) {
   const int count = static_cast<int>(offsets.size());
-  std::vector<int> loaded(window.lanes, count);
+  std::vector<std::vector<int>> loaded;
   for (int lane = 0; lane < count; ++lane) {
     const int64_t at = offsets[lane] - window.first;
-    if (at >= 0 && at < window.lanes) loaded[at] = lane;
+    if (at < 0 || at >= window.lanes) continue;
+    auto free = std::find_if(loaded.begin(), loaded.end(),
+                             [&](auto& lanes) { return lanes[at] == count; });
+    if (free == loaded.end()) {
+      free = loaded.insert(free, std::vector<int>(window.lanes, count));
+    }
+    (*free)[at] = lane;
   }
   return loaded;
 }
@@ -88,6 +95,19 @@ int LoadedOfPeriod(llvm::Value* mask, int count, int period) {
 
 }  // namespace
 
+// Of a mask for lanes, that for the elements of the window.
+llvm::Value* Emitter::MaskOf(const LaneWindow& window,
+                             const std::vector<int64_t>& offsets,
+                             llvm::Value* mask) {
+  llvm::Value* some = nullptr;
+  for (const std::vector<int>& lanes : LanesLoaded(offsets, window)) {
+    llvm::Value* part = b_.CreateShuffleVector(
+        mask, llvm::Constant::getNullValue(mask->getType()), lanes);
+    some = some ? b_.CreateOr(some, part) : part;
+  }
+  return some;
+}
+
 // A `mask` has a bit for each element of the window.
 llvm::Value* Emitter::LoadWindow(const LoadNode& load, llvm::Value* address,
                                  const LaneWindow& window, llvm::Value* mask) {
@@ -95,6 +115,9 @@ llvm::Value* Emitter::LoadWindow(const LoadNode& load, llvm::Value* address,
                                   static_cast<uint64_t>(window.first));
   if (!mask) return LoadElement(load.buffer, address, window.lanes);
   llvm::Type* type = MemoryType(load.dtype);
+  if (load.dtype.bits() == 16) {
+    type = type->getWithNewType(b_.getInt16Ty());
+  }
   return b_.CreateMaskedLoad(type, address,
                              llvm::Align(load.dtype.Element().bytes()), mask,
                              llvm::Constant::getNullValue(type));
@@ -159,12 +182,7 @@ llvm::Value* Emitter::EmitNearLanes(const LoadNode& load,
       mask ? WindowsOf(lanes.offsets, true)
            : WindowsOf(lanes, size ? *size : 0);
   for (const LaneWindow& window : windows) {
-    llvm::Value* some = mask;
-    if (mask) {
-      some = b_.CreateShuffleVector(
-          mask, llvm::Constant::getNullValue(mask->getType()),
-          LanesLoaded(lanes.offsets, window));
-    }
+    llvm::Value* some = mask ? MaskOf(window, lanes.offsets, mask) : nullptr;
     llvm::Value* loaded = WithMoreLanes(
         Bits(LoadWindow(load, address, window, some)), window.lanes, count);
     if (!chosen) chosen = llvm::PoisonValue::get(loaded->getType());
@@ -184,14 +202,15 @@ llvm::Value* Emitter::EmitMaskedLoad(const CallNode& choice) {
       return b_.CreateSelect(mask, few, Emit(choice.args[2]));
     }
   }
-  if (!lanes || !lower::IsNearRamp(load->indices[0])) {
+  if (!lanes || !lower::IsMaskable(load->indices[0])) {
     return Fail(absl::UnimplementedError(
                     "if_then_else chooses for each lane, of values that are no "
-                    "load of elements near to each other; write a select"),
+                    "load of elements near to each other or of a few rows; "
+                    "write a select"),
                 choice.dtype);
   }
   llvm::Value* loaded = EmitNearLanes(*load, *lanes, mask);
-  return b_.CreateSelect(mask, loaded, Emit(choice.args[2]));
+  return Choose(mask, loaded, Emit(choice.args[2]));
 }
 
 }  // namespace kiln::codegen_internal

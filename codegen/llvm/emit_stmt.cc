@@ -30,6 +30,7 @@ constexpr int64_t kMaxStackBytes = 64 << 10;
 void Emitter::Emit(const Stmt& s) {
   switch (s.kind()) {
     case StmtKind::kFor:
+      if (EmitTileProduct({s}) > 0) return;
       return EmitFor(*s.As<ForNode>());
     case StmtKind::kSeq:
       return EmitSeq(*s.As<SeqNode>());
@@ -62,7 +63,8 @@ void Emitter::Emit(const Stmt& s) {
 void Emitter::EmitSeq(const SeqNode& seq) {
   const absl::Span<const Stmt> stmts(seq.stmts);
   for (size_t i = 0; i < stmts.size();) {
-    const size_t together = EmitTransposed(stmts.subspan(i));
+    size_t together = EmitTransposed(stmts.subspan(i));
+    if (together == 0) together = EmitTileProduct(stmts.subspan(i));
     if (together == 0) Emit(stmts[i]);
     i += std::max<size_t>(together, 1);
   }
@@ -92,6 +94,7 @@ void Emitter::EmitFor(const ForNode& loop) {
 
 void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
                        llvm::Value* end) {
+  const bool enters_tiles = EnterTiles(loop.body);
   llvm::BasicBlock* before = b_.GetInsertBlock();
   auto* body =
       llvm::BasicBlock::Create(context_, loop.var.name(), frame_.function);
@@ -107,6 +110,7 @@ void Emitter::EmitLoop(const ForNode& loop, llvm::Value* begin,
   var->addIncoming(next, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(next, end), body, after);
   b_.SetInsertPoint(after);
+  if (enters_tiles) LeaveTiles();
 }
 
 void Emitter::EmitIf(const IfNode& node) {

@@ -26,6 +26,8 @@
 
 namespace kiln::codegen_internal {
 
+struct TileProduct;  // tile_product.h
+
 class Emitter {
  public:
   Emitter(llvm::Module* module, const Target& target);
@@ -48,6 +50,7 @@ class Emitter {
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     std::vector<llvm::Value*> workspaces;  // to be freed, oldest first
     bool in_parallel = false;
+    bool has_tiles = false;  // registers for tiles are ready
   };
   // A free variable or buffer of a parallel body.
   struct Capture {
@@ -107,6 +110,8 @@ class Emitter {
   llvm::Value* EmitNearLanes(const LoadNode& load,
                              const lower::LaneOffsets& lanes,
                              llvm::Value* mask = nullptr);
+  llvm::Value* MaskOf(const lower::LaneWindow& window,
+                      const std::vector<int64_t>& offsets, llvm::Value* mask);
   llvm::Value* LoadWindow(const LoadNode& load, llvm::Value* address,
                           const lower::LaneWindow& window, llvm::Value* mask);
   llvm::Value* WithMoreLanes(llvm::Value* value, int lanes, int count);
@@ -238,6 +243,20 @@ class Emitter {
   // How many of `stmts` were emitted together.
   size_t EmitTransposed(absl::Span<const Stmt> stmts);
 
+  // Products of tiles of matrices (emit_tile_product.cc).
+  // Whether those of a function take place.
+  void FindTiles(const Stmt& body);
+  // Makes the registers ready for those in `s`, unless they are or there are
+  // none; whether it did.
+  bool EnterTiles(const Stmt& s);
+  void PrepareTiles();
+  void LeaveTiles();
+  void EmitTilePermission();
+  // How many of `stmts` were emitted together: a product, and what makes its
+  // sums zero before.
+  size_t EmitTileProduct(absl::Span<const Stmt> stmts);
+  void EmitTiles(const TileProduct& product, bool from_zero);
+
   llvm::Type* TypeOf(DType dtype);
   // The type of a value of `dtype` in memory: bools take a byte.
   llvm::Type* MemoryType(DType dtype);
@@ -252,6 +271,7 @@ class Emitter {
   bool is_transposing_ = false;  // whether transposed copies are looked for
   bool has_transposed_ = false;  // whether one was found
   std::set<const BufferNode*> in_place_;  // parameters that may be another one
+  TileInstructions tiles_;      // none where the function has no use for them
   bool has_lane_sums_ = false;  // for combine_horizontal_adds.h to look for
   Frame frame_;
   std::string symbol_;

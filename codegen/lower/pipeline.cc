@@ -106,7 +106,7 @@ constexpr LowerPass kPasses[] = {
     // Steps of integers that one instruction takes.
     {kVectors, "form_dot_products", WithMachine<FormDotProducts>, kOptional},
     // Vectorized loops → vectors.
-    {kVectors, "vectorize_loops", Plain<VectorizeLoops>},
+    {kVectors, "vectorize_loops", WithMachine<VectorizeLoops>},
     // Where a quotient of lanes changes.
     {kVectors, "split_at_wraps", Plain<SplitAtWraps>, kOptional},
     {kVectors, "plan_storage", Plain<PlanStorage>},  // stack, workspaces

@@ -18,6 +18,7 @@ void InitializeLlvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();  // of the system call for tiles
     LLVMInitializeAArch64TargetInfo();
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
@@ -50,6 +51,11 @@ VectorRegisters VectorsOf(const Target& target,
                   : has_quads ? 4
                               : 2,
       .bf16 = has("+avx512bf16,+avx512vl") && MultipliesBf16Fast(target.cpu)};
+  if (has("+avx512bw,+avx512vl")) vectors.least_masked_bits = 8;
+  const bool may_have_tiles =
+      has("+avx512f") && llvm::Triple(target.triple).isOSLinux();
+  vectors.tiles = {.bytes = may_have_tiles && has("+amx-tile,+amx-int8"),
+                   .bf16 = may_have_tiles && has("+amx-tile,+amx-bf16")};
   return vectors;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kiln/base/cpu_features.h"
 #include "kiln/codegen/target/subtarget.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -22,9 +23,20 @@ using codegen_internal::Subtarget;
 
 namespace {
 
+// As LLVM reads them, without those that the operating system does not let this
+// process use.
+llvm::StringMap<bool> FeaturesOfHost() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  for (const std::string& name : MissingCpuFeatures(KnownCpuFeatures())) {
+    const auto found = features.find(name);
+    if (found != features.end()) found->second = false;
+  }
+  return features;
+}
+
 std::string HostFeatures() {
   std::string features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+  for (const auto& feature : FeaturesOfHost()) {
     absl::StrAppend(&features, features.empty() ? "" : ",",
                     feature.second ? "+" : "-", feature.first().str());
   }
@@ -96,7 +108,7 @@ absl::Status CheckRunsHere(const Target& target) {
         host->triple, "; compile it here and run it there"));
   }
   std::vector<std::string> missing;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+  for (const auto& feature : FeaturesOfHost()) {
     const std::string name = feature.first().str();
     if (!feature.second && IsGenerated(name) &&
         wanted->checkFeatures("+" + name)) {

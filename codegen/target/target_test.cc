@@ -21,12 +21,20 @@ VectorRegisters With(VectorRegisters registers, DotInstructions dots) {
   return registers;
 }
 
+// Of AVX-512 with the instructions for bytes.
+VectorRegisters WithMasks(DotInstructions dots, TileInstructions tiles = {}) {
+  VectorRegisters registers = With(kAvx512Registers, dots);
+  registers.least_masked_bits = 8;
+  registers.tiles = tiles;
+  return registers;
+}
+
 TEST(TargetTest, ReadsCpuAndCoresWithOneOrTwoDashes) {
   KILN_ASSERT_OK_AND_ASSIGN(
       Target target, ParseTarget("llvm -mcpu=skylake-avx512 --num-cores=3"));
   EXPECT_EQ(target.cpu, "skylake-avx512");
   EXPECT_EQ(target.num_cores, 3);
-  EXPECT_EQ(target.machine.vectors, With(kAvx512Registers, {2}));
+  EXPECT_EQ(target.machine.vectors, WithMasks({2}));
   KILN_ASSERT_OK_AND_ASSIGN(Target old, ParseTarget("llvm -mcpu=x86-64"));
   EXPECT_EQ(old.machine.vectors, With(kSseRegisters, {2}));
 }
@@ -39,9 +47,13 @@ TEST(TargetTest, RegistersAreThoseOfTheInstructionSet) {
   EXPECT_EQ(registers("-mcpu=ivybridge"), kAvxRegisters);
   EXPECT_EQ(registers("-mcpu=x86-64-v2"), With(kSseRegisters, {2}));
   EXPECT_EQ(registers("-mcpu=knl"), kAvx512Registers);
-  EXPECT_EQ(registers("-mcpu=cascadelake"), With(kAvx512Registers, {4}));
-  EXPECT_EQ(registers("-mcpu=znver4"), With(kAvx512Registers, {4, true}));
-  EXPECT_EQ(registers("-mcpu=cooperlake"), With(kAvx512Registers, {4}));
+  EXPECT_EQ(registers("-mcpu=cascadelake"), WithMasks({4}));
+  EXPECT_EQ(registers("-mcpu=znver4"), WithMasks({4, true}));
+  EXPECT_EQ(registers("-mcpu=cooperlake"), WithMasks({4}));
+  EXPECT_EQ(registers("-mcpu=sapphirerapids"),
+            WithMasks({4}, {.bytes = true, .bf16 = true}));
+  EXPECT_EQ(registers("-mcpu=sapphirerapids -mattr=-amx-bf16"),
+            WithMasks({4}, {.bytes = true}));
   EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"),
             With(kAvxRegisters, {2}));
   EXPECT_EQ(registers("-mcpu=alderlake"), With(kAvxRegisters, {4}));

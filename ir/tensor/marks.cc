@@ -5,12 +5,24 @@
 
 namespace kiln {
 
-bool IsMarked(const BlockNode& block, std::string_view mark) {
-  if (block.annotations.empty()) return false;
-  const auto found = block.annotations.find(std::string(mark));
-  if (found == block.annotations.end() || !found->second.expr()) return false;
+namespace {
+
+bool HasMark(const Annotations& annotations, std::string_view mark) {
+  if (annotations.empty()) return false;
+  const auto found = annotations.find(std::string(mark));
+  if (found == annotations.end() || !found->second.expr()) return false;
   const int64_t* value = AsInt(*found->second.expr());
   return value && *value != 0;
+}
+
+}  // namespace
+
+bool IsMarked(const BlockNode& block, std::string_view mark) {
+  return HasMark(block.annotations, mark);
+}
+
+bool IsMarked(const ForNode& loop, std::string_view mark) {
+  return HasMark(loop.annotations, mark);
 }
 
 bool IsMarked(const Function& f, std::string_view mark) {

@@ -9,9 +9,10 @@
 //   kiln.phases            rule polyphase             pass fold_modulo_guards
 //   kiln.transposed_copy   rules that tile transposes    emit_transpose
 //   kiln.lane_sums         rule skinny-dot              combine_horizontal_adds
+//   kiln.tile_product      rule matrix-tiles            emit_tile_product
 //
-// The last three are looked for when blocks are gone. Lowering hands them on to
-// the function, with the names of the blocks:
+// The last one is a loop's. The three before it are looked for when blocks are
+// gone. Lowering hands them on to the function, with the names of the blocks:
 //
 //   with T.block("C"):                            @T.prim_func
 //       T.block_attr({"kiln.phases": True})   →   def main(..):
@@ -40,7 +41,12 @@ inline constexpr char kPhases[] = "kiln.phases";
 inline constexpr char kTransposedCopy[] = "kiln.transposed_copy";
 // Of a block that adds up the lanes of several vectors, one after the other.
 inline constexpr char kLaneSums[] = "kiln.lane_sums";
+// Of the outermost loop of a product that instructions for tiles of matrices
+// take (ir/expr/tile_nest.h): the loops inside stay as they are.
+inline constexpr char kTileProduct[] = "kiln.tile_product";
 
+// Whether the loop has the mark with a true value.
+bool IsMarked(const ForNode& loop, std::string_view mark);
 // Whether the block has the mark with a true value.
 bool IsMarked(const BlockNode& block, std::string_view mark);
 

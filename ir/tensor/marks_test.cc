@@ -25,6 +25,17 @@ TEST(MarksTest, ABlockIsMarkedByATrueValue) {
   EXPECT_FALSE(IsMarked(*BlockWith({}), kPhases));
 }
 
+TEST(MarksTest, ALoopIsMarkedByATrueValue) {
+  ForFields fields;
+  fields.var = Var("i");
+  fields.min = Int(0);
+  fields.extent = Int(4);
+  fields.body = MakeEvaluate(Int(0));
+  EXPECT_FALSE(IsMarked(*MakeFor(fields).As<ForNode>(), kTileProduct));
+  fields.annotations[kTileProduct] = Attr(Bool(true));
+  EXPECT_TRUE(IsMarked(*MakeFor(fields).As<ForNode>(), kTileProduct));
+}
+
 TEST(MarksTest, FunctionsGetTheMarksThatReceiversLookForWithoutBlocks) {
   const Block block = BlockWith({{kPhases, Attr(Bool(true))},
                                  {kStrassenParts, Attr(Bool(true))},

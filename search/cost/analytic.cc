@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/ir/expr/tile_nest.h"
 #include "kiln/search/cost/between_cores.h"
 #include "kiln/search/cost/nest.h"
 #include "kiln/search/cost/transfer.h"
@@ -45,6 +46,8 @@ constexpr double kSpillSlots = 4;  // a register stored and loaded again
 constexpr double kCallSeconds = 2e-8;
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kPageMissSeconds = 5e-9;
+// Of registers for tiles: what they hold is told, and they are released.
+constexpr double kTileSetupSeconds = 1.5e-7;
 constexpr double kPagesHeld = 1024;  // whose addresses are at hand
 // Of the times that should overlap with the longest one, the share that does
 // not: of arithmetic and the nearest level, and of those beyond.
@@ -61,28 +64,8 @@ bool IsMath(OpClass op) {
 }
 
 double SlotsOf(OpClass op) {
-  switch (op) {
-    case OpClass::kFloatDivMod:
-    case OpClass::kIntDivMod:
-      return kDivideSlots;
-    case OpClass::kFloatMath:
-    case OpClass::kIntMath:
-      return kMathSlots;
-    case OpClass::kFloatMad:
-    case OpClass::kFloatAddSub:
-    case OpClass::kFloatMul:
-    case OpClass::kFloatCmp:
-    case OpClass::kFloatOther:
-    case OpClass::kIntMad:
-    case OpClass::kIntAddSub:
-    case OpClass::kIntMul:
-    case OpClass::kIntCmp:
-    case OpClass::kIntOther:
-    case OpClass::kBool:
-    case OpClass::kSelect:
-      return 1;
-  }
-  return 1;
+  const bool divides = op == OpClass::kFloatDivMod || op == OpClass::kIntDivMod;
+  return divides ? kDivideSlots : IsMath(op) ? kMathSlots : 1;
 }
 
 // Of `seconds` for what comes from a level, or of arithmetic, the share that
@@ -159,6 +142,7 @@ class StoreEstimator {
   }
   double SlotsFor(OpClass op) const;
   double Widenings(const NestAccess& access) const;
+  void CountTileProducts();
   void CountTile();
   double PageMisses() const;
   void SetOverhead();
@@ -276,6 +260,10 @@ double StoreEstimator::LiveRegisters(const NestAccess& access) const {
 
 void StoreEstimator::FindRegisters() {
   NestAccess& target = nest_.accesses[0];
+  if (nest_.tile_products > 0) {
+    target.in_registers = true;
+    return;
+  }
   const int around = nest_.tile - 1;
   const bool loops_on = around >= target.owned_depth &&
                         target.strides[around] == 0 &&
@@ -407,7 +395,22 @@ double StoreEstimator::Widenings(const NestAccess& access) const {
   return !is_widened ? 0 : IsShared(access) ? 2 : 1;
 }
 
+// Products of tiles: 16 cycles each, of two multiply-adds of vectors; a load
+// moves 16 vectors, and sums come and go once.
+void StoreEstimator::CountTileProducts() {
+  constexpr double kProductSlots = 32;
+  const MemoryLevel& l1 = machine_.level(MemoryLevelId::kL1);
+  const double load = machine_.vectors.bytes / (l1.read_gbs * 1e9);
+  const double store = machine_.vectors.bytes / (l1.write_gbs * 1e9);
+  instructions_ = nest_.tile_products + nest_.tile_loads;
+  out_.arithmetic = rounds_ * nest_.tile_products * kProductSlots * slot_;
+  const double sums = nest_.tile_products * (load + store) /
+                      nest_.Iterations(nest_.tile - 1, nest_.tile);
+  out_.transfer[0] = rounds_ * kTileRows * (nest_.tile_loads * load + sums);
+}
+
 void StoreEstimator::CountTile() {
+  if (nest_.tile_products > 0) return CountTileProducts();
   const double steps =
       nest_.tile_steps * (nest_.lane_loop >= nest_.tile ? nest_.vectors : 1);
   double arithmetic = 0, instructions = 0;
@@ -484,6 +487,9 @@ void StoreEstimator::SetOverhead() {
   }
   out_.overhead =
       iterations * kLoopSlots * slot_ + PageMisses() * kPageMissSeconds;
+  if (nest_.tile_products > 0) {
+    out_.overhead += std::max(1.0, nest_.launches) * kTileSetupSeconds;
+  }
 }
 
 void StoreEstimator::SetSeconds() {

@@ -34,10 +34,11 @@ Machine TestMachine() {
   return m;
 }
 
-TimeEstimate Estimate(const std::string& text, int threads = 1) {
+TimeEstimate Estimate(const std::string& text, int threads = 1,
+                      const Machine& machine = TestMachine()) {
   absl::StatusOr<Function> f = ParseFunction("test", text);
   KILN_EXPECT_OK(f.status());
-  return f.ok() ? EstimateTime(Summarize(*f), TestMachine(), threads)
+  return f.ok() ? EstimateTime(Summarize(*f), machine, threads)
                 : TimeEstimate();
 }
 
@@ -496,6 +497,38 @@ TEST(AnalyticTest, IsPositiveAndFiniteForRandomSchedules) {
     ASSERT_TRUE(std::isfinite(e.seconds));
     EXPECT_EQ(EstimateTime(Summarize(f), TestMachine(), 2).seconds, e.seconds);
   }
+}
+
+// Sums of 32 x 32 over 2048 bytes, `mark` on the loop over tiles.
+std::string Tiles(const std::string& mark) {
+  return absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((32, 32, 64), "int8"), B: T.Buffer((32, 2, 16, 16, 4), "int8"), C: T.Buffer((2, 2, 16, 16), "int32")):
+    for k in T.serial(32, annotations={"$0": True}):
+        for i, j, kg, ks, ir in T.grid(2, 2, 16, 4, 16):
+            for jr in T.vectorized(16):
+                with T.block("C"):
+                    v = T.axis.spatial(32, i * 16 + ir)
+                    w = T.axis.spatial(32, j * 16 + jr)
+                    u = T.axis.reduce(2048, k * 64 + kg * 4 + ks)
+                    C[v // 16, w // 16, v % 16, w % 16] = C[v // 16, w // 16, v % 16, w % 16] + T.Cast("int32", A[u // 64, v, u % 64]) * T.Cast("int32", B[u // 64, w // 16, u % 64 // 4, w % 16, u % 4])
+)",
+                          mark);
+}
+
+TEST(Analytic, ProductsOfTilesTakeSixteenCycles) {
+  Machine machine = TestMachine();
+  machine.vectors.tiles.bytes = true;
+  const StoreEstimate tiles =
+      Estimate(Tiles("kiln.tile_product"), 1, machine).stores[0];
+  // 128 of them, of 32 multiply-adds of vectors each.
+  EXPECT_NEAR(tiles.arithmetic, 128 * 32 * 0.32e-9, 1e-9);
+  EXPECT_LT(tiles.transfer[0], tiles.arithmetic);
+  const StoreEstimate unmarked = Estimate(Tiles("note"), 1, machine).stores[0];
+  EXPECT_GT(unmarked.seconds, 10 * tiles.seconds);
+  const StoreEstimate elsewhere =
+      Estimate(Tiles("kiln.tile_product")).stores[0];
+  EXPECT_DOUBLE_EQ(elsewhere.seconds, unmarked.seconds);
 }
 
 }  // namespace

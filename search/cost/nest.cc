@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/ir/expr/tile_nest.h"
 
 namespace kiln {
 namespace {
@@ -37,6 +38,7 @@ class NestMaker {
     FindLanes();
     FindDots();
     FindTile();
+    FindTileProduct();
     nest_.reads_tile_once = store_.transposes;
     for (NestAccess& access : nest_.accesses) {
       SetRuns(&access);
@@ -62,6 +64,8 @@ class NestMaker {
   void SetLanes(int position, double lanes);
   void FindDots();
   void FindTile();
+  void FindTileProduct();
+  ProductLoop ProductLoopOf(int position) const;
   LoopPlace PlaceOf(const ApproximateTerm& term) const;
   bool IsWalked(const ApproximateTerm& term) const;
   int RowDim(const NestAccess& access) const;
@@ -237,6 +241,42 @@ void NestMaker::FindTile() {
     nest_.tile_steps *= steps;
     nest_.tile = i;
   }
+}
+
+// With the sums first, then the operand that no column moves.
+ProductLoop NestMaker::ProductLoopOf(int position) const {
+  const auto stride = [&](const NestAccess& access) {
+    return static_cast<int64_t>(access.strides[position]) /
+           access.buffer->element_bytes;
+  };
+  const NestAccess& a = nest_.accesses[1];
+  const NestAccess& b = nest_.accesses[2];
+  const bool moves_a = a.strides[nest_.lane_loop] != 0;
+  return {.extent = loop(position).extent,
+          .sums = stride(nest_.accesses[0]),
+          .rows = stride(moves_a ? b : a),
+          .columns = stride(moves_a ? a : b)};
+}
+
+void NestMaker::FindTileProduct() {
+  const auto marked =
+      std::find_if(store_.loops.begin(), store_.loops.end(),
+                   [&](int i) { return program_.loops[i].is_tile_product; });
+  const int last = nest_.depth() - 1;
+  if (marked == store_.loops.end() || nest_.accesses.size() != 3 ||
+      !store_.product || nest_.lane_loop != last) {
+    return;
+  }
+  const int outermost = static_cast<int>(marked - store_.loops.begin());
+  std::vector<ProductLoop> loops;
+  for (int i = last; i >= outermost; --i) loops.push_back(ProductLoopOf(i));
+  const auto nest = TileNestOf(
+      loops, StepsOfTileGroup(*store_.product, machine_.vectors.tiles));
+  if (!nest || nest->loops != loops.size()) return;
+  nest_.tile = outermost + 1;
+  nest_.tile_products = static_cast<double>(nest->tiles());
+  nest_.tile_loads =
+      static_cast<double>(nest->down.extent + nest->across.extent);
 }
 
 LoopPlace NestMaker::PlaceOf(const ApproximateTerm& term) const {

@@ -76,6 +76,10 @@ struct Nest {
   double tile_steps = 1;    // iterations of the tile, lanes as one
   // Its steps are those of one instruction; -1: none is.
   int dot_loop = -1;
+  // Of an iteration of the loop around the tile, where its loops are a product
+  // that instructions for tiles of matrices take: how many of these, and how
+  // many tiles they load. 0: they are not.
+  double tile_products = 0, tile_loads = 0;
   // What the tile reads comes once and as it lies, however it is used: a square
   // that is transposed in registers.
   bool reads_tile_once = false;

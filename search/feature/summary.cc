@@ -132,6 +132,7 @@ void Walker::WalkFor(const ForNode& loop) {
   summary.kind = loop.for_kind;
   summary.thread_tag = loop.thread_tag;
   summary.unroll_steps = unroll_steps_;
+  summary.is_tile_product = IsMarked(loop, kTileProduct);
   summary.parent = stack_.empty() ? -1 : stack_.back();
   summary.depth = static_cast<int>(stack_.size());
   const int id = static_cast<int>(out_.loops.size());

@@ -72,8 +72,10 @@ struct LoopSummary {
   ForKind kind = ForKind::kSerial;
   std::string_view thread_tag;  // only for kThreadBinding
   int64_t unroll_steps = 0;  // of `pragma_auto_unroll_max_step` here or above
-  int parent = -1;           // the loop around, or -1
-  int depth = 0;             // number of loops around
+  bool is_tile_product =
+      false;        // has the mark kTileProduct (ir/tensor/marks.h)
+  int parent = -1;  // the loop around, or -1
+  int depth = 0;    // number of loops around
 };
 
 // One index of an access. A term's loop is a position in

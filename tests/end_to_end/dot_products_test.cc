@@ -18,7 +18,7 @@ constexpr const char* kTargets[] = {
     "llvm -mcpu=x86-64",         "llvm -mcpu=x86-64-v2",
     "llvm -mcpu=haswell",        "llvm -mcpu=haswell -mattr=+avxvnni",
     "llvm -mcpu=skylake-avx512", "llvm -mcpu=cascadelake",
-    "llvm -mcpu=znver4"};
+    "llvm -mcpu=znver4",         "llvm -mcpu=sapphirerapids"};
 
 // $0, $1, $7: types of the operands and of the sums, $2 x $4 times $4 x $3; $5:
 // the index of W, $6: its shape.
@@ -90,6 +90,7 @@ TEST_P(DotProductsTest, OfMatrices) {
                            {33, 70, 12},
                            {17, 16, 6},
                            {20, 5, 8},
+                           {40, 50, 130},
                            {1, 40, 32},
                            {19, 35, 7}}) {
       for (const bool transposed : {false, true}) {

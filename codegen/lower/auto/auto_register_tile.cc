@@ -26,6 +26,7 @@
 #include "kiln/codegen/lower/auto/choose_tile.h"
 #include "kiln/codegen/lower/auto/nest.h"
 #include "kiln/ir/arith/index_normalizer.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -216,7 +217,8 @@ Stmt Tiler::Tile(const Stmt& s) {
 }
 
 Stmt Tiler::Run(const Stmt& s) {
-  if (s.As<ForNode>()) {
+  if (const auto* loop = s.As<ForNode>()) {
+    if (IsMarked(*loop, kTileProduct)) return s;
     if (Stmt tiled = Tile(s)) return tiled;
   }
   return MapChildren(s, [&](const Stmt& child) { return Run(child); });

@@ -45,6 +45,7 @@
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/arith/linear.h"
 #include "kiln/ir/expr/same.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -535,6 +536,7 @@ Stmt Inserter::RunSeq(const Stmt& s, const SeqNode& seq) {
 
 // What runs in a parallel loop is a thread's own.
 Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
+  if (IsMarked(loop, kTileProduct)) return s;
   if (loop.for_kind == ForKind::kParallel && !loops_.empty()) {
     return Inserter(machine_, bytes_).Run(s);
   }

@@ -22,6 +22,7 @@ constexpr NoteInfo kNotes[] = {
     {kPhases, true, "loops over phases are trimmed (fold_modulo_guards.h)"},
     {kTransposedCopy, true, "squares are transposed in registers"},
     {kLaneSums, true, "lanes of several vectors are summed up together"},
+    {kTileProduct, true, "loops stay as instructions for tiles take them"},
     {kStrassenParts, false, "schedule rules look for it"},
     {"pragma_unroll_explicit", false,
      "loops unroll in the IR either way, never in LLVM"},

@@ -117,4 +117,13 @@ std::vector<LaneWindow> WindowsOf(const LaneOffsets& lanes, int64_t size) {
   return exact;
 }
 
+bool IsMaskable(const Expr& index) {
+  constexpr size_t kLeastLanesOfRow = 4;
+  if (IsNearRamp(index)) return true;
+  const std::optional<LaneOffsets> lanes = OffsetsOfLanes(index);
+  return lanes && !index.As<RampNode>() && !index.As<BroadcastNode>() &&
+         WindowsOf(lanes->offsets, true).size() * kLeastLanesOfRow <=
+             lanes->offsets.size();
+}
+
 }  // namespace kiln::lower

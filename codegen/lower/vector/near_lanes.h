@@ -12,7 +12,7 @@
 namespace kiln::lower {
 
 // Elements of fewer bits have no masked loads.
-inline constexpr int kLeastMaskedBits = 32;
+inline constexpr int kLeastMaskedBits = 32;  // of any machine
 
 // Whether the lanes of an index go a few elements on from one to the next
 // (kMostLaneStep), or back by one: a load of them reads whole vectors, and may
@@ -53,6 +53,10 @@ std::vector<LaneWindow> WindowsOf(const std::vector<int64_t>& offsets,
 // two, they do, so that lanes of near indices share them: those of
 // i*16 + v // 4 * 4 + k, v in 0 .. 15, do for each k in 0 .. 3.
 std::vector<LaneWindow> WindowsOf(const LaneOffsets& lanes, int64_t size);
+
+// Whether some lanes of a load may be left out: those of a near ramp, or those
+// of a few rows, four or more of each.
+bool IsMaskable(const Expr& index);
 
 }  // namespace kiln::lower
 

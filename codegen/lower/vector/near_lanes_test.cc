@@ -109,5 +109,21 @@ TEST_F(NearLanesTest, MaskedLoadsReadNothingTwice) {
   EXPECT_EQ(WindowsOf({0, 2, 4, 6}, true), (Windows{{0, 4}, {4, 4}}));
 }
 
+TEST_F(NearLanesTest, LanesOfAFewRowsMayBeLeftOut) {
+  const auto in_turns = [&](int rows, int lanes) {
+    const Expr lane = Ramp(Int(0), Int(1), lanes);
+    const Expr count = Broadcast(Int(rows), lanes);
+    return Add(Broadcast(Expr(i_), lanes),
+               Add(Mul(FloorMod(lane, count), Broadcast(Int(99), lanes)),
+                   FloorDiv(lane, count)));
+  };
+  EXPECT_TRUE(IsMaskable(in_turns(4, 64)));
+  EXPECT_TRUE(IsMaskable(in_turns(2, 8)));
+  EXPECT_FALSE(IsMaskable(in_turns(4, 8))) << "two of each row";
+  EXPECT_TRUE(IsMaskable(Ramp(i_, Int(2), 8)));
+  EXPECT_FALSE(IsMaskable(Ramp(i_, Int(99), 8)));
+  EXPECT_FALSE(IsMaskable(Broadcast(Expr(i_), 8)));
+}
+
 }  // namespace
 }  // namespace kiln::lower

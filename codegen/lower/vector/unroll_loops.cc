@@ -30,6 +30,7 @@
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/automatic.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -97,8 +98,9 @@ class Unroller {
   IndexNormalizer normalizer_;
   int depth_ = 0;
   int64_t max_step_ = unasked_;
-  bool is_counted_ = false;  // what is emitted now is in `emitted_` already
-  int64_t emitted_ = 0;      // statements that unrolled loops have become
+  bool is_counted_ = false;   // what is emitted now is in `emitted_` already
+  bool keeps_loops_ = false;  // of a product for tiles
+  int64_t emitted_ = 0;       // statements that unrolled loops have become
 };
 
 int64_t Unroller::MaxStep(const ForNode& loop, int64_t outer) const {
@@ -120,6 +122,7 @@ Size Unroller::SizeOfFor(const ForNode& loop, int64_t max_step) const {
   const Size body = SizeOf(loop.body, max_step);
   const int64_t* count = AsInt(loop.extent);
   if (count && *count == 1) return body;
+  if (IsMarked(loop, kTileProduct)) return {body.steps, true};
   if (count && Unrolls(loop, body, *count, max_step)) {
     return {Times(body.steps, *count), body.has_loop};
   }
@@ -233,13 +236,15 @@ Stmt Unroller::RunFor(const ForNode& loop) {
   if (count && *count <= 0) return MakeEvaluate(Int(0));
   const int64_t outer_max_step = max_step_;
   const bool outer_is_counted = is_counted_;
+  const bool outer_keeps_loops = keeps_loops_;
+  keeps_loops_ |= IsMarked(loop, kTileProduct);
   max_step_ = MaxStep(loop, max_step_);
   Stmt result;
-  if (count && *count == 1) {
+  if (count && *count == 1 && !IsMarked(loop, kTileProduct)) {
     normalizer_.Bind(loop.var.get(), min);
     result = Run(loop.body);
     normalizer_.Bind(loop.var.get(), nullptr);
-  } else if (count && first) {
+  } else if (count && first && !keeps_loops_) {
     const Size body = SizeOf(loop.body, max_step_);
     if (Unrolls(loop, body, *count, max_step_) &&
         Afford(loop, Times(body.steps, *count))) {
@@ -251,6 +256,7 @@ Stmt Unroller::RunFor(const ForNode& loop) {
     }
   }
   if (!result) result = KeepLoop(loop, min, extent);
+  keeps_loops_ = outer_keeps_loops;
   max_step_ = outer_max_step;
   is_counted_ = outer_is_counted;
   return result;

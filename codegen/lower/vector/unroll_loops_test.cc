@@ -11,6 +11,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/tensor/automatic.h"
+#include "kiln/ir/tensor/marks.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -183,6 +184,22 @@ TEST(UnrollTest, LoopsOfOneIterationGoAndOfNoneToo) {
   Var i("i"), j("j");
   EXPECT_TRUE(Unrolled(Loop(i, 1, Ones(i), ForKind::kSerial)).As<StoreNode>());
   EXPECT_EQ(CountStores(Unrolled(Loop(j, 0, Ones(j), ForKind::kSerial))), 0);
+}
+
+TEST(UnrollTest, LoopsOfAProductForTilesStay) {
+  const Var k("k"), i("i"), j("j");
+  ForFields fields =
+      Loop(k, 1,
+           Loop(i, 2, Loop(j, 3, Ones(Add(i, j)), ForKind::kSerial),
+                ForKind::kSerial),
+           ForKind::kSerial)
+          .As<ForNode>()
+          ->fields();
+  EXPECT_EQ(CountStores(Unrolled(MakeFor(fields))), 6);
+  fields.annotations[kTileProduct] = Attr(Bool(true));
+  const Stmt kept = Unrolled(MakeFor(fields));
+  EXPECT_EQ(CountStores(kept), 1);
+  EXPECT_EQ(ExtentOfLoop(kept), 1);
 }
 
 }  // namespace

@@ -110,12 +110,11 @@ Expr LaneMapper::MapBinary(const Expr& e) {
   return a && b ? Binary(e.kind(), a, b) : nullptr;
 }
 
-// Whether only some lanes of it may be loaded: those near to each other, of a
-// size for which there are masks.
-bool IsMaskable(const Expr& e) {
+// Whether only some lanes of it may be loaded.
+bool LaneMapper::IsMaskableLoad(const Expr& e) const {
   const auto* load = e.As<LoadNode>();
-  return load && e.dtype().bits() >= kLeastMaskedBits &&
-         IsNearRamp(load->indices[0]);
+  return load && load->indices.size() == 1 &&
+         e.dtype().bits() >= least_masked_bits_ && IsMaskable(load->indices[0]);
 }
 
 Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,
@@ -126,7 +125,7 @@ Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,
     if (!is_lazy || !(MayTrap(yes) || MayTrap(no))) {
       return Select(c, Wide(t), Wide(f));
     }
-    if (MayTrap(no) || !IsMaskable(t)) return nullptr;
+    if (MayTrap(no) || !IsMaskableLoad(t)) return nullptr;
     return Call(t.dtype(), Intrinsic::kIfThenElse, {c, t, Wide(f)});
   }
   if (!t.dtype().is_scalar() || !f.dtype().is_scalar()) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "kiln/codegen/lower/guards/sure_loads.h"
+#include "kiln/codegen/lower/vector/near_lanes.h"
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/expr.h"
 
@@ -14,8 +15,13 @@ namespace kiln::lower {
 // Maps scalar expressions over a lane variable to vectors of `lanes`.
 class LaneMapper {
  public:
-  LaneMapper(Var lane, Expr min, int lanes)
-      : lane_(std::move(lane)), min_(std::move(min)), lanes_(lanes) {}
+  // Of loads of elements of `least_masked_bits` or more, lanes may be left out.
+  LaneMapper(Var lane, Expr min, int lanes,
+             int least_masked_bits = kLeastMaskedBits)
+      : lane_(std::move(lane)),
+        min_(std::move(min)),
+        lanes_(lanes),
+        least_masked_bits_(least_masked_bits) {}
 
   int lanes() const { return lanes_; }
   const Var& lane() const { return lane_; }
@@ -44,6 +50,7 @@ class LaneMapper {
 
  private:
   bool MayTrap(const Expr& e) const;
+  bool IsMaskableLoad(const Expr& e) const;
   Expr MapLinear(const Expr& e);
   Expr MapBinary(const Expr& e);
   Expr MapChoice(const Expr& condition, const Expr& yes, const Expr& no,
@@ -55,6 +62,7 @@ class LaneMapper {
   Var lane_;
   Expr min_;
   int lanes_;
+  int least_masked_bits_;
   std::unordered_map<const VarNode*, Var> wide_vars_;
   std::unordered_map<const BufferNode*, Buffer> wide_buffers_;
   SureLoads sure_loads_;

@@ -12,9 +12,11 @@
 // of 3 vectors of 64, and one of 8.
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "kiln/codegen/lower/vector/lane_independence.h"
+#include "kiln/codegen/lower/vector/near_lanes.h"
 #include "kiln/codegen/lower/vector/vector_expr.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -164,7 +166,8 @@ Stmt StmtVectorizer::Run(const Stmt& s) {
 
 class Vectorizer {
  public:
-  explicit Vectorizer(Function* f) : f_(f) {}
+  Vectorizer(Function* f, int least_masked_bits)
+      : f_(f), least_masked_bits_(least_masked_bits) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -174,6 +177,7 @@ class Vectorizer {
   static bool HoldsVectorized(const Stmt& s);
 
   Function* f_;
+  const int least_masked_bits_;
 };
 
 bool Vectorizer::HoldsVectorized(const Stmt& s) {
@@ -213,7 +217,7 @@ Stmt Vectorizer::Lanes(const ForNode& loop, const Expr& min, int64_t lanes) {
     return MakeSeq({Lanes(loop, min, first),
                     Lanes(loop, Add(min, Int(first)), lanes - first)});
   }
-  LaneMapper mapper(loop.var, min, static_cast<int>(lanes));
+  LaneMapper mapper(loop.var, min, static_cast<int>(lanes), least_masked_bits_);
   return StmtVectorizer(std::move(mapper), f_).RunInside(loop.body);
 }
 
@@ -259,8 +263,10 @@ Stmt Vectorizer::Run(const Stmt& s) {
 
 }  // namespace
 
-absl::StatusOr<Function> VectorizeLoops(Function f) {
-  Stmt body = Vectorizer(&f).Run(f.body);
+absl::StatusOr<Function> VectorizeLoops(Function f, const Machine& machine) {
+  const int least =
+      std::min(lower::kLeastMaskedBits, machine.vectors.least_masked_bits);
+  Stmt body = Vectorizer(&f, least).Run(f.body);
   f.body = std::move(body);
   return f;
 }

@@ -2,6 +2,7 @@
 #define KILN_CODEGEN_LOWER_VECTOR_VECTORIZE_LOOPS_H_
 
 #include "absl/status/statusor.h"
+#include "kiln/base/machine.h"
 #include "kiln/ir/tensor/module.h"
 
 namespace kiln {
@@ -25,7 +26,8 @@ inline constexpr int64_t kMaxLanes = 64;
 // that loads, a loop whose bounds differ, an external call, a store of a vector
 // to one element) becomes a serial loop over the lanes, as does the whole loop
 // when its iterations are not known to be independent.
-absl::StatusOr<Function> VectorizeLoops(Function f);
+absl::StatusOr<Function> VectorizeLoops(Function f,
+                                        const Machine& machine = Machine());
 
 }  // namespace kiln
 

@@ -4,18 +4,9 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
-#include "kiln/ir/expr/dot_product.h"
 
 namespace kiln {
 namespace {
-
-// The product that the block adds up, where it is one of narrow numbers.
-std::optional<NarrowProduct> ProductOf(const BlockNode& block) {
-  const auto* store = block.body.As<StoreNode>();
-  const auto* sum = store ? store->value.As<BinaryNode>() : nullptr;
-  if (!sum || store->value.kind() != ExprKind::kAdd) return std::nullopt;
-  return NarrowProductOf(sum->b);
-}
 
 // Whether neighbouring elements are for neighbouring steps, and all columns
 // share them.
@@ -57,9 +48,16 @@ bool LieForSteps(const BlockInfo& info, const TileAxes& axes, int steps) {
 
 }  // namespace
 
+std::optional<NarrowProduct> NarrowSumOf(const BlockNode& block) {
+  const auto* store = block.body.As<StoreNode>();
+  const auto* sum = store ? store->value.As<BinaryNode>() : nullptr;
+  if (!sum || store->value.kind() != ExprKind::kAdd) return std::nullopt;
+  return NarrowProductOf(sum->b);
+}
+
 int DotSteps(const BlockInfo& info, const BlockNode& block,
              const TileAxes& axes, const VectorRegisters& registers) {
-  const std::optional<NarrowProduct> product = ProductOf(block);
+  const std::optional<NarrowProduct> product = NarrowSumOf(block);
   if (!product || axes.row < 0 || axes.unroll < 0) return 1;
   for (const int steps : {kBytesOfDot, 2}) {
     if (FitsSteps(*product, info.axes[axes.unroll].extent, steps) &&
@@ -75,7 +73,7 @@ std::optional<ReadInfo> RowsOfLikeBytes(const BlockInfo& info,
                                         const BlockNode& block,
                                         const TileAxes& axes,
                                         double least_uses) {
-  const std::optional<NarrowProduct> product = ProductOf(block);
+  const std::optional<NarrowProduct> product = NarrowSumOf(block);
   const auto is_byte = [](const Expr& e) { return e.dtype().bits() == 8; };
   if (!product || !is_byte(product->a) || !is_byte(product->b) ||
       product->AddedUp() == kBytesOfDot || axes.row < 0 || axes.unroll < 0 ||

@@ -6,11 +6,15 @@
 #include <optional>
 
 #include "kiln/base/machine.h"
+#include "kiln/ir/expr/dot_product.h"
 #include "kiln/ir/tensor/stmt.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/tiling_choice.h"
 
 namespace kiln {
+
+// The product that the block adds up, where it is one of narrow numbers.
+std::optional<NarrowProduct> NarrowSumOf(const BlockNode& block);
 
 // Steps of the innermost reduction for each instruction: 4 or 2; 1 where none
 // takes more, or where operands do not lie side by side for it. One operand has

@@ -20,6 +20,9 @@ RuleFunction PadColumns;
 // Sums of elements that stand apart by zeros, as transposed convolutions have
 // them: outputs and taps by their remainders, so that zeros cost nothing.
 RuleFunction Polyphase;
+// Products of narrow numbers as tiles of matrices, where there are instructions
+// for them.
+RuleFunction MatrixTiles;
 // Products of bytes with one sign or none, by instructions for both.
 RuleFunction OffsetOperands;
 // Products of operands that both lie along the sum, as a dense layer's weights
@@ -74,6 +77,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
+    {"matrix-tiles", RuleTarget::kCpu, MatrixTiles},
     {"offset-operands", RuleTarget::kCpu, OffsetOperands},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"product-chains", RuleTarget::kCpu, ProductChains},
