@@ -44,6 +44,8 @@ namespace {
 constexpr uint64_t kSeed = 5;
 constexpr double kTolerance = 2e-5;
 constexpr double kNormwiseTolerance = 2e-4;
+// Of numbers with so many bits, through the layers of a U-Net.
+constexpr double kTolerance8Bits = 0.15, kTolerance11Bits = 0.02;
 
 ResNetSizes SmallResNet(int64_t batch = 1) {
   return {.batch = batch,
@@ -253,6 +255,26 @@ TEST_F(NetworksTest, ConvolutionsByTilesAgreeWithOneDnn) {
         const auto compiled,
         Compiled::Create(module, /*schedules=*/true, options));
     ExpectNear(compiled->Run(inputs), expected, kNormwiseTolerance);
+  }
+}
+
+TEST_F(NetworksTest, ProductsOfNarrowFloatsAgreeWithOneDnn) {
+  for (const auto& [precision, tolerance] :
+       {std::pair(DType::BFloat16(), kTolerance8Bits),
+        std::pair(DType::Float(16), kTolerance11Bits)}) {
+    for (const Named& small : kSmall) {
+      SCOPED_TRACE(precision.ToString() + " " + small.name);
+      const Network net = small.make();
+      Weights weights(kSeed);
+      KILN_ASSERT_OK_AND_ASSIGN(const Module module,
+                                ToModule(net, weights, {}));
+      KILN_ASSERT_OK_AND_ASSIGN(const auto inputs, DrawInputs(net, kSeed));
+      KILN_ASSERT_OK_AND_ASSIGN(const auto expected, ByOneDnn(net, inputs));
+      KILN_ASSERT_OK_AND_ASSIGN(const auto compiled,
+                                Compiled::Create(module, /*schedules=*/true,
+                                                 {.precision = precision}));
+      ExpectNear(compiled->Run(inputs), expected, tolerance);
+    }
   }
 }
 

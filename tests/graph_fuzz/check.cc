@@ -162,6 +162,7 @@ const char* const kOtherPasses[] = {"gradient",
                                     "lift_transform_params",
                                     "lower_call_tir",
                                     "mixed_precision",
+                                    "mixed_precision_bfloat16",
                                     "plan_memory",
                                     "rewrite_by_rules"};
 

@@ -117,9 +117,14 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
                                      "fold_constants",
                                      "combine_attention",
                                      "expand_attention",
-                                     "compose_permute_dims",
-                                     "winograd",
-                                     "legalize"};
+                                     "compose_permute_dims"};
+  if (options.precision != DType::Float(32)) {
+    const bool is_half = options.precision == DType::Float(16);
+    passes.insert(passes.end(),
+                  {is_half ? "mixed_precision" : "mixed_precision_bfloat16",
+                   "fold_constants"});
+  }
+  passes.insert(passes.end(), {"winograd", "legalize"});
   if (options.fusion == Fusion::kByPattern) {
     passes.insert(passes.end(), {"convert_to_dataflow", "canonicalize_bindings",
                                  "annotate_patterns", "fuse_ops", "fuse_tir"});

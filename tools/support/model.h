@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/codegen/target/target.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/ir/type/dtype.h"
 #include "kiln/vm/executable/bytecode.h"
 
 namespace kiln {
@@ -29,6 +30,9 @@ struct PrepareOptions {
   // Whether graph functions that do not say it allow errors that are small
   // beside the largest elements (ir/tensor/numerics.h).
   bool allows_normwise = false;
+  // Of what products and convolutions of float32 are computed: that, float16
+  // or bfloat16, with sums of float32 (ir/transform/graph/mixed_precision.h).
+  DType precision = DType::Float(32);
 };
 
 // Inferred, without functions inside of functions; constants folded, batch

@@ -1,4 +1,5 @@
-// --fuse and --numerics, of the tools that make models ready to run.
+// --fuse, --numerics and --precision, of the tools that make models ready to
+// run.
 #ifndef KILN_TOOLS_SUPPORT_PREPARE_FLAGS_H_
 #define KILN_TOOLS_SUPPORT_PREPARE_FLAGS_H_
 
@@ -8,8 +9,8 @@
 
 namespace kiln {
 
-// What the flags ask of PrepareModel. InvalidArgument for numerics that are
-// none of a model.
+// What the flags ask of PrepareModel. InvalidArgument for numerics or a
+// precision that are none of a model.
 absl::StatusOr<PrepareOptions> PrepareOptionsOfFlags();
 
 // PrepareModel as the flags ask.

@@ -1,5 +1,5 @@
 // One walk in order. A variable of float32 is sent to what holds its value now,
-// which may be of float16:
+// which may be of float16 (or bfloat16, and so below):
 //
 // - What must be of float16 gets casts ahead of its operands; a result that is
 //   not given out is kept as float16.
@@ -35,8 +35,12 @@ using graph::BindingBlock;
 using GraphExpr = graph::Expr;
 using GraphVar = graph::Var;
 
-const DType kHalf = DType::Float(16), kFull = DType::Float(32);
-constexpr double kLargestHalf = 65504;
+const DType kFull = DType::Float(32);
+
+double LargestOf(DType half) {
+  constexpr double kLargestFloat16 = 65504, kLargestBFloat16 = 0x1.fep127;
+  return half == DType::Float(16) ? kLargestFloat16 : kLargestBFloat16;
+}
 
 bool IsTensorOf(const graph::StructInfo& info, DType dtype) {
   const auto* tensor = info.As<graph::TensorInfo>();
@@ -53,24 +57,27 @@ bool Holds(const graph::StructInfo& info, DType dtype) {
 }
 
 // With float16 in place of float32.
-graph::StructInfo Halved(const graph::StructInfo& info) {
+graph::StructInfo Halved(const graph::StructInfo& info, DType half) {
   if (const auto* tuple = info.As<graph::TupleInfo>()) {
     std::vector<graph::StructInfo> fields;
-    for (const auto& field : tuple->fields) fields.push_back(Halved(field));
+    for (const auto& field : tuple->fields)
+      fields.push_back(Halved(field, half));
     return graph::Tuple(std::move(fields));
   }
   if (!IsTensorOf(info, kFull)) return info;
   const auto* tensor = info.As<graph::TensorInfo>();
-  return graph::StructInfo(new graph::TensorInfo(tensor->shape, tensor->rank,
-                                                 kHalf, tensor->device));
+  return graph::StructInfo(
+      new graph::TensorInfo(tensor->shape, tensor->rank, half, tensor->device));
 }
 
 // Whether every element is a float16 up to rounding.
-bool FitsHalf(const graph::ConstantNode& constant) {
+bool FitsHalf(const graph::ConstantNode& constant, DType half) {
   if (!constant.is_known() || constant.dtype != kFull) return false;
   for (int64_t i = 0; i < graph::CountElements(constant.shape); ++i) {
     const graph::Scalar e = graph::ElementOf(constant, i);
-    if (!(std::abs(e.As<FloatImmNode>()->value) <= kLargestHalf)) return false;
+    if (!(std::abs(e.As<FloatImmNode>()->value) <= LargestOf(half))) {
+      return false;
+    }
   }
   return true;
 }
@@ -124,7 +131,7 @@ class Uses {
 class Mixer {
  public:
   Mixer(const graph::FunctionNode& f, const MixedPrecisionOptions& options)
-      : f_(f), options_(options), uses_(f) {}
+      : f_(f), options_(options), half_(options.half), uses_(f) {}
 
   graph::GraphFunction Run() {
     graph::FunctionFields fields = f_.fields();
@@ -155,7 +162,7 @@ class Mixer {
     const bool becomes_half = options_.half_params.count(param->name) > 0 &&
                               IsTensorOf(param->info, kFull);
     if (!becomes_half) return param;
-    const GraphVar half(param->name, Halved(param->info), false);
+    const GraphVar half(param->name, Halved(param->info, half_), false);
     params_[param.get()] = half;
     const GraphVar full(param->name, param->info, false);
     whole_.push_back({full, CastTo(half, kFull)});
@@ -230,7 +237,7 @@ class Mixer {
 
   // A leaf with the tensors of float16 (or float32) in it cast.
   GraphExpr Cast(const GraphExpr& leaf, DType to) {
-    const DType from = to == kHalf ? kFull : kHalf;
+    const DType from = to == half_ ? kFull : half_;
     const auto* number = leaf.As<graph::PrimNode>();
     if (number && number->value.dtype() == from) {
       const double value = number->value.As<FloatImmNode>()->value;
@@ -263,7 +270,7 @@ class Mixer {
     if (IsTensorOf(original, kFull)) return Cast(leaf, kFull);
     const auto* tuple = original.As<graph::TupleInfo>();
     const auto* own = info.As<graph::TupleInfo>();
-    if (!tuple || !own || !Holds(info, kHalf) || !Holds(original, kFull)) {
+    if (!tuple || !own || !Holds(info, half_) || !Holds(original, kFull)) {
       return leaf;
     }
     const auto* known = leaf.As<graph::TupleNode>();
@@ -288,7 +295,7 @@ class Mixer {
   }
   GraphExpr WithHalf(const GraphExpr& value) {
     return graph::MapOperands(value, [&](const GraphExpr& operand) {
-      return Cast(Now(operand), kHalf);
+      return Cast(Now(operand), half_);
     });
   }
 
@@ -337,19 +344,19 @@ class Mixer {
     attrs["out_dtype"] = options_.sums.ToString();
     const GraphExpr product(
         new graph::CallNode(call.callee, call.args, attrs, call.infos));
-    if (options_.sums == kHalf) {
+    if (options_.sums == half_) {
       BindHalf(binding, product);
     } else if (!binding.var->is_dataflow) {
       out_.push_back({binding.var, product});
     } else {
       const GraphVar sum = Emit(product, binding.var->info);
-      BindHalf(binding, CastTo(sum, kHalf));
+      BindHalf(binding, CastTo(sum, half_));
     }
   }
 
   // Binds a value that is of float16 now.
   void BindHalf(const Binding& binding, const GraphExpr& value) {
-    const graph::StructInfo info = Halved(binding.var->info);
+    const graph::StructInfo info = Halved(binding.var->info, half_);
     if (binding.var->is_dataflow) {
       const GraphVar half(binding.var->name, info, true);
       out_.push_back({half, value});
@@ -376,7 +383,7 @@ class Mixer {
   void Rename(const Binding& binding) {
     const GraphExpr value = Now(binding.value);
     const graph::StructInfo info = graph::InfoOf(value);
-    if (!Holds(info, kHalf) || Holds(binding.var->info, kHalf)) {
+    if (!Holds(info, half_) || Holds(binding.var->info, half_)) {
       out_.push_back({binding.var, value});
       return;
     }
@@ -401,26 +408,27 @@ class Mixer {
           [&](const GraphExpr& field) { return CanBeHalf(field, has_half); });
     }
     if (const auto* constant = leaf.As<graph::ConstantNode>()) {
-      return FitsHalf(*constant);
+      return FitsHalf(*constant, half_);
     }
     if (const auto* number = leaf.As<graph::PrimNode>()) {
       const auto* real = number->value.As<FloatImmNode>();
       return !number->value.dtype().is_float() ||
-             (real && std::abs(real->value) <= kLargestHalf);
+             (real && std::abs(real->value) <= LargestOf(half_));
     }
     const graph::StructInfo info = graph::InfoOf(leaf);
-    has_half = has_half || Holds(info, kHalf);
+    has_half = has_half || Holds(info, half_);
     return !Holds(info, kFull) && !Holds(info, DType::Float(64));
   }
 
   void KeepAsHalf(const GraphVar& var) {
     const GraphExpr now = Now(var);
     const bool is_full = IsTensorOf(graph::InfoOf(now), kFull);
-    if (is_full && uses_.AreHalf(var)) now_[var.get()] = Cast(now, kHalf);
+    if (is_full && uses_.AreHalf(var)) now_[var.get()] = Cast(now, half_);
   }
 
   const graph::FunctionNode& f_;
   const MixedPrecisionOptions& options_;
+  const DType half_;
   const Uses uses_;
   std::unordered_map<const graph::VarNode*, GraphExpr> params_, now_;
   std::vector<Binding> whole_, out_;
@@ -431,10 +439,15 @@ class Mixer {
 
 absl::StatusOr<Module> ToMixedPrecision(const Module& module,
                                         const MixedPrecisionOptions& options) {
-  if (options.sums != kHalf && options.sums != kFull) {
+  if (options.half != DType::Float(16) && options.half != DType::BFloat16()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("sums are kept in float32 or float16, not in ",
-                     options.sums.ToString()));
+        absl::StrCat("products are of float16 or bfloat16, not of ",
+                     options.half.ToString()));
+  }
+  if (options.sums != options.half && options.sums != kFull) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sums are kept in float32 or ", options.half.ToString(),
+                     ", not in ", options.sums.ToString()));
   }
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {

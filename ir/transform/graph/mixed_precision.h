@@ -22,15 +22,17 @@
 namespace kiln {
 
 struct MixedPrecisionOptions {
-  // In which products and convolutions add up: float32 or float16.
+  // Of what products and convolutions are computed: float16 or bfloat16.
+  DType half = DType::Float(16);
+  // In which they add up: float32 or that type.
   DType sums = DType::Float(32);
-  // Parameters of float32 tensors that become float16 ones, by name, of every
+  // Parameters of float32 tensors that become such ones, by name, of every
   // function that has them.
   std::set<std::string> half_params;
 };
 
-// Takes a module that is inferred (ir/ops/infer.h). InvalidArgument for sums of
-// another type.
+// Takes a module that is inferred (ir/ops/infer.h). InvalidArgument for other
+// types.
 absl::StatusOr<Module> ToMixedPrecision(
     const Module& module, const MixedPrecisionOptions& options = {});
 

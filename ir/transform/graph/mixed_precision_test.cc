@@ -154,14 +154,51 @@ TEST(MixedPrecisionTest, ResultsStayClose) {
   const graph::Value w = Filled(-0.4, DType::Float(32));
   KILN_ASSERT_OK_AND_ASSIGN(const graph::Value wanted,
                             graph::InterpretGraph(module, "main", {x, w}));
-  for (const DType sums : {DType::Float(16), DType::Float(32)}) {
-    KILN_ASSERT_OK_AND_ASSIGN(const Module mixed, Mixed({.sums = sums}));
+  for (const MixedPrecisionOptions& options :
+       {MixedPrecisionOptions{.sums = DType::Float(16)},
+        MixedPrecisionOptions{.sums = DType::Float(32)},
+        MixedPrecisionOptions{.half = DType::BFloat16()}}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module mixed, Mixed(options));
     KILN_ASSERT_OK_AND_ASSIGN(const graph::Value found,
                               graph::InterpretGraph(mixed, "main", {x, w}));
     const std::vector<double> a = NumbersOf(wanted), b = NumbersOf(found);
     ASSERT_EQ(a.size(), b.size());
-    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 5e-3);
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-2);
   }
+}
+
+TEST(MixedPrecisionTest, ProductsOfBFloat16) {
+  EXPECT_EQ(DifferenceAfter({"mixed_precision_bfloat16"}, R"(
+@R.function
+def main(x: R.Tensor((2, 2), "float32")):
+    with R.dataflow():
+        p = R.matmul(x, x)
+        r = R.clip(p, -1.0, 100000.0)
+        R.output(r)
+    return r
+)",
+                            R"(
+@R.function
+def main(x: R.Tensor((2, 2), "float32")):
+    with R.dataflow():
+        hx = R.astype(x, "bfloat16")
+        sum = R.matmul(hx, hx, out_dtype="float32")
+        p = R.astype(sum, "bfloat16")
+        lv = R.clip(p, R.prim_value(T.bfloat16(-1.0)), R.prim_value(T.bfloat16(100000.0)))
+        r = R.astype(lv, "float32")
+        R.output(r)
+    return r
+)"),
+            "");
+}
+
+TEST(MixedPrecisionTest, OtherTypesAreRefused) {
+  EXPECT_THAT(Mixed({.half = DType::Float(64)}).status().message(),
+              HasSubstr("float16 or bfloat16, not of float64"));
+  EXPECT_THAT(Mixed({.half = DType::BFloat16(), .sums = DType::Float(16)})
+                  .status()
+                  .message(),
+              HasSubstr("float32 or bfloat16, not in float16"));
 }
 
 TEST(MixedPrecisionTest, BlocksOfBranchesAreMixed) {

@@ -91,6 +91,10 @@ absl::StatusOr<Module> MixPrecision(const Module& module) {
   return ToMixedPrecision(module);
 }
 
+absl::StatusOr<Module> MixBFloat16(const Module& module) {
+  return ToMixedPrecision(module, {.half = DType::BFloat16()});
+}
+
 absl::StatusOr<Module> UseFastestWinograd(const Module& module) {
   return UseWinograd(module);
 }
@@ -143,6 +147,8 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"lift_shared_transform_params", "lift_shared_transform_params",
      Inferred<Lift<LiftInto::kOneForAll>>},
     {"mixed_precision", "mixed_precision", Inferred<MixPrecision>},
+    {"mixed_precision_bfloat16", "mixed_precision_bfloat16",
+     Inferred<MixBFloat16>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
     {"remove_unused_outputs", "remove_unused_outputs",
