@@ -5,7 +5,7 @@
 //   {"avx512vl", {7, 0, kEbx, 31}, kZmm}     leaf 7, bit 31 of EBX, and zmm
 //   kept
 //
-// Linux keeps tiles of matrices for processes alone that have asked for it.
+// Linux keeps tiles of matrices for processes that ask for it, if it does.
 #include "kiln/base/cpu_features.h"
 
 #include <algorithm>
@@ -114,10 +114,14 @@ uint64_t KeptRegisters() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), which stays granted.
-bool AreTilesPermitted() {
-  constexpr int64_t kRequest = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+// arch_prctl(ARCH_GET_XCOMP_SUPP): whether a process gets XFEATURE_XTILEDATA
+// where it asks for it.
+bool AreTilesKept() {
+  constexpr int64_t kSupported = 0x1021;
+  constexpr int kTileData = 18;
+  uint64_t kept = 0;
+  return syscall(SYS_arch_prctl, kSupported, &kept) == 0 &&
+         (kept >> kTileData & 1) != 0;
 }
 
 bool Has(const std::string& name) {
@@ -126,7 +130,7 @@ bool Has(const std::string& name) {
     return IsSet(feature.bit) &&
            (feature.kept == kNothing ||
             (KeptRegisters() & feature.kept) == feature.kept) &&
-           (feature.kept != kTiles || AreTilesPermitted());
+           (feature.kept != kTiles || AreTilesKept());
   }
   return false;
 }

@@ -56,7 +56,7 @@ TEST(CpuFeaturesTest, AgreesWithTheKernel) {
     const std::string flag =
         other == KernelNames().end() ? name : other->second;
     if (flags.count(flag)) {
-      // The kernel may still refuse tiles to this process.
+      // The kernel may still keep no tiles.
       if (name.rfind("amx", 0) == 0) continue;
       EXPECT_THAT(MissingCpuFeatures({name}), IsEmpty()) << name;
     } else if (other != KernelNames().end() || name.rfind("avx512", 0) == 0 ||

@@ -329,6 +329,7 @@ llvm::Value* Emitter::HostField(int index) {
 }
 
 void Emitter::EmitReturn(llvm::Value* status) {
+  if (frame_.has_tiles) ReleaseTiles();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {b_.getPtrTy(), b_.getPtrTy()}, false);
   for (size_t i = frame_.workspaces.size(); i-- > 0;) {

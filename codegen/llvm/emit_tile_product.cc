@@ -5,9 +5,10 @@
 //                                  2 3
 //   rows' and columns' operands    4 5   6 7
 //
-// What the registers hold is told to the processor before (ldtilecfg), which
-// takes as long as hundreds of multiplications: around the outermost loop of a
-// function with products inside. Before that a process asks Linux for the
+// (others likewise, sums first). What the registers hold is told to the
+// processor before (ldtilecfg), which takes as long as ten of its products:
+// around the outermost loop with products inside that runs on one thread and
+// calls no function of others. Before that a process asks Linux for the
 // permission to use them, once.
 #include <algorithm>
 #include <array>
@@ -23,6 +24,7 @@
 namespace kiln::codegen_internal {
 namespace {
 
+constexpr int kNoTiles = -6;  // KILN_KERNEL_NO_TILES
 constexpr int kTileRowBytes = 64;
 constexpr int kSumBytes = 4;
 
@@ -56,7 +58,7 @@ llvm::GlobalVariable* Global(llvm::Module* module, const char* name,
 }
 
 // arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
-void AskForPermission(llvm::IRBuilder<>& b) {
+llvm::Value* AskForPermission(llvm::IRBuilder<>& b) {
   constexpr int kArchPrctl = 158, kRequest = 0x1023, kTileData = 18;
   llvm::Type* number = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(number, {number, number, number}, false);
@@ -65,7 +67,7 @@ void AskForPermission(llvm::IRBuilder<>& b) {
       "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{memory},~{dirflag},~{fpsr},"
       "~{flags}",
       true);
-  b.CreateCall(
+  return b.CreateCall(
       type, call,
       {b.getInt64(kArchPrctl), b.getInt64(kRequest), b.getInt64(kTileData)});
 }
@@ -159,7 +161,9 @@ void Emitter::EmitTilePermission() {
   auto* after = llvm::BasicBlock::Create(context_, "may", frame_.function);
   b_.CreateCondBr(b_.CreateIsNull(before), ask, after);
   b_.SetInsertPoint(ask);
-  AskForPermission(b_);
+  llvm::Value* refused = b_.CreateIsNotNull(AskForPermission(b_));
+  ReturnIfFailed(
+      b_.CreateSelect(refused, b_.getInt32(kNoTiles), b_.getInt32(0)));
   b_.CreateStore(b_.getInt32(1), asked)
       ->setAtomic(llvm::AtomicOrdering::Monotonic);
   b_.CreateBr(after);
@@ -167,8 +171,8 @@ void Emitter::EmitTilePermission() {
 }
 
 bool Emitter::EnterTiles(const Stmt& s) {
-  if (tiles_ == TileInstructions() || frame_.has_tiles ||
-      HoldsParallelLoop(s) || !HoldsTileProduct(s, tiles_)) {
+  if (tiles_ == TileInstructions() || frame_.has_tiles || LeavesFunction(s) ||
+      !HoldsTileProduct(s, tiles_)) {
     return false;
   }
   PrepareTiles();
@@ -183,8 +187,12 @@ void Emitter::PrepareTiles() {
   frame_.has_tiles = true;
 }
 
-void Emitter::LeaveTiles() {
+void Emitter::ReleaseTiles() {
   b_.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, {}, {});
+}
+
+void Emitter::LeaveTiles() {
+  ReleaseTiles();
   frame_.has_tiles = false;
 }
 

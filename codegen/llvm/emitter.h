@@ -250,6 +250,7 @@ class Emitter {
   // none; whether it did.
   bool EnterTiles(const Stmt& s);
   void PrepareTiles();
+  void ReleaseTiles();
   void LeaveTiles();
   void EmitTilePermission();
   // How many of `stmts` were emitted together: a product, and what makes its

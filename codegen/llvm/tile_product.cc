@@ -40,7 +40,9 @@ bool SetIndex(const Expr& index, Operand* operand) {
   } else {
     operand->index = index;
   }
-  if (!operand->index.dtype().is_scalar()) return false;
+  if (!operand->index.dtype().is_scalar() || operand->index->has_loads) {
+    return false;
+  }
   Decompose(Analyzer().Simplify(operand->index), 1, &operand->linear);
   return operand->linear.ok;
 }
@@ -71,7 +73,8 @@ std::vector<const ForNode*> LoopsOf(const ForNode& outermost) {
   std::vector<const ForNode*> loops;
   for (const ForNode* loop = &outermost; loop;
        loop = loop->body.As<ForNode>()) {
-    if (loop->for_kind != ForKind::kSerial || !AsInt(loop->extent) ||
+    const int64_t* extent = AsInt(loop->extent);
+    if (loop->for_kind != ForKind::kSerial || !extent || *extent < 1 ||
         !IsZero(loop->min)) {
       return {};
     }
@@ -232,14 +235,20 @@ bool HoldsTileProduct(const Stmt& s, const TileInstructions& tiles) {
   return holds;
 }
 
-bool HoldsParallelLoop(const Stmt& s) {
-  bool holds = false;
+bool LeavesFunction(const Stmt& s) {
+  bool leaves = false;
   Visit(s, [&](const Stmt& inner) {
     const auto* loop = inner.As<ForNode>();
-    holds = holds || (loop && loop->for_kind == ForKind::kParallel);
-    return !holds;
+    leaves = leaves || (loop && loop->for_kind == ForKind::kParallel);
+    return !leaves;
   });
-  return holds;
+  VisitExprs(s, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    leaves = leaves || (call && (call->op == Intrinsic::kCallExtern ||
+                                 call->op == Intrinsic::kCallPureExtern));
+    return !leaves;
+  });
+  return leaves;
 }
 
 }  // namespace kiln::codegen_internal

@@ -32,7 +32,9 @@ bool MakesZero(const Stmt& s, const TileProduct& product);
 // Whether there is one in `s`.
 bool HoldsTileProduct(const Stmt& s, const TileInstructions& tiles);
 
-bool HoldsParallelLoop(const Stmt& s);
+// Whether other functions run within `s`: parallel loops, or functions of
+// others.
+bool LeavesFunction(const Stmt& s);
 
 }  // namespace kiln::codegen_internal
 

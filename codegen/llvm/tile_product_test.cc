@@ -121,9 +121,9 @@ TEST_F(TileProductTest, SumsAreZeroBefore) {
 TEST_F(TileProductTest, ParallelLoopsAreFoundInside) {
   const Stmt nest = Product(Rows(), Columns());
   const Var p("p");
-  EXPECT_FALSE(HoldsParallelLoop(nest));
+  EXPECT_FALSE(LeavesFunction(nest));
   EXPECT_TRUE(
-      HoldsParallelLoop(Loop(first_, 3, Loop(p, 2, nest, ForKind::kParallel))));
+      LeavesFunction(Loop(first_, 3, Loop(p, 2, nest, ForKind::kParallel))));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(RequiredFeaturesTest, ACpuNeedsItsOwn) {
 }
 
 // What base/cpu_features.h reads by itself, LLVM reads as well, but for whether
-// a process may use tiles.
+// the operating system keeps tiles.
 TEST(RequiredFeaturesTest, TheProcessorIsReadAsLlvmReadsIt) {
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   for (const std::string& name : KnownCpuFeatures()) {

@@ -23,8 +23,7 @@ using codegen_internal::Subtarget;
 
 namespace {
 
-// As LLVM reads them, without those that the operating system does not let this
-// process use.
+// As LLVM reads them, without those that the operating system does not keep.
 llvm::StringMap<bool> FeaturesOfHost() {
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   for (const std::string& name : MissingCpuFeatures(KnownCpuFeatures())) {

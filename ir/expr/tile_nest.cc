@@ -45,7 +45,8 @@ ProductLoop* PlaceOf(const ProductLoop& loop, TileNest* nest) {
 
 // Sums, the rows' operands, and one of the columns' at least.
 bool FitRegisters(const TileNest& nest) {
-  return nest.down.extent <= kTileRegisters &&
+  return nest.steps.extent >= 1 && nest.down.extent >= 1 &&
+         nest.across.extent >= 1 && nest.down.extent <= kTileRegisters &&
          nest.across.extent <= kTileRegisters &&
          nest.tiles() + nest.down.extent + 1 <= kTileRegisters;
 }
@@ -89,8 +90,19 @@ std::optional<TileNest> TileNestOf(absl::Span<const ProductLoop> loops,
   return nest;
 }
 
+namespace {
+
+// One element, or one in all lanes.
+bool IsLoad(const Expr& e) {
+  const auto* all = e.As<BroadcastNode>();
+  return (all ? all->value : e).As<LoadNode>() != nullptr;
+}
+
+}  // namespace
+
 int64_t StepsOfTileGroup(const NarrowProduct& product,
                          const TileInstructions& tiles) {
+  if (!IsLoad(product.a) || !IsLoad(product.b)) return 0;
   const DType a = product.a.dtype(), b = product.b.dtype();
   if (product.is_float()) return tiles.bf16 ? 2 : 0;
   return tiles.bytes && a.bits() == 8 && b.bits() == 8 ? 4 : 0;

@@ -47,7 +47,8 @@ struct TileNest {
 std::optional<TileNest> TileNestOf(absl::Span<const ProductLoop> loops,
                                    int64_t group);
 
-// The steps of a group of such products; 0 where `tiles` take none of them.
+// The steps of a group of such products of what is loaded; 0 where `tiles` take
+// none of them.
 int64_t StepsOfTileGroup(const NarrowProduct& product,
                          const TileInstructions& tiles);
 

@@ -102,7 +102,7 @@ TEST(TileNestTest, OperandsLieInGroups) {
 int64_t GroupOf(DType a, DType b, const TileInstructions& tiles) {
   const auto wide = [](DType dtype) {
     return Cast(dtype.is_float() ? DType::Float(32) : DType::Int(32),
-                Expr(Var("x", dtype)));
+                Load(MakeBuffer("A", dtype, {Int(9)}), {Int(0)}));
   };
   return StepsOfTileGroup(*NarrowProductOf(Mul(wide(a), wide(b))), tiles);
 }
@@ -116,6 +116,9 @@ TEST(TileNestTest, InstructionsAreForTypes) {
   EXPECT_EQ(GroupOf(DType::Int(16), i8, both), 0);
   EXPECT_EQ(GroupOf(bf16, bf16, {.bytes = true}), 0);
   EXPECT_EQ(GroupOf(u8, u8, {.bf16 = true}), 0);
+  const Expr x = Cast(DType::Int(32), Expr(Var("x", i8)));
+  EXPECT_EQ(StepsOfTileGroup(*NarrowProductOf(Mul(x, x)), both), 0)
+      << "nothing is loaded";
 }
 
 }  // namespace

@@ -264,7 +264,7 @@ void NestMaker::FindTileProduct() {
                    [&](int i) { return program_.loops[i].is_tile_product; });
   const int last = nest_.depth() - 1;
   if (marked == store_.loops.end() || nest_.accesses.size() != 3 ||
-      !store_.product || nest_.lane_loop != last) {
+      !store_.product || store_.predicated || nest_.lane_loop != last) {
     return;
   }
   const int outermost = static_cast<int>(marked - store_.loops.begin());
@@ -272,7 +272,7 @@ void NestMaker::FindTileProduct() {
   for (int i = last; i >= outermost; --i) loops.push_back(ProductLoopOf(i));
   const auto nest = TileNestOf(
       loops, StepsOfTileGroup(*store_.product, machine_.vectors.tiles));
-  if (!nest || nest->loops != loops.size()) return;
+  if (!nest || nest->loops != loops.size() || loops.back().sums != 0) return;
   nest_.tile = outermost + 1;
   nest_.tile_products = static_cast<double>(nest->tiles());
   nest_.tile_loads =

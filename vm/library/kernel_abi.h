@@ -3,7 +3,9 @@
  *
  * A kernel is one function, KilnKernel. It touches nothing but its arguments
  * and the services of its host; it is reentrant, keeps no state between calls
- * and never throws. */
+ * and never throws. One that uses AMX asks Linux for it when it is first called
+ * (arch_prctl), and has its registers to itself while it runs: the services of
+ * the host leave them alone. */
 #ifndef KILN_VM_LIBRARY_KERNEL_ABI_H_
 #define KILN_VM_LIBRARY_KERNEL_ABI_H_
 
@@ -37,7 +39,9 @@ enum KilnKernelStatus {
   /* Said in place of a kernel by a host that catches faults: the kernel reached
    * outside of its buffers, or divided an integer by zero. */
   KILN_KERNEL_MEMORY_FAULT = -4,
-  KILN_KERNEL_DIVISION_FAULT = -5
+  KILN_KERNEL_DIVISION_FAULT = -5,
+  /* The operating system does not let the process use AMX. */
+  KILN_KERNEL_NO_TILES = -6
 };
 
 /* A part of a parallel loop: the iterations begin <= i < end. `env` is what the

@@ -195,6 +195,12 @@ absl::Status KernelStatus(int32_t status, const std::string& kernel) {
       return absl::OutOfRangeError(where +
                                    "divided an integer by zero; the "
                                    "interpreter (run --check) tells where");
+    case KILN_KERNEL_NO_TILES:
+      return absl::FailedPreconditionError(
+          where +
+          "may not use AMX: the operating system refuses it to this process, "
+          "as it does where a thread has a small signal stack; compile with "
+          "-mattr=-amx-int8,-amx-bf16");
     default:
       return absl::InternalError(where + "ended with status " +
                                  std::to_string(status));

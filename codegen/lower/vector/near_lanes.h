@@ -11,8 +11,9 @@
 
 namespace kiln::lower {
 
-// Elements of fewer bits have no masked loads.
-inline constexpr int kLeastMaskedBits = 32;  // of any machine
+// Elements of so many bits have masked loads on any machine; some have them for
+// fewer (VectorRegisters::least_masked_bits).
+inline constexpr int kLeastMaskedBits = 32;
 
 // Whether the lanes of an index go a few elements on from one to the next
 // (kMostLaneStep), or back by one: a load of them reads whole vectors, and may

@@ -121,8 +121,8 @@ Size Unroller::SizeOfFor(const ForNode& loop, int64_t max_step) const {
   max_step = MaxStep(loop, max_step);
   const Size body = SizeOf(loop.body, max_step);
   const int64_t* count = AsInt(loop.extent);
-  if (count && *count == 1) return body;
   if (IsMarked(loop, kTileProduct)) return {body.steps, true};
+  if (count && *count == 1) return body;
   if (count && Unrolls(loop, body, *count, max_step)) {
     return {Times(body.steps, *count), body.has_loop};
   }

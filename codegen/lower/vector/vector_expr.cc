@@ -15,7 +15,8 @@
 //
 // A select computes both sides in all lanes, so what a lane must not evaluate,
 // as a load that may be out of bounds or a division by a variable, has no such
-// form. Of elements near to each other only some lanes may be loaded.
+// form. Of elements near to each other only some lanes may be loaded, and of a
+// few rows, where a machine has masks for bytes.
 #include "kiln/codegen/lower/vector/vector_expr.h"
 
 #include "kiln/base/check.h"
@@ -113,8 +114,9 @@ Expr LaneMapper::MapBinary(const Expr& e) {
 // Whether only some lanes of it may be loaded.
 bool LaneMapper::IsMaskableLoad(const Expr& e) const {
   const auto* load = e.As<LoadNode>();
-  return load && load->indices.size() == 1 &&
-         e.dtype().bits() >= least_masked_bits_ && IsMaskable(load->indices[0]);
+  if (!load || e.dtype().bits() < least_masked_bits_) return false;
+  return least_masked_bits_ < kLeastMaskedBits ? IsMaskable(load->indices[0])
+                                               : IsNearRamp(load->indices[0]);
 }
 
 Expr LaneMapper::MapChoice(const Expr& condition, const Expr& yes,

@@ -107,8 +107,9 @@ class Tiler {
     outer.push_back(loops.strips);
     KILN_ASSIGN_OR_RETURN(const Rv strip, sch.Fuse(outer));
     KILN_RETURN_IF_ERROR(Nest(&sch, loops, {strip, loops.columns, loops.rows}));
-    KILN_RETURN_IF_ERROR(sch.ComputeAt(form_->rows, strip));
-    KILN_RETURN_IF_ERROR(PackRows(&sch, true));
+    const bool near = !axes_.row_operand.layout_free;
+    if (near) KILN_RETURN_IF_ERROR(sch.ComputeAt(form_->rows, strip));
+    KILN_RETURN_IF_ERROR(PackRows(&sch, near));
     KILN_RETURN_IF_ERROR(PackColumns(&sch, false));
     return sch;
   }
