@@ -204,8 +204,9 @@ std::string HeadText(const CKernel& kernel) {
       "a buffer that is\n * NULL, not aligned or overlapped, "
       "KILN_KERNEL_OUT_OF_MEMORY "
       "where the host has no workspace,\n * KILN_KERNEL_NESTED_PARALLEL inside "
-      "of a parallel loop of a host. Then outputs may be\n * written in part. "
-      "*/\n");
+      "of a parallel loop of a host,\n * KILN_KERNEL_NO_TILES where the "
+      "system refuses AMX to the process. Then outputs may be\n * written in "
+      "part. */\n");
 }
 
 }  // namespace

@@ -103,6 +103,16 @@ absl::Status PrepareConstants(Schedule* sch, Rv block,
   return absl::OkStatus();
 }
 
+absl::Status FinishInCopy(Schedule* sch, Rv copy, const RuleContext& context) {
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
+                        sch->GetConsumers(copy));
+  if (consumers.size() == 1) {
+    context.WentOn("the consumer in place of a copy",
+                   sch->ReverseComputeInline(consumers[0]));
+  }
+  return absl::OkStatus();
+}
+
 const std::vector<ScheduleRule>& CpuRules() {
   static const auto* rules = [] {
     auto* all = new std::vector<ScheduleRule>();

@@ -17,6 +17,7 @@
 
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/rewrite/index_map.h"
+#include "kiln/search/space/rule/rule.h"
 
 namespace kiln {
 namespace {
@@ -71,17 +72,6 @@ absl::StatusOr<Rv> WithoutPadding(Schedule* sch, Rv copy, Rv product) {
     KILN_RETURN_IF_ERROR(sch->ReverseComputeInline(copy));
   }
   return users[0];
-}
-
-// The only consumer's work is done as sums go to their places, if it can be.
-absl::Status FinishInCopy(Schedule* sch, Rv copy, const RuleContext& context) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                        sch->GetConsumers(copy));
-  if (consumers.size() == 1) {
-    context.WentOn("the consumer in place of a copy",
-                   sch->ReverseComputeInline(consumers[0]));
-  }
-  return absl::OkStatus();
 }
 
 bool Pads(const BlockInfo& info, const std::vector<int>& axes, int64_t to) {

@@ -109,17 +109,6 @@ std::vector<int64_t> PaddingTo(const Phases& phases, const BlockInfo& info) {
   return divides ? std::vector<int64_t>() : padding;
 }
 
-// The only consumer's work is done as outputs go to their places, if it can be.
-absl::Status FinishInCopy(Schedule* sch, Rv copy, const RuleContext& context) {
-  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> consumers,
-                        sch->GetConsumers(copy));
-  if (consumers.size() == 1) {
-    context.WentOn("the consumer in place of a copy",
-                   sch->ReverseComputeInline(consumers[0]));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Schedule> Split(Schedule sch, Rv block, const BlockInfo& info,
                                const Phases& phases,
                                const RuleContext& context) {

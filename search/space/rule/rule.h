@@ -32,6 +32,10 @@ std::vector<Schedule> OnlyWay(absl::StatusOr<Schedule> made,
 absl::Status PrepareConstants(Schedule* sch, Rv block,
                               const RuleContext& context);
 
+// The only consumer's work is done as what `copy` copies goes to its place, if
+// it can be.
+absl::Status FinishInCopy(Schedule* sch, Rv copy, const RuleContext& context);
+
 enum class RuleTarget : uint8_t { kCpu };
 
 struct ScheduleRule {
