@@ -8,6 +8,7 @@
 #include "kiln/codegen/llvm/tile_product.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,13 @@ class Finder {
   Operand sums_, rows_, columns_;
 };
 
+// 0 of integers or +0.
+bool HasNoBitSet(const Expr& e) {
+  const auto* number = e.As<FloatImmNode>();
+  return IsZero(e) ||
+         (number && number->value == 0 && !std::signbit(number->value));
+}
+
 }  // namespace
 
 std::optional<TileProduct> FindTileProduct(const ForNode& loop,
@@ -208,7 +216,8 @@ bool MakesZero(const Stmt& s, const TileProduct& product) {
   if (!store || store->buffer != product.sums) return false;
   const auto* value = store->value.As<BroadcastNode>();
   Operand sums;
-  if (!value || !IsZero(value->value) || value->dtype.lanes() != kTileRows ||
+  if (!value || !HasNoBitSet(value->value) ||
+      value->dtype.lanes() != kTileRows ||
       !SetIndex(store->indices[0], &sums) || sums.lane != 1 ||
       HidesLoop(sums, loops) ||
       !SameExpr(First(sums, loops), product.first_sum)) {

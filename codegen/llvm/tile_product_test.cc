@@ -50,9 +50,12 @@ class TileProductTest : public testing::Test {
     return Load(b_, {Ramp(Index(Int(64), 0, 0, 64, 1), Int(4), 16)});
   }
   Stmt Zeros(const Expr& value, int64_t tiles = 2) const {
+    return Zeros(c_, value, tiles);
+  }
+  Stmt Zeros(const Buffer& sums, const Expr& value, int64_t tiles = 2) const {
     return Marked(
         Loop(i_, tiles,
-             Loop(ir_, 16, MakeStore(c_, Broadcast(value, 16), {Sums()}))));
+             Loop(ir_, 16, MakeStore(sums, Broadcast(value, 16), {Sums()}))));
   }
   std::optional<TileProduct> Find(const Stmt& s) const {
     return FindTileProduct(*s.As<ForNode>(), tiles_);
@@ -116,6 +119,14 @@ TEST_F(TileProductTest, SumsAreZeroBefore) {
   other = product;
   other.sums = b_;
   EXPECT_FALSE(MakesZero(Zeros(Int(0, DType::Int(32))), other));
+}
+
+TEST_F(TileProductTest, SumsOfFloatsArePositiveZeroBefore) {
+  TileProduct product = *Find(Product(Rows(), Columns()));
+  product.sums = MakeBuffer("C", DType::Float(32), {Int(10000)});
+  EXPECT_TRUE(MakesZero(Zeros(product.sums, Float(0)), product));
+  EXPECT_FALSE(MakesZero(Zeros(product.sums, Float(-0.0)), product));
+  EXPECT_FALSE(MakesZero(Zeros(product.sums, Float(1)), product));
 }
 
 TEST_F(TileProductTest, ParallelLoopsAreFoundInside) {

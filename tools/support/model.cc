@@ -120,9 +120,11 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
                                      "compose_permute_dims"};
   if (options.precision != DType::Float(32)) {
     const bool is_half = options.precision == DType::Float(16);
-    passes.insert(passes.end(),
-                  {is_half ? "mixed_precision" : "mixed_precision_bfloat16",
-                   "fold_constants"});
+    passes.push_back(is_half ? "mixed_precision" : "mixed_precision_bfloat16");
+    if (options.fusion == Fusion::kByPattern) {
+      passes.insert(passes.end(), {"round_late", "dce"});
+    }
+    passes.push_back("fold_constants");
   }
   passes.insert(passes.end(), {"winograd", "legalize"});
   if (options.fusion == Fusion::kByPattern) {

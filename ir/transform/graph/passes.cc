@@ -40,6 +40,7 @@
 #include "kiln/ir/transform/graph/normalize.h"
 #include "kiln/ir/transform/graph/plan_memory.h"
 #include "kiln/ir/transform/graph/rearrange_matmul.h"
+#include "kiln/ir/transform/graph/round_late.h"
 #include "kiln/ir/transform/graph/rules/apply_rules.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
@@ -149,6 +150,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
     {"mixed_precision", "mixed_precision", Inferred<MixPrecision>},
     {"mixed_precision_bfloat16", "mixed_precision_bfloat16",
      Inferred<MixBFloat16>},
+    {"round_late", "round_late", Inferred<RoundLate>},
     {"remove_unused_parameters", "remove_unused_parameters",
      Inferred<RemoveUnusedParameters>},
     {"remove_unused_outputs", "remove_unused_outputs",
