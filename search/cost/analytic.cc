@@ -134,6 +134,7 @@ class StoreEstimator {
   static double LongestStep(const NestAccess& access);
   double InterleavedRows(const NestAccess& access) const;
   double TileCount(const NestAccess& access) const;
+  double Lives(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
   bool PassesThroughRegisters(const NestAccess& access) const;
   // Of an instruction.
@@ -238,6 +239,12 @@ double StoreEstimator::TileCount(const NestAccess& access) const {
     count /= TileVisits(dim);
   }
   return count;
+}
+
+// How many buffers one after the other an access goes to in one round of the
+// tile: one that is allocated within its loops is another one each time.
+double StoreEstimator::Lives(const NestAccess& access) const {
+  return nest_.Iterations(nest_.tile, std::max(nest_.tile, access.owned_depth));
 }
 
 // Registers that hold an operand from its first use to its last: those of the
@@ -431,7 +438,7 @@ void StoreEstimator::CountTile() {
               nest_.Iterations(nest_.RegisterDepth(access), nest_.tile);
     }
     if (access.in_registers || PassesThroughRegisters(access)) continue;
-    const double count = TileCount(access);
+    const double count = TileCount(access) * Lives(access);
     instructions += count;
     if (IsShared(access) &&
         !machine_.vectors.Broadcasts(access.buffer->element_bytes)) {

@@ -170,6 +170,36 @@ TEST(AnalyticTest, PlacesThatWindowsShareAreLoadedOnce) {
               0.001);
 }
 
+// Seconds of the first cache for 300 vectors that go through a buffer of one,
+// `inner` of them in a loop that is unrolled unasked.
+double NearSecondsThroughBuffer(int inner) {
+  const absl::StatusOr<Function> f =
+      ParseFunction("test", absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((4800,), "float32"), Y: T.Buffer((4800,), "float32")):
+    B = T.alloc_buffer((4800,), "float32", scope="local")
+    for i in range($0):
+        for j in range($1):
+            for lane in T.vectorized(16):
+                with T.block("B"):
+                    v = T.axis.spatial(4800, (i * $1 + j) * 16 + lane)
+                    B[v] = A[v] + A[v]
+            for lane in T.vectorized(16):
+                with T.block("Y"):
+                    v = T.axis.spatial(4800, (i * $1 + j) * 16 + lane)
+                    Y[v] = B[v] * B[v]
+)",
+                                             300 / inner, inner));
+  KILN_EXPECT_OK(f.status());
+  if (!f.ok()) return 0;
+  return EstimateTime(Summarize(*f), TestMachine(), 1).stores[0].transfer[0];
+}
+
+TEST(AnalyticTest, ABufferWithinASmallLoopIsAnotherOneEachTime) {
+  EXPECT_NEAR(NearSecondsThroughBuffer(3) / NearSecondsThroughBuffer(1), 1,
+              0.001);
+}
+
 // Seconds of the first cache, which gives half a vector in the time of a load;
 // rows of A have as many elements.
 double NearSeconds(int rows, int vectors, int row_of_a, int row_of_b = 256) {

@@ -22,13 +22,21 @@
 namespace kiln {
 namespace {
 
+// Of axes that become one each.
+std::vector<const std::vector<int>*> GroupsOf(const MatrixAxes& axes) {
+  std::vector<const std::vector<int>*> groups = {&axes.rows, &axes.columns};
+  if (!axes.outer_steps.empty()) groups.push_back(&axes.outer_steps);
+  groups.push_back(&axes.steps);
+  return groups;
+}
+
 IndexMap FusedMap(const BlockInfo& info, const MatrixAxes& axes) {
   IndexMap map;
   for (size_t i = 0; i < info.axes.size(); ++i) {
     map.inputs.push_back(Var("i" + std::to_string(i)));
   }
   for (const int axis : axes.batch) map.outputs.push_back(map.inputs[axis]);
-  for (const auto* group : {&axes.rows, &axes.columns, &axes.steps}) {
+  for (const auto* group : GroupsOf(axes)) {
     Expr fused = Int(0);
     for (const int axis : *group) {
       fused = Add(Mul(fused, Int(info.axes[axis].extent)), map.inputs[axis]);
@@ -41,11 +49,13 @@ IndexMap FusedMap(const BlockInfo& info, const MatrixAxes& axes) {
 // Whether the axes are those of matrices already.
 bool AreMatrices(const BlockInfo& info, const MatrixAxes& axes) {
   std::vector<int> order = axes.batch;
-  for (const auto* group : {&axes.rows, &axes.columns, &axes.steps}) {
+  const auto groups = GroupsOf(axes);
+  for (const auto* group : groups) {
     order.insert(order.end(), group->begin(), group->end());
   }
-  return std::is_sorted(order.begin(), order.end()) && axes.rows.size() == 1 &&
-         axes.columns.size() == 1 && axes.steps.size() == 1 &&
+  return std::is_sorted(order.begin(), order.end()) &&
+         std::all_of(groups.begin(), groups.end(),
+                     [](const auto* group) { return group->size() == 1; }) &&
          order.size() == info.axes.size();
 }
 
@@ -113,6 +123,26 @@ std::optional<MatrixAxes> MatrixAxesOf(const BlockInfo& info) {
   return is_product ? std::optional(axes) : std::nullopt;
 }
 
+std::vector<int> ContiguousSteps(const BlockInfo& info,
+                                 const MatrixAxes& axes) {
+  std::vector<int> inner;
+  double stride = 1;
+  for (auto axis = axes.steps.rbegin(); axis != axes.steps.rend(); ++axis) {
+    const int64_t extent = info.axes[*axis].extent;
+    if (extent > 1 && axes.row_operand.strides[*axis] != stride) break;
+    inner.insert(inner.begin(), *axis);
+    stride *= static_cast<double>(extent);
+  }
+  return inner;
+}
+
+MatrixAxes WithOuterSteps(MatrixAxes axes, size_t inner) {
+  const auto first = axes.steps.end() - static_cast<ptrdiff_t>(inner);
+  axes.outer_steps.assign(axes.steps.begin(), first);
+  axes.steps.erase(axes.steps.begin(), first);
+  return axes;
+}
+
 absl::StatusOr<MatrixForm> ToMatrixForm(Schedule* sch, Rv block,
                                         const BlockInfo& info,
                                         const MatrixAxes& axes,
@@ -133,8 +163,9 @@ absl::StatusOr<MatrixForm> ToMatrixForm(Schedule* sch, Rv block,
       Pads(info, axes.columns, padding.columns) ||
       Pads(info, axes.steps, padding.steps)) {
     std::vector<int64_t> multiples(axes.batch.size(), 1);
-    multiples.insert(multiples.end(),
-                     {padding.rows, padding.columns, padding.steps});
+    multiples.insert(multiples.end(), {padding.rows, padding.columns});
+    if (!axes.outer_steps.empty()) multiples.push_back(1);
+    multiples.push_back(padding.steps);
     KILN_RETURN_IF_ERROR(sch->PadEinsum(block, multiples));
   }
   KILN_ASSIGN_OR_RETURN(form.rows, WithPadding(sch, form.rows, block));

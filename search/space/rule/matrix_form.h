@@ -18,12 +18,22 @@ namespace kiln {
 // contiguous in the output.
 struct MatrixAxes {
   std::vector<int> batch, rows, columns, steps;
+  // Steps outside of `steps`, which are a matrix of their own each.
+  std::vector<int> outer_steps;
   ReadInfo row_operand, column_operand;
 };
 
 // nullopt where the block is no product of two operands with rows, columns and
 // steps.
 std::optional<MatrixAxes> MatrixAxesOf(const BlockInfo& info);
+
+// The innermost of the steps through which the rows' operand is contiguous: of
+// a window in a channels-last image, its columns and channels. Empty where
+// there are none.
+std::vector<int> ContiguousSteps(const BlockInfo& info, const MatrixAxes& axes);
+
+// With steps outside of the last `inner` ones as outer steps.
+MatrixAxes WithOuterSteps(MatrixAxes axes, size_t inner);
 
 // Iterations of the axes together.
 int64_t ExtentOf(const BlockInfo& info, const std::vector<int>& axes);
@@ -34,7 +44,8 @@ struct MatrixPadding {
 };
 
 // Blocks of a product: sums[b.., m, n] += rows[b.., m, k] * columns[b.., n, k],
-// of one or more axes b and one each of the others.
+// of any number of axes b and one each of the others; with outer steps,
+// rows[b.., m, o, k] * columns[b.., n, o, k].
 struct MatrixForm {
   Rv product;
   Rv rows, columns;  // copy the operands, with zeros for padding

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/search/space/rule/testing.h"
@@ -17,6 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr char kConvolution[] = R"(
@@ -72,13 +75,28 @@ TEST(MatrixForm, AxesAreWhatTheyMove) {
   EXPECT_THAT(batch->rows, ElementsAre(1));
 }
 
+TEST(MatrixForm, StepsThroughARowOfAnImageAreContiguous) {
+  const auto contiguous = [](const std::string& text) {
+    const auto info = DescribeBlock(ParseProgram(text).functions[0], "C");
+    return ContiguousSteps(*info, *MatrixAxesOf(*info));
+  };
+  EXPECT_THAT(contiguous(kConvolution), ElementsAre(5, 6));
+  EXPECT_THAT(contiguous(kBatch), ElementsAre(3));
+  const std::string apart = absl::StrReplaceAll(
+      kConvolution,
+      {{"vw + vs, vc]", "vw + vs, vc * 2]"}, {"(1, 8, 9, 4)", "(1, 8, 9, 8)"}});
+  EXPECT_THAT(contiguous(apart), IsEmpty());
+}
+
 TEST(MatrixForm, WithoutRowsThereIsNone) { EXPECT_FALSE(AxesOf(kDepthwise)); }
 
 // The program in that form, which computes the same.
-std::string Form(const std::string& text, const MatrixPadding& padding) {
+std::string Form(const std::string& text, const MatrixPadding& padding,
+                 std::optional<size_t> inner_steps = std::nullopt) {
   const Module module = ParseProgram(text);
   const auto info = DescribeBlock(module.functions[0], "C");
-  const auto axes = MatrixAxesOf(*info);
+  auto axes = MatrixAxesOf(*info);
+  if (inner_steps) axes = WithOuterSteps(*axes, *inner_steps);
   Schedule sch(module);
   const Rv block = *sch.GetBlock("C");
   const auto form =
@@ -93,6 +111,13 @@ TEST(MatrixForm, WindowsBecomeRows) {
   const std::string text = Form(kConvolution, {16, 4, 8});
   EXPECT_THAT(text, HasSubstr("X_reindex_pad = T.alloc_buffer((48, 40)"));
   EXPECT_THAT(text, HasSubstr("W_reindex_pad = T.alloc_buffer((8, 40)"));
+  EXPECT_THAT(text, HasSubstr("Y_reindex_pad = T.alloc_buffer((48, 8)"));
+}
+
+TEST(MatrixForm, StepsOfEachRowOfAWindowArePaddedByThemselves) {
+  const std::string text = Form(kConvolution, {16, 4, 8}, 2);
+  EXPECT_THAT(text, HasSubstr("X_reindex_pad = T.alloc_buffer((48, 3, 16)"));
+  EXPECT_THAT(text, HasSubstr("W_reindex_pad = T.alloc_buffer((8, 3, 16)"));
   EXPECT_THAT(text, HasSubstr("Y_reindex_pad = T.alloc_buffer((48, 8)"));
 }
 

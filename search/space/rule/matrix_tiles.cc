@@ -61,24 +61,25 @@ TileSizes SizesFor(int64_t rows, int64_t columns, int64_t group) {
   return sizes;
 }
 
-// [.., x // rows, k // steps, x % rows, k % steps] of [.., x, k].
-IndexMap Tiles(size_t dims, int64_t rows, int64_t steps) {
+// [.., x // rows, .., k // steps, x % rows, k % steps] of [.., x, .., k], where
+// x is that dimension.
+IndexMap Tiles(size_t dims, size_t x, int64_t rows, int64_t steps) {
   IndexMap map;
   for (size_t i = 0; i < dims; ++i) {
     map.inputs.push_back(Var("d" + std::to_string(i)));
   }
-  const Expr x = map.inputs[dims - 2], k = map.inputs[dims - 1];
-  map.outputs.assign(map.inputs.begin(), map.inputs.end() - 2);
-  for (const Expr& e : {FloorDiv(x, Int(rows)), FloorDiv(k, Int(steps)),
-                        FloorMod(x, Int(rows)), FloorMod(k, Int(steps))}) {
-    map.outputs.push_back(e);
-  }
+  const Expr row = map.inputs[x], step = map.inputs.back();
+  map.outputs.assign(map.inputs.begin(), map.inputs.end());
+  map.outputs[x] = FloorDiv(row, Int(rows));
+  map.outputs.back() = FloorDiv(step, Int(steps));
+  map.outputs.push_back(FloorMod(row, Int(rows)));
+  map.outputs.push_back(FloorMod(step, Int(steps)));
   return map;
 }
 
 // Columns likewise, 16 at a time, each with the steps of a group side by side.
-IndexMap ColumnTiles(size_t dims, const TileSizes& sizes) {
-  IndexMap map = Tiles(dims, sizes.columns(), sizes.steps());
+IndexMap ColumnTiles(size_t dims, size_t x, const TileSizes& sizes) {
+  IndexMap map = Tiles(dims, x, sizes.columns(), sizes.steps());
   const Expr column = map.outputs[dims], step = map.outputs[dims + 1];
   map.outputs.resize(dims);
   const Expr group = Int(sizes.group), lanes = Int(kTileRows);
@@ -87,6 +88,28 @@ IndexMap ColumnTiles(size_t dims, const TileSizes& sizes) {
     map.outputs.push_back(e);
   }
   return map;
+}
+
+// Elements that a vector copies of a row.
+int64_t LanesOfRow(const BlockInfo& info, const MatrixAxes& axes,
+                   const TileSizes& sizes) {
+  std::vector<int> run = ContiguousSteps(info, axes);
+  if (run.empty()) run = {axes.steps.back()};
+  int64_t lanes = sizes.steps();
+  if (run.size() == axes.steps.size()) return lanes;
+  const int64_t extent = ExtentOf(info, run);
+  while (lanes > sizes.group && extent % lanes != 0) lanes /= 2;
+  return lanes;
+}
+
+// Pads each run of contiguous steps by itself where that makes vectors of
+// narrow copies: windows of an image of 3 channels are read row by row.
+void PadRuns(const BlockInfo& info, int64_t group, MatrixAxes* axes) {
+  const TileSizes sizes{.group = group};
+  const size_t run = ContiguousSteps(info, *axes).size();
+  if (run > 0 && LanesOfRow(info, *axes, sizes) < sizes.steps() / 2) {
+    *axes = WithOuterSteps(*axes, run);
+  }
 }
 
 // What the schedules of a block have in common.
@@ -118,8 +141,8 @@ class Tiler {
   int64_t TilesInStrip(int64_t strip_bytes) const {
     const int64_t rows = ExtentOf(info_, axes_.rows);
     const int64_t tiles = (rows + sizes_.rows() - 1) / sizes_.rows();
-    const int64_t bytes = sizes_.rows() * ExtentOf(info_, axes_.steps) *
-                          kTileGroupBytes / sizes_.group;
+    const int64_t bytes =
+        sizes_.rows() * Steps() * kTileGroupBytes / sizes_.group;
     int64_t most = std::min(strip_bytes / bytes, kMostTilesInStrip);
     if (RunsInParallel(context_)) {
       most = std::min(most, tiles / context_.cores);
@@ -146,7 +169,8 @@ class Tiler {
  private:
   struct Loops {
     std::vector<Rv> batch;
-    Rv strips, rows, columns;                   // of tiles in registers
+    Rv strips, rows, columns;  // of tiles in registers
+    std::vector<Rv> outer_steps;
     Rv steps, down, across, groups, step, row;  // as in tile_nest.h
     Rv column;
   };
@@ -160,20 +184,32 @@ class Tiler {
                                                .columns = sizes_.columns(),
                                                .steps = sizes_.steps()},
                                               context_));
-    const size_t dims = axes_.batch.size() + 2;
+    const size_t batch = axes_.batch.size();
+    const size_t dims = batch + 2 + CountOuterSteps();
     const auto write = Schedule::Side::kWrite;
     KILN_RETURN_IF_ERROR(sch->TransformLayout(
-        form_->rows, write, 0, Tiles(dims, sizes_.rows(), sizes_.steps())));
-    KILN_RETURN_IF_ERROR(sch->TransformLayout(form_->columns, write, 0,
-                                              ColumnTiles(dims, sizes_)));
+        form_->rows, write, 0,
+        Tiles(dims, batch, sizes_.rows(), sizes_.steps())));
+    KILN_RETURN_IF_ERROR(sch->TransformLayout(
+        form_->columns, write, 0, ColumnTiles(dims, batch, sizes_)));
     return sch->TransformLayout(block, write, 0,
-                                Tiles(dims, kTileRows, kTileRows));
+                                Tiles(batch + 2, batch, kTileRows, kTileRows));
+  }
+
+  size_t CountOuterSteps() const { return axes_.outer_steps.empty() ? 0 : 1; }
+
+  // With padding.
+  int64_t Steps() const {
+    const int64_t inner = ExtentOf(info_, axes_.steps);
+    const int64_t chunk = sizes_.steps();
+    return (inner + chunk - 1) / chunk * chunk *
+           ExtentOf(info_, axes_.outer_steps);
   }
 
   absl::StatusOr<Loops> SplitLoops(Schedule* sch, int64_t tiles_in_strip) {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> all, sch->GetLoops(form_->product));
     const size_t batch = axes_.batch.size();
-    if (all.size() != batch + 3) {
+    if (all.size() != batch + 3 + CountOuterSteps()) {
       return absl::FailedPreconditionError("loops are no axes");
     }
     Loops loops;
@@ -186,11 +222,12 @@ class Tiler {
         sch->Split(all[batch + 1], {Arg(), sizes_.across, kTileRows}));
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> steps,
-        sch->Split(all[batch + 2], {Arg(), kTileGroups, sizes_.group}));
+        sch->Split(all.back(), {Arg(), kTileGroups, sizes_.group}));
     loops.strips = rows[0], loops.rows = rows[1];
     loops.down = rows[2], loops.row = rows[3];
     loops.columns = columns[0], loops.across = columns[1];
     loops.column = columns[2];
+    loops.outer_steps.assign(all.begin() + batch + 2, all.end() - 1);
     loops.steps = steps[0], loops.groups = steps[1], loops.step = steps[2];
     return loops;
   }
@@ -198,22 +235,25 @@ class Tiler {
   // The loops of the product, inside of `outer`; behind it what becomes of the
   // sums.
   absl::Status Nest(Schedule* sch, const Loops& loops, std::vector<Rv> outer) {
+    std::vector<Rv> steps = loops.outer_steps;
+    steps.push_back(loops.steps);
     const Rv outermost = outer.front(), innermost = outer.back();
     const size_t around = outer.size();
-    outer.insert(outer.end(),
-                 {loops.steps, loops.down, loops.across, loops.groups,
-                  loops.step, loops.row, loops.column});
+    outer.insert(outer.end(), steps.begin(), steps.end());
+    outer.insert(outer.end(), {loops.down, loops.across, loops.groups,
+                               loops.step, loops.row, loops.column});
     KILN_RETURN_IF_ERROR(sch->Reorder(outer));
+    KILN_ASSIGN_OR_RETURN(const Rv all_steps, sch->Fuse(steps));
     KILN_RETURN_IF_ERROR(Parallel(sch, outermost, context_));
     KILN_RETURN_IF_ERROR(sch->Vectorize(loops.column));
-    KILN_RETURN_IF_ERROR(sch->Annotate(loops.steps, kTileProduct, true));
+    KILN_RETURN_IF_ERROR(sch->Annotate(all_steps, kTileProduct, true));
     KILN_RETURN_IF_ERROR(sch->ReverseComputeAt(form_->result, innermost));
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> copies, sch->GetLoops(form_->result));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> vectors,
                           sch->Split(copies.back(), {Arg(), kTileRows}));
     KILN_RETURN_IF_ERROR(sch->Vectorize(vectors[1]));
     KILN_ASSIGN_OR_RETURN(const Rv init,
-                          sch->DecomposeReduction(form_->product, loops.steps));
+                          sch->DecomposeReduction(form_->product, all_steps));
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> zeros, sch->GetLoops(init));
     return sch->Annotate(zeros[around], kTileProduct, true);
   }
@@ -221,12 +261,7 @@ class Tiler {
   // Vectors along the steps, whose elements may lie side by side.
   absl::Status PackRows(Schedule* sch, bool near) {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch->GetLoops(form_->rows));
-    const int64_t inner = info_.axes[axes_.steps.back()].extent;
-    int64_t lanes = sizes_.steps();
-    while (axes_.steps.size() > 1 && lanes > sizes_.group &&
-           inner % lanes != 0) {
-      lanes /= 2;
-    }
+    const int64_t lanes = LanesOfRow(info_, axes_, sizes_);
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
                           sch->Split(loops.back(), {Arg(), lanes}));
     KILN_RETURN_IF_ERROR(sch->Vectorize(parts[1]));
@@ -243,14 +278,16 @@ class Tiler {
   // A vector holds a group of steps of 16 columns.
   absl::Status PackColumns(Schedule* sch, bool near) {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch->GetLoops(form_->columns));
-    const size_t n = loops.size() - 2;
+    const size_t n = loops.size() - 2 - CountOuterSteps();
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> columns,
                           sch->Split(loops[n], {Arg(), kTileRows}));
     KILN_ASSIGN_OR_RETURN(
         const std::vector<Rv> steps,
-        sch->Split(loops[n + 1], {Arg(), kTileGroups, sizes_.group}));
-    KILN_RETURN_IF_ERROR(
-        sch->Reorder({steps[0], columns[0], steps[1], columns[1], steps[2]}));
+        sch->Split(loops.back(), {Arg(), kTileGroups, sizes_.group}));
+    std::vector<Rv> outer(loops.begin() + n + 1, loops.end() - 1);
+    outer.insert(outer.end(),
+                 {steps[0], columns[0], steps[1], columns[1], steps[2]});
+    KILN_RETURN_IF_ERROR(sch->Reorder(outer));
     KILN_ASSIGN_OR_RETURN(const Rv lanes, sch->Fuse({columns[1], steps[2]}));
     KILN_RETURN_IF_ERROR(sch->Vectorize(lanes));
     if (near) return absl::OkStatus();
@@ -258,10 +295,10 @@ class Tiler {
       KILN_RETURN_IF_ERROR(
           sch->Annotate(form_->columns, kLayoutPreparation, true));
     }
-    loops.resize(n);
-    loops.push_back(steps[0]);
-    KILN_ASSIGN_OR_RETURN(const Rv outer, sch->Fuse(loops));
-    return Parallel(sch, outer, context_);
+    outer.resize(outer.size() - 4);
+    outer.insert(outer.begin(), loops.begin(), loops.begin() + n);
+    KILN_ASSIGN_OR_RETURN(const Rv parts, sch->Fuse(outer));
+    return Parallel(sch, parts, context_);
   }
 
   const BlockInfo& info_;
@@ -288,8 +325,9 @@ std::vector<Schedule> MatrixTiles(const Schedule& sch, const std::string& block,
   const auto info = DescribeBlock(f, block);
   if (!info || !info->has_init || info->has_condition) return {};
   const int64_t group = GroupOf(f, *info, context);
-  const auto axes = MatrixAxesOf(*info);
+  auto axes = MatrixAxesOf(*info);
   if (group == 0 || !axes) return {};
+  PadRuns(*info, group, &*axes);
   Tiler tiler(*info, *axes, group, context);
   std::vector<absl::StatusOr<Schedule>> designs;
   const int64_t few = tiler.TilesInStrip(kShortStrip);

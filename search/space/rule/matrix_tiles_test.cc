@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rule_log.h"
 #include "kiln/search/space/rule/rules.h"
@@ -109,6 +111,18 @@ TEST(MatrixTiles, TakesProductsOfAnySize) {
 TEST(MatrixTiles, TakesConvolutionsAndBatches) {
   ExpectTiles(ParseProgram(kConvolution));
   ExpectTiles(ParseProgram(kBatch));
+}
+
+// Images of 3 channels: a vector copies 9 elements of a row and padding.
+TEST(MatrixTiles, CopiesWindowsRowByRow) {
+  const Module module = ParseProgram(absl::StrReplaceAll(
+      kConvolution,
+      {{"9, 32)", "9, 3)"}, {"3, 32,", "3, 3,"}, {"3, 3, 32)", "3, 3, 3)"}}));
+  ExpectTiles(module);
+  for (const Schedule& sch : Tiled(module, WithTiles())) {
+    EXPECT_THAT(PrintFunction(*sch.state().functions[0]),
+                HasSubstr("X_reindex_pad = T.alloc_buffer((3, 3, 1, 32, 64)"));
+  }
 }
 
 TEST(MatrixTiles, TakesBfloat16) {
