@@ -26,6 +26,18 @@ inline constexpr int64_t kImplicitSteps = 32;
 // same distances again.
 inline constexpr int64_t kStepsSideBySide = 8;
 
+// Vectors of sums that are added to in turns, so that none waits for the
+// addition before: two additions a cycle of four cycles each.
+inline constexpr int64_t kSumsAtOnce = 8;
+// Of each part of a sum, in all iterations: fewer cost more than they save.
+inline constexpr int64_t kLeastTermsOfPart = 4;
+// Parts of each sum of a loop with few vectors of sums.
+inline int64_t PartsOfSums(int64_t registers) {
+  int64_t parts = 1;
+  while (parts * registers < kSumsAtOnce) parts *= 2;
+  return parts;
+}
+
 // A tile that a border cuts short, whose place is known in a call only, has a
 // copy of its loops for each of at most so many lengths.
 inline constexpr int64_t kMaxTailCounts = 23;

@@ -33,6 +33,7 @@
 #include "kiln/codegen/lower/vector/carry_values.h"
 #include "kiln/codegen/lower/vector/complete_ragged_sums.h"
 #include "kiln/codegen/lower/vector/form_dot_products.h"
+#include "kiln/codegen/lower/vector/part_sums.h"
 #include "kiln/codegen/lower/vector/reorder_unrolled_updates.h"
 #include "kiln/codegen/lower/vector/split_at_wraps.h"
 #include "kiln/codegen/lower/vector/unroll_loops.h"
@@ -120,6 +121,8 @@ constexpr LowerPass kPasses[] = {
     // As an operand is read.
     {kVectors, "reorder_unrolled_updates", WithMachine<ReorderUnrolledUpdates>,
      kOptional},
+    // Few sums that would wait for themselves.
+    {kVectors, "part_sums", WithMachine<PartSums>, kOptional},
 
     {kPrefetches, "insert_prefetches", WithMachine<InsertPrefetches>, kAuto},
     {kVerify, "verify_lowered", Plain<VerifyLowered>},

@@ -7,10 +7,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_format.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/ir/expr/tile_nest.h"
 #include "kiln/search/cost/between_cores.h"
+#include "kiln/search/cost/hopeless.h"
 #include "kiln/search/cost/nest.h"
 #include "kiln/search/cost/transfer.h"
 
@@ -53,9 +53,6 @@ constexpr double kPagesHeld = 1024;  // whose addresses are at hand
 // not: of arithmetic and the nearest level, and of those beyond.
 constexpr double kBadOverlap[kNumMemoryLevels] = {0.05, 0.1, 0.4, 0.5};
 constexpr double kBadOverlapSteady = 0.1;  // of reads that come all the time
-// Beyond these a program is not worth compiling.
-constexpr double kMaxRegisterUse = 3;
-constexpr double kMaxInstructions = 10000;
 constexpr double kCodeBytes = 32 << 10;
 constexpr double kInstructionBytes = 7;
 
@@ -136,6 +133,7 @@ class StoreEstimator {
   double TileCount(const NestAccess& access) const;
   double Lives(const NestAccess& access) const;
   double LiveRegisters(const NestAccess& access) const;
+  double PartsOfTile(double each) const;
   bool PassesThroughRegisters(const NestAccess& access) const;
   // Of an instruction.
   double DotSteps() const {
@@ -285,6 +283,20 @@ void StoreEstimator::FindRegisters() {
         access.in_registers ? TileCount(access) : LiveRegisters(access);
   }
   spilled_ = std::max(0.0, out_.registers - machine_.vectors.count);
+}
+
+// Parts of each sum of the tile, to which the loop around it adds `each` terms
+// in an iteration (codegen/lower/vector/part_sums.h).
+double StoreEstimator::PartsOfTile(double each) const {
+  const NestAccess& sums = nest_.accesses[0];
+  if (!sums.buffer->node->dtype.is_float() || !program_.is_auto ||
+      program_.is_strict) {
+    return 1;
+  }
+  const double all = each * nest_.extents[nest_.tile - 1];
+  const double parts = static_cast<double>(
+      PartsOfSums(static_cast<int64_t>(std::ceil(TileCount(sums)))));
+  return std::clamp(all / kLeastTermsOfPart, 1.0, parts);
 }
 
 // How many times as long the sums take because the last tile has fewer rows,
@@ -460,7 +472,7 @@ void StoreEstimator::CountTile() {
   double chain = 0;
   if (nest_.accesses[0].in_registers) {
     const double each = steps / TileCount(nest_.accesses[0]);
-    if (waits_) chain = kLatencySlots * each;
+    if (waits_) chain = kLatencySlots * each / PartsOfTile(each);
     arithmetic +=
         spilled_ * kSpillSlots * (steps / TileCount(nest_.accesses[0]));
   }
@@ -528,27 +540,6 @@ void StoreEstimator::AddColdReads() {
   out_.seconds += out_.cold;
 }
 
-// What no luck makes up for, in a store that takes most of the time.
-std::string WhyHopeless(const TimeEstimate& estimate,
-                        const std::vector<double>& instructions,
-                        const Machine& machine) {
-  for (size_t i = 0; i < estimate.stores.size(); ++i) {
-    const StoreEstimate& store = estimate.stores[i];
-    if (store.seconds < 0.5 * estimate.seconds) continue;
-    if (store.registers > kMaxRegisterUse * machine.vectors.count) {
-      return absl::StrFormat(
-          "the register tile of store %d asks for %.0f vector registers of %d",
-          i + 1, store.registers, machine.vectors.count);
-    }
-    if (instructions[i] > kMaxInstructions) {
-      return absl::StrFormat(
-          "the unrolled body of store %d has about %.0f instructions", i + 1,
-          instructions[i]);
-    }
-  }
-  return "";
-}
-
 void AddOverhead(double seconds, StoreEstimate* store) {
   store->overhead += seconds;
   store->seconds += seconds;
@@ -576,19 +567,6 @@ TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
   }
   estimate.hopeless = WhyHopeless(estimate, instructions, machine);
   return estimate;
-}
-
-bool IsHopeless(const TimeEstimate& estimate, double best_seconds,
-                double factor, std::string* why) {
-  std::string reason = estimate.hopeless;
-  if (reason.empty() && best_seconds > 0 &&
-      estimate.seconds > factor * best_seconds) {
-    reason = absl::StrFormat(
-        "estimated at %.3g us, over %.3g times the best of %.3g us",
-        estimate.seconds * 1e6, factor, best_seconds * 1e6);
-  }
-  if (why) *why = reason;
-  return !reason.empty();
 }
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include "kiln/ir/tensor/automatic.h"
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/marks.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 #include "kiln/search/feature/condition_share.h"
 #include "kiln/search/feature/ops.h"
@@ -494,6 +495,7 @@ void FindLaneBuffers(ProgramSummary* program) {
 ProgramSummary Summarize(const Function& f) {
   ProgramSummary summary;
   summary.is_auto = IsAuto(f);
+  summary.is_strict = IsStrict(f);
   Walker(&summary).Run(f);
   FindLaneBuffers(&summary);
   return summary;

@@ -141,6 +141,7 @@ struct ProgramSummary {
   std::vector<StoreSummary> stores;  // in program order
   // Whether code generation adds what the schedule leaves open.
   bool is_auto = true;
+  bool is_strict = false;  // its sums keep their order
 };
 
 ProgramSummary Summarize(const Function& f);

@@ -10,6 +10,7 @@
 #include "kiln/codegen/lower/pipeline.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/interp/tensor.h"
+#include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -117,7 +118,8 @@ Function RandomMatmul::Make() {
 }
 
 absl::Status CheckOne(uint64_t seed, const VectorRegisters& vectors) {
-  const Function f = RandomMatmul(seed).Make();
+  Function f = RandomMatmul(seed).Make();
+  f.attrs[kNumerics] = Attr(std::string(kStrict));  // sums have no parts
   LowerOptions options;
   options.machine.vectors = vectors;
   absl::StatusOr<Function> lowered = Lower(f, options);

@@ -72,6 +72,28 @@ bool AreShort(const Stmt& s) {
   return seq && absl::c_all_of(seq->stmts, AreShort);
 }
 
+// How many registers of 64 bytes an iteration over `var` adds to, where each
+// store of `s` adds to local floats whose place `var` does not move; else 0.
+// They wait for each other unless several sums take turns (part_sums.h).
+int64_t CountSums(const Stmt& s, const Var& var) {
+  constexpr int64_t kBytes = 64;
+  int64_t most = 0;
+  bool are_sums = true;
+  Visit(s, [&](const Stmt& part) {
+    const auto* store = part.As<StoreNode>();
+    are_sums = are_sums && part.kind() != StmtKind::kEvaluate &&
+               part.kind() != StmtKind::kIf;
+    if (!store) return are_sums;
+    const DType dtype = store->value.dtype();
+    are_sums = are_sums && store->buffer->scope == "local" &&
+               dtype.is_float() && store->value.kind() == ExprKind::kAdd &&
+               !UsesVar(store->indices[0], var);
+    most = std::max(most, (dtype.bytes() + kBytes - 1) / kBytes);
+    return are_sums;
+  });
+  return are_sums ? most : 0;
+}
+
 class Unroller {
  public:
   // Serial loops of up to `unasked` steps are unrolled though nobody asked.
@@ -155,12 +177,17 @@ Stmt Unroller::Repeat(const ForNode& loop, int64_t min, int64_t count) {
 }
 
 // How many iterations of a loop that stays become one, 1 where it stays as it
-// is: as many as are allowed, or a few less where none remains then; so many
-// that the lanes of what they load are at the same distances each time, where
-// that takes few.
+// is: of sums, so many that there are terms for each of its parts; else as many
+// as are allowed, or a few less where none remains then; so many that the lanes
+// of what they load are at the same distances each time, where that takes few.
 int64_t Unroller::SideBySide(const ForNode& loop, Size body,
                              int64_t count) const {
-  if (unasked_ == 0 || body.steps == 0 || !AreShort(loop.body)) return 1;
+  if (unasked_ == 0 || body.steps == 0) return 1;
+  const bool may_be_sums = loop.for_kind == ForKind::kSerial && !body.has_loop;
+  if (const int64_t sums = may_be_sums ? CountSums(loop.body, loop.var) : 0) {
+    return std::clamp<int64_t>(kSumsAtOnce / (sums * body.steps), 1, count);
+  }
+  if (!AreShort(loop.body)) return 1;
   const int64_t period = lower::LanePeriod(loop.body, loop.var.get());
   const bool is_plain = loop.for_kind == ForKind::kSerial ||
                         (loop.for_kind == ForKind::kParallel && period > 1);
