@@ -17,7 +17,8 @@ ABSL_FLAG(double, rtol, -1,
 ABSL_FLAG(double, atol, -1,
           "Absolute tolerance of --expect and --check. By default rtol times "
           "the root mean square of what is expected, since sums that nearly "
-          "cancel have the errors of their terms; where the program allows "
+          "cancel have the errors of their terms, and of fewer than 32 sums "
+          "more, since all may nearly cancel; where the program allows "
           "normwise errors, ten times rtol of the largest element.");
 ABSL_FLAG(bool, time, false, "Measures the call and prints the figures.");
 ABSL_FLAG(std::string, params, "",

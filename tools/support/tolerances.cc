@@ -52,10 +52,21 @@ double Largest(const NDArray& array) {
 // in float32 (docs/numerics.md), and a model has several.
 constexpr double kNormwiseFactor = 10;
 
-double Scale(const NDArray& expected, ErrorBound bound) {
-  const double scale = bound == ErrorBound::kNormwise
-                           ? kNormwiseFactor * Largest(expected)
-                           : RootMeanSquare(expected);
+// A few sums of terms of either sign may all be small by chance, while their
+// errors are not: one is below a 32nd of what such sums are, as root mean
+// square, once in 40 times.
+double ByChance(int64_t sums) {
+  constexpr double kEnough = 32;
+  return std::max(1.0,
+                  kEnough / static_cast<double>(std::max<int64_t>(1, sums)));
+}
+
+double Scale(const NDArray& expected, ErrorBound bound, int64_t terms) {
+  const double scale =
+      bound == ErrorBound::kNormwise
+          ? kNormwiseFactor * Largest(expected)
+          : RootMeanSquare(expected) *
+                (terms > 1 ? ByChance(expected.num_elements()) : 1);
   return std::max(scale, LeastNormal(expected.dtype()));
 }
 
@@ -69,7 +80,7 @@ Tolerance ToleranceFor(const NDArray& expected, ErrorBound bound, double rtol,
     tolerance.rtol = real ? DefaultRelative(expected.dtype(), terms) : 0;
   }
   if (atol < 0) {
-    tolerance.atol = real ? tolerance.rtol * Scale(expected, bound) : 0;
+    tolerance.atol = real ? tolerance.rtol * Scale(expected, bound, terms) : 0;
   }
   return tolerance;
 }

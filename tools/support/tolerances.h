@@ -18,7 +18,9 @@ enum class ErrorBound { kExact, kComponentwise, kNormwise };
 // compared exactly; floats to 1e-5, more for those of 16 bits and less for
 // float64, relative to the element and to the root mean square of all, or, if
 // errors are normwise, ten times as much of the largest. Elements are sums of
-// up to `terms` products, each of which may be rounded to 16 bits.
+// up to `terms` products, each of which may be rounded to 16 bits; of fewer
+// than 32 sums, the root mean square counts for as many times as they are
+// fewer.
 Tolerance ToleranceFor(const NDArray& expected, ErrorBound bound, double rtol,
                        double atol, int64_t terms = 1);
 

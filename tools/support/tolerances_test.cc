@@ -26,6 +26,18 @@ TEST(ToleranceForTest, TheScaleIsThatOfTheErrors) {
                    4e-6);
 }
 
+TEST(ToleranceForTest, AFewSumsMayBeSmallByChance) {
+  const auto absolute = [](int64_t elements, int64_t terms) {
+    NDArray array = *NDArray::Zeros({elements}, DType::Float(32));
+    for (int64_t i = 0; i < elements; ++i) array.elements<float>()[i] = 1;
+    return ToleranceFor(array, ErrorBound::kComponentwise, -1, -1, terms).atol;
+  };
+  EXPECT_DOUBLE_EQ(absolute(1, 4096), 32e-5);
+  EXPECT_DOUBLE_EQ(absolute(8, 4096), 4e-5);
+  EXPECT_DOUBLE_EQ(absolute(40, 4096), 1e-5);
+  EXPECT_DOUBLE_EQ(absolute(1, 1), 1e-5);
+}
+
 TEST(ToleranceForTest, LongSumsOf16BitsHaveLargerErrors) {
   const auto relative = [](DType dtype, int64_t terms) {
     return ToleranceFor(*NDArray::Zeros({4}, dtype), ErrorBound::kComponentwise,

@@ -13,6 +13,10 @@
 // nearest cache for the next tile; those of a part of it do, so that the parts
 // may be summed up one by one, and added.
 //
+// Of narrow numbers each lane takes as many neighbouring steps as an
+// instruction adds up: P[w, c, lane] += A[.., k*64 + lane*4 + e] * B[..,
+// likewise], e in 4.
+//
 // The last sums are marked with kLaneSums (ir/tensor/marks.h), for code
 // generation to do several at a time.
 #include "kiln/search/space/rule/skinny_dot.h"
@@ -30,6 +34,7 @@
 #include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/marks.h"
 #include "kiln/schedule/analysis/path.h"
+#include "kiln/search/space/rule/dot_steps.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/sampled_tile.h"
 #include "kiln/search/space/rule/vector_reduction.h"
@@ -50,6 +55,7 @@ constexpr int64_t kBesideDots = 1;
 // share of all, and rows beyond which LLVM keeps parts of sums in memory.
 constexpr int64_t kBesideRagged = 8;
 constexpr int64_t kMostRaggedRows = 4;
+constexpr int64_t kFewRows = 4;
 // Of a sum over two operands, elements of each.
 constexpr int64_t kLongestPart = 1024;
 constexpr int64_t kLeastPart = 512;
@@ -105,14 +111,15 @@ class Dots {
         context_(context),
         column_(info.ContiguousAxis()),
         row_(RowAxis(info, IsWide())),
-        last_(LastReduction(info)) {}
+        last_(LastReduction(info)),
+        group_(StepsOfLane()) {}
 
   absl::StatusOr<Schedule> Run() {
     KILN_ASSIGN_OR_RETURN(
         sums_, sch_.GetBlock(info_.name, FunctionOf(sch_, context_).name));
     KILN_RETURN_IF_ERROR(LayOut());
     KILN_RETURN_IF_ERROR(MakeCopy());
-    KILN_RETURN_IF_ERROR(Factor(last_, context_.registers.Floats()));
+    KILN_RETURN_IF_ERROR(Factor(last_, context_.registers.Floats(), group_));
     KILN_RETURN_IF_ERROR(FactorLanes());
     KILN_ASSIGN_OR_RETURN(const Rv tile, TileCopy());
     KILN_RETURN_IF_ERROR(sch_.ComputeAt(sums_, tile, true));
@@ -176,16 +183,41 @@ class Dots {
     return absl::OkStatus();
   }
 
-  // Cuts `width` steps off the loop at position `at`, which become the last
-  // dimension of partial sums.
-  absl::Status Factor(int at, int64_t width) {
+  // Cuts `width` groups of neighbouring steps off the loop at position `at`,
+  // which become the last dimension of partial sums.
+  absl::Status Factor(int at, int64_t width, int64_t group = 1) {
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch_.GetLoops(sums_));
+    std::vector<Arg> factors = {Arg(), width};
+    if (group > 1) factors.push_back(group);
     KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                          sch_.Split(loops[at], {Arg(), width}));
+                          sch_.Split(loops[at], factors));
     KILN_ASSIGN_OR_RETURN(const Rv made,
                           sch_.Rfactor(parts[1], info_.write_dims));
     partial_.push_back(made);
     return absl::OkStatus();
+  }
+
+  // Neighbouring steps for one instruction, where the sum has a vector of them
+  // in both operands; else 1. Single steps behind the groups are for few rows:
+  // more of them are better off in panels, which are padded.
+  int64_t StepsOfLane() const {
+    const BlockNode& block = NodeOf(FunctionOf(sch_, context_), info_.name);
+    const auto product = NarrowSumOf(block);
+    const bool lie_along = absl::c_all_of(
+        info_.reads,
+        [&](const ReadInfo& read) { return read.strides[last_] == 1.0; });
+    if (!product || !lie_along) return 1;
+    const int64_t extent = info_.axes[last_].extent;
+    const bool has_few_rows =
+        info_.SpatialSize() <= kFewRows * info_.axes[column_].extent;
+    for (const int64_t steps : {kBytesOfDot, 2}) {
+      if (IsDotProduct(*product, steps, context_.registers.dots) &&
+          extent >= context_.registers.Floats() * steps &&
+          (extent % steps == 0 || has_few_rows)) {
+        return steps;
+      }
+    }
+    return 1;
   }
 
   absl::Status FactorLanes() {
@@ -291,6 +323,11 @@ class Dots {
       (iters[i].reduce ? reduce : spatial).push_back(*iters[i].loop);
     }
     if (is_first && HasMoreColumns()) absl::c_reverse(spatial);
+    std::vector<Rv> group;  // inside of the lanes
+    if (is_first && group_ > 1 && !reduce.empty()) {
+      group = {reduce.back()};
+      reduce.pop_back();
+    }
     if (reduce.empty()) return absl::FailedPreconditionError("no reduction");
     std::vector<Rv> order = is_first ? reduce : spatial;
     const std::vector<Rv>& inner = is_first ? spatial : reduce;
@@ -298,9 +335,11 @@ class Dots {
     if (has_lanes) {
       if (!iters[0].loop) return absl::FailedPreconditionError("no lanes");
       order.push_back(*iters[0].loop);
+      order.insert(order.end(), group.begin(), group.end());
     }
     if (order.size() > 1) KILN_RETURN_IF_ERROR(sch_.Reorder(order));
-    if (has_lanes) KILN_RETURN_IF_ERROR(sch_.Vectorize(order.back()));
+    if (has_lanes) KILN_RETURN_IF_ERROR(sch_.Vectorize(*iters[0].loop));
+    for (const Rv loop : group) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     for (const Rv loop : spatial) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
     if (!is_first) {
       for (const Rv loop : reduce) KILN_RETURN_IF_ERROR(sch_.Unroll(loop));
@@ -315,6 +354,7 @@ class Dots {
   const BlockInfo& info_;
   const RuleContext& context_;
   const int column_, row_, last_;
+  const int64_t group_;  // steps of each lane
   Rv sums_, copy_;
   std::vector<Rv> partial_;
 };

@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
@@ -91,6 +94,45 @@ def main(X: T.Buffer((4, 128), "float32"), W: T.Buffer((24, 16), "int32"), S: T.
   EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
   EXPECT_THAT(ToText(made[0].trace()), Not(HasSubstr("cache_read")));
   EXPECT_FALSE(ExpectSameMeaning(module, made).empty());
+}
+
+// A row of `steps` bytes times rows of others.
+Module BytesOfRow(int steps, const char* type) {
+  return ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((1, $0), "$1"), B: T.Buffer((24, $0), "int8"),
+         C: T.Buffer((1, 24), "int32")):
+    for i, j, k in T.grid(1, 24, $0):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vj, vk])
+)",
+                                       steps, type));
+}
+
+TEST(SkinnyDotTest, LanesTakeTheStepsOfAnInstruction) {
+  const auto steps_of = [](int steps, const char* type, int at_once) {
+    const Module module = BytesOfRow(steps, type);
+    RuleContext context;
+    context.registers.bytes = 32;
+    context.registers.dots.integers = at_once;
+    const auto made = ApplyRule(SkinnyDot, module, "C", context);
+    EXPECT_FALSE(made.empty());
+    if (made.empty()) return std::string();
+    ExpectSameMeaning(module, {made[0]});
+    return ToText(made[0].trace());
+  };
+  constexpr char kGroups[] = "factors=[None, 8, 4]";
+  EXPECT_THAT(steps_of(64, "uint8", 4), HasSubstr(kGroups));
+  EXPECT_THAT(steps_of(102, "uint8", 4), HasSubstr(kGroups));
+  constexpr char kPairs[] = "factors=[None, 8, 2]";
+  EXPECT_THAT(steps_of(64, "int8", 4), HasSubstr(kPairs));
+  EXPECT_THAT(steps_of(101, "uint8", 2), HasSubstr(kPairs));
+  EXPECT_THAT(steps_of(64, "uint8", 1), Not(HasSubstr(kPairs)));
+  EXPECT_THAT(steps_of(24, "uint8", 4), HasSubstr(kPairs));
+  EXPECT_THAT(steps_of(14, "uint8", 4), Not(HasSubstr(kPairs)));
 }
 
 }  // namespace
