@@ -43,13 +43,6 @@ struct TimeEstimate {
 TimeEstimate EstimateTime(const ProgramSummary& program, const Machine& machine,
                           int threads);
 
-// Whether there is no point in compiling the program: its registers spill in
-// the innermost loop, its unrolled body is out of proportion, or, where
-// `best_seconds` is not 0, the estimate is over `factor` times that. `why`,
-// unless nullptr, takes the reason.
-bool IsHopeless(const TimeEstimate& estimate, double best_seconds = 0,
-                double factor = 8, std::string* why = nullptr);
-
 }  // namespace kiln
 
 #endif  // KILN_SEARCH_COST_ANALYTIC_H_

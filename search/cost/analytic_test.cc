@@ -14,6 +14,7 @@
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/schedule/testing/random_trace.h"
 #include "kiln/schedule/trace/schedule.h"
+#include "kiln/search/cost/hopeless.h"
 
 namespace kiln {
 namespace {

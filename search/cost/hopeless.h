@@ -1,4 +1,4 @@
-// What makes a program hopeless. Internal to search/cost.
+// Programs that are not worth compiling.
 #ifndef KILN_SEARCH_COST_HOPELESS_H_
 #define KILN_SEARCH_COST_HOPELESS_H_
 
@@ -15,6 +15,13 @@ namespace kiln {
 std::string WhyHopeless(const TimeEstimate& estimate,
                         const std::vector<double>& instructions,
                         const Machine& machine);
+
+// Whether there is no point in compiling the program: its registers spill in
+// the innermost loop, its unrolled body is out of proportion, or, where
+// `best_seconds` is not 0, the estimate is over `factor` times that. `why`,
+// unless nullptr, takes the reason.
+bool IsHopeless(const TimeEstimate& estimate, double best_seconds = 0,
+                double factor = 8, std::string* why = nullptr);
 
 }  // namespace kiln
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kiln/base/status_macros.h"
-#include "kiln/search/cost/analytic.h"
+#include "kiln/search/cost/hopeless.h"
 
 namespace kiln {
 namespace {

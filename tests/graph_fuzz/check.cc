@@ -164,7 +164,8 @@ const char* const kOtherPasses[] = {"gradient",
                                     "mixed_precision",
                                     "mixed_precision_bfloat16",
                                     "plan_memory",
-                                    "rewrite_by_rules"};
+                                    "rewrite_by_rules",
+                                    "round_late"};
 
 std::vector<std::string> KeepingPasses() {
   std::vector<std::string> passes = GraphPassNames();

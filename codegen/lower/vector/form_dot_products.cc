@@ -14,13 +14,13 @@
 #include <optional>
 #include <utility>
 
+#include "kiln/codegen/lower/vector/added_term.h"
 #include "kiln/codegen/lower/vector/lane_independence.h"
 #include "kiln/codegen/lower/vector/vector_expr.h"
 #include "kiln/codegen/lower/vector/vectorize_loops.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/arith/linear.h"
 #include "kiln/ir/expr/dot_product.h"
-#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -28,18 +28,6 @@ namespace kiln {
 namespace {
 
 using lower::LaneMapper;
-
-// What a store adds to the element where it stores; null where it does not.
-Expr TermOf(const StoreNode& store) {
-  const auto* sum = store.value.As<BinaryNode>();
-  if (store.value.kind() != ExprKind::kAdd || store.indices.size() != 1) {
-    return nullptr;
-  }
-  const auto* load = sum->a.As<LoadNode>();
-  const bool is_update = load && load->buffer == store.buffer &&
-                         SameExpr(load->indices[0], store.indices[0]);
-  return is_update ? sum->b : nullptr;
-}
 
 // With v // 4 * 4 + v % 4 as v.
 Expr WithSimpleIndices(const Expr& e) {
@@ -79,7 +67,7 @@ class DotProduct {
   // Null where there is none.
   Stmt Run() {
     const auto* store = steps_.body.As<StoreNode>();
-    const Expr term = store ? TermOf(*store) : nullptr;
+    const Expr term = store ? lower::AddedTerm(*store) : nullptr;
     const auto product = term ? NarrowProductOf(term) : std::nullopt;
     const int64_t *lanes = AsInt(lanes_.extent), *steps = AsInt(steps_.extent);
     if (!product || !lanes || !steps || *lanes < 2 || *steps < 1 ||

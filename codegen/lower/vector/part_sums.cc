@@ -20,6 +20,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/codegen/lower/vector/added_term.h"
 #include "kiln/ir/expr/same.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/numerics.h"
@@ -53,18 +54,6 @@ struct Update {
 bool IsKnown(const Expr& index) {
   const auto* ramp = index.As<RampNode>();
   return AsInt(ramp ? ramp->base : index) && (!ramp || IsOne(ramp->stride));
-}
-
-// What is added to the place that `store` writes; null where it does not add.
-Expr TermOf(const StoreNode& store) {
-  const auto* add = store.value.As<BinaryNode>();
-  if (!add || store.value.kind() != ExprKind::kAdd) return nullptr;
-  const auto is_sum = [&](const Expr& e) {
-    const auto* load = e.As<LoadNode>();
-    return load && load->buffer == store.buffer &&
-           SameExpr(load->indices[0], store.indices[0]);
-  };
-  return is_sum(add->a) ? add->b : is_sum(add->b) ? add->a : nullptr;
 }
 
 const ForNode* SerialLoop(const Stmt& s) {
@@ -109,7 +98,7 @@ class Additions {
     const bool is_local = store && store->buffer->scope == "local" &&
                           store->buffer->dtype.is_float() &&
                           IsKnown(store->indices[0]);
-    const Expr term = is_local ? TermOf(*store) : nullptr;
+    const Expr term = is_local ? lower::AddedTerm(*store) : nullptr;
     if (!term) return false;
     updates_.push_back({IndexOf(*store), term});
     return true;

@@ -37,8 +37,8 @@
 #include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/guards/fold_known_conditions.h"
+#include "kiln/codegen/lower/vector/added_term.h"
 #include "kiln/ir/arith/index_normalizer.h"
-#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/numerics.h"
 #include "kiln/ir/tensor/visit.h"
 
@@ -63,21 +63,6 @@ const RampNode* ContiguousVector(const std::vector<Expr>& indices) {
   return ramp && IsOne(ramp->stride) ? ramp : nullptr;
 }
 
-// What is added to the elements that `store` writes at `place`; null where it
-// does not add.
-Expr AddedBy(const StoreNode& store, const RampNode& place) {
-  const auto* add = store.value.As<BinaryNode>();
-  if (!add || store.value.kind() != ExprKind::kAdd) return nullptr;
-  const auto is_sum = [&](const Expr& e) {
-    const auto* load = e.As<LoadNode>();
-    if (!load || load->buffer != store.buffer) return false;
-    const RampNode* read = ContiguousVector(load->indices);
-    return read && SameExpr(read->base, place.base);
-  };
-  if (is_sum(add->a)) return add->b;
-  return is_sum(add->b) ? add->a : nullptr;
-}
-
 std::vector<const LoadNode*> LoadsIn(const Expr& e) {
   std::vector<const LoadNode*> loads;
   Visit(e, [&](const Expr& x) {
@@ -91,7 +76,7 @@ std::optional<Term> AsTerm(const Stmt& s) {
   const auto* store = s.As<StoreNode>();
   const RampNode* place = store ? ContiguousVector(store->indices) : nullptr;
   if (!place || !AsInt(place->base)) return std::nullopt;
-  const Expr added = AddedBy(*store, *place);
+  const Expr added = lower::AddedTerm(*store);
   if (!added) return std::nullopt;
   const std::vector<const LoadNode*> loads = LoadsIn(added);
   if (loads.size() != 2) return std::nullopt;

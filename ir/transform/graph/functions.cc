@@ -67,6 +67,10 @@ void AddSeqShapes(const graph::SeqNode& seq, UseCounts& uses) {
 
 }  // namespace
 
+graph::Expr CastTo(const graph::Expr& e, DType dtype) {
+  return graph::CallOp("astype", {e}, {{"dtype", dtype.ToString()}});
+}
+
 UseCounts CountUses(const graph::Expr& e) {
   UseCounts uses;
   graph::Visit(e, [&](const graph::Expr& below) {

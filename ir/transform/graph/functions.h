@@ -10,6 +10,7 @@
 #include "kiln/ir/expr/attr.h"
 #include "kiln/ir/graph/expr.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/ir/type/dtype.h"
 
 namespace kiln {
 
@@ -27,6 +28,8 @@ bool IsPrimitive(const graph::FunctionNode& f);
 
 // Adds the functions of the module that `e` names.
 void AddNames(const graph::Expr& e, std::set<std::string>& names);
+
+graph::Expr CastTo(const graph::Expr& e, DType dtype);
 
 // How often each variable is used in `e`, as a value or as the shape of one.
 using UseCounts = std::unordered_map<const graph::VarNode*, int>;

@@ -198,10 +198,6 @@ class Mixer {
     return graph::Seq(std::move(blocks), seq->result);
   }
 
-  static GraphExpr CastTo(const GraphExpr& e, DType dtype) {
-    return graph::CallOp("astype", {e}, {{"dtype", dtype.ToString()}});
-  }
-
   std::vector<Binding> Mixed(const BindingBlock& block,
                              bool is_nested = false) {
     out_.clear();

@@ -39,10 +39,6 @@ const graph::TensorInfo* TensorOf(const GraphExpr& e) {
   return graph::InfoOf(e).As<graph::TensorInfo>();
 }
 
-GraphExpr CastTo(const GraphExpr& e, DType dtype) {
-  return graph::CallOp("astype", {e}, {{"dtype", dtype.ToString()}});
-}
-
 // The walk over one function.
 class Rounder {
  public:
@@ -61,9 +57,10 @@ class Rounder {
     if (!is_rounded) return false;
     std::vector<GraphExpr> args;
     for (const GraphExpr& arg : call->args) args.push_back(Full(arg, emit));
-    const GraphExpr value(
-        new CallNode(call->callee, args, call->attrs, call->infos));
-    Bind(binding, emit.Emit(value), info->dtype, emit);
+    const graph::Var unrounded = emit.Emit(
+        GraphExpr(new CallNode(call->callee, args, call->attrs, call->infos)));
+    emit.Emit(binding.var, CastTo(unrounded, info->dtype));
+    NoteRounding(binding.var, unrounded);
     return true;
   }
 
@@ -81,12 +78,6 @@ class Rounder {
     if (!unrounded || !binding.var->is_dataflow) return false;
     emit.Replace(binding.var, *unrounded);
     return true;
-  }
-
-  void Bind(const graph::Binding& binding, const GraphExpr& unrounded, DType to,
-            graph::Emitter& emit) {
-    emit.Emit(binding.var, CastTo(unrounded, to));
-    NoteRounding(binding.var, unrounded);
   }
 
   void NoteRounding(const graph::Var& var, const GraphExpr& unrounded) {
