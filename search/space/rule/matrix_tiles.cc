@@ -35,6 +35,8 @@ namespace {
 // Of a short strip of rows, in bytes: it waits in the first-level cache.
 constexpr int64_t kShortStrip = 32 << 10;
 constexpr int64_t kMostTilesInStrip = 32;
+// Steps with padding in each run of them, for one without.
+constexpr int64_t kMostPadding = 6;
 
 // The sizes of the tiles that registers hold.
 struct TileSizes {
@@ -102,14 +104,23 @@ int64_t LanesOfRow(const BlockInfo& info, const MatrixAxes& axes,
   return lanes;
 }
 
+int64_t RoundedUp(int64_t extent, int64_t to) {
+  return (extent + to - 1) / to * to;
+}
+
 // Pads each run of contiguous steps by itself where that makes vectors of
-// narrow copies: windows of an image of 3 channels are read row by row.
+// narrow copies: windows of an image of 3 channels are read row by row. Not
+// where the products become many more, as of pixels that lie apart.
 void PadRuns(const BlockInfo& info, int64_t group, MatrixAxes* axes) {
   const TileSizes sizes{.group = group};
   const size_t run = ContiguousSteps(info, *axes).size();
-  if (run > 0 && LanesOfRow(info, *axes, sizes) < sizes.steps() / 2) {
-    *axes = WithOuterSteps(*axes, run);
-  }
+  if (run == 0 || LanesOfRow(info, *axes, sizes) >= sizes.steps() / 2) return;
+  const MatrixAxes padded = WithOuterSteps(*axes, run);
+  const int64_t steps = RoundedUp(ExtentOf(info, axes->steps), sizes.steps());
+  const int64_t with_runs =
+      RoundedUp(ExtentOf(info, padded.steps), sizes.steps()) *
+      ExtentOf(info, padded.outer_steps);
+  if (with_runs <= kMostPadding * steps) *axes = padded;
 }
 
 // What the schedules of a block have in common.
@@ -200,9 +211,7 @@ class Tiler {
 
   // With padding.
   int64_t Steps() const {
-    const int64_t inner = ExtentOf(info_, axes_.steps);
-    const int64_t chunk = sizes_.steps();
-    return (inner + chunk - 1) / chunk * chunk *
+    return RoundedUp(ExtentOf(info_, axes_.steps), sizes_.steps()) *
            ExtentOf(info_, axes_.outer_steps);
   }
 

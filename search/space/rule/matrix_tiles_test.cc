@@ -1,5 +1,9 @@
 // Products by tiles of matrices: what becomes one, in which form, and that all
-// designs compute what the program computes.
+// designs compute what the program computes. Windows of an image of few
+// channels, for one:
+//
+//   X_reindex_pad (3, 3, 1, 32, 64): strips of 32 windows, 3 rows of each, and
+//   the 9 elements of a row in a tile of 64 bytes
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +126,20 @@ TEST(MatrixTiles, CopiesWindowsRowByRow) {
   for (const Schedule& sch : Tiled(module, WithTiles())) {
     EXPECT_THAT(PrintFunction(*sch.state().functions[0]),
                 HasSubstr("X_reindex_pad = T.alloc_buffer((3, 3, 1, 32, 64)"));
+  }
+}
+
+// Of 3 channels two pixels apart runs of 3 would become 64, 9 for each of 1.
+TEST(MatrixTiles, PixelsThatLieApartAreNoRuns) {
+  const Module module = ParseProgram(absl::StrReplaceAll(
+      kConvolution, {{"8, 9, 32)", "10, 11, 3)"},
+                     {"3, 32,", "3, 3,"},
+                     {"3, 3, 32)", "3, 3, 3)"},
+                     {"vh + vr, vw + vs", "vh + vr * 2, vw + vs * 2"}}));
+  ExpectTiles(module);
+  for (const Schedule& sch : Tiled(module, WithTiles())) {
+    EXPECT_THAT(PrintFunction(*sch.state().functions[0]),
+                HasSubstr("X_reindex_pad = T.alloc_buffer((3, 1, 32, 64)"));
   }
 }
 
