@@ -245,6 +245,7 @@ search::Request LocalRunner::RequestFor(const BuildResult& kernel,
   out.set_memory_limit_bytes(options_.memory_limit_bytes);
   out.set_check(options.check);
   out.set_check_elements(options.check_elements);
+  out.set_unguarded(!options.guarded);
   out.set_hopeless_ns(options.best_ns * options.hopeless_factor);
   out.set_beaten_ns(options.best_ns * options.beaten_factor);
   out.set_beaten_ms(options.beaten_ms);

@@ -78,6 +78,12 @@ TEST_F(LocalRunnerTest, LeavingTheBuffersIsFoundInSlackAndInGuardPages) {
   ExpectVerdict("good", Verdict::kOk, "");
 }
 
+TEST_F(LocalRunnerTest, WhatHasPassedIsTimedWithoutGuards) {
+  options_.check = false;
+  options_.guarded = false;
+  ExpectVerdict("writes_input", Verdict::kOk, "");
+}
+
 TEST_F(LocalRunnerTest, ACrashAfterTheCheckIsACrashToo) {
   ExpectVerdict("crashes_when_timed", Verdict::kCrash,
                 "SIGSEGV at address 0x10");

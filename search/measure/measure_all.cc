@@ -195,6 +195,7 @@ class Turns {
             [&](size_t i) { return rounds_[i].total.verdict != Verdict::kOk; }),
         left_.end());
     options_.check = false;
+    options_.guarded = false;
     return absl::OkStatus();
   }
 

@@ -40,6 +40,7 @@ class ScriptRunner : public Runner {
     calls.push_back(kernel.symbol);
     best_seen.push_back(options.best_ns);
     checked.push_back(options.check);
+    guarded.push_back(options.guarded);
     deadlines.push_back(options.deadline_s);
     std::vector<double>& times = script[kernel.symbol];
     MeasureResult result;
@@ -58,7 +59,7 @@ class ScriptRunner : public Runner {
   std::map<std::string, std::vector<double>> script;
   std::vector<std::string> calls;
   std::vector<double> best_seen, deadlines;
-  std::vector<bool> checked;
+  std::vector<bool> checked, guarded;
 };
 
 std::vector<Function> Functions(const std::vector<std::string>& names) {
@@ -136,6 +137,8 @@ TEST(MeasureInTurnsTest, TakesTurnsAndPutsRoundsTogether) {
       MeasureInTurns(runner, *testing::AffineTask(1), kernels, turns, {}));
   EXPECT_THAT(runner.calls,
               ElementsAre("a", "b", "c", "a", "b", "c", "a", "b", "c"));
+  EXPECT_THAT(runner.guarded, ElementsAre(true, true, true, false, false, false,
+                                          false, false, false));
   EXPECT_EQ(results[0].min_ns, 10);
   EXPECT_DOUBLE_EQ(results[0].paired_ratio, 20.0 / 9);
   EXPECT_EQ(results[0].median_ns, 20);

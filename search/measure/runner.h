@@ -21,6 +21,8 @@ struct MeasureOptions {
   // this many elements of each, taken in runs spread evenly (0: all).
   bool check = true;
   int64_t check_elements = 0;
+  // Call it between guard zones before it is timed. False: it has passed there.
+  bool guarded = true;
   // The best latency known so far, 0 for none. A kernel whose first sample is
   // `hopeless_factor` times slower is not sampled again.
   double best_ns = 0;

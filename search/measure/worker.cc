@@ -105,6 +105,8 @@ class Worker {
   MaybeFailure CheckedRun(const search::MeasureKernel& request,
                           WorkerTask& task, Filler filler, WorkerKernel& kernel,
                           search::Response& response);
+  MaybeFailure CheckedRuns(const search::MeasureKernel& request,
+                           WorkerKernel& kernel, search::Response& response);
   MaybeFailure TimedRuns(const search::MeasureKernel& request,
                          WorkerKernel& kernel, search::Response& response);
   std::vector<absl::Span<const char>> ColdMemory(
@@ -179,6 +181,19 @@ MaybeFailure Worker::CheckedRun(const search::MeasureKernel& request,
   }
   response.set_check_seconds(response.check_seconds() + SecondsSince(start) -
                              call_seconds);
+  return failure;
+}
+
+// On the task's contents and, where there are any, on whole numbers.
+MaybeFailure Worker::CheckedRuns(const search::MeasureKernel& request,
+                                 WorkerKernel& kernel,
+                                 search::Response& response) {
+  const MemoryLimit limit(request.memory_limit_bytes());
+  MaybeFailure failure =
+      CheckedRun(request, *task_, Filler::kLow, kernel, response);
+  if (failure || second_ == nullptr || !request.check()) return failure;
+  failure = CheckedRun(request, *second_, Filler::kHigh, kernel, response);
+  if (failure) failure->reason += ", on whole numbers";
   return failure;
 }
 
@@ -315,15 +330,10 @@ MaybeFailure Worker::Measure(const search::MeasureKernel& request, int fd,
                    std::string(kernel.status().message())};
   }
   UseThreads(request.num_threads());
-  {
-    const MemoryLimit limit(request.memory_limit_bytes());
-    MaybeFailure failure =
-        CheckedRun(request, *task_, Filler::kLow, *kernel, response);
-    if (!failure && second_ != nullptr && request.check()) {
-      failure = CheckedRun(request, *second_, Filler::kHigh, *kernel, response);
-      if (failure) failure->reason += ", on whole numbers";
+  if (!request.unguarded()) {
+    if (MaybeFailure failure = CheckedRuns(request, *kernel, response)) {
+      return failure;
     }
-    if (failure) return failure;
   }
   if (request.run_once()) return SendOutputs(task_->Outputs(), fd, response);
   return TimedRuns(request, *kernel, response);

@@ -73,17 +73,33 @@ class Run {
     return parts_.Seconds() + Reserve() > options_.max_seconds;
   }
 
-  // What comparing the best of the unfinished tasks will take, where there are
-  // several: a stage for each halving. A part of the time at most.
-  double Reserve() const {
-    double seconds = 0;
+  // The stages of comparing the best of the unfinished tasks, one for each
+  // halving. Of a single task it takes no notable part of the time.
+  int64_t Stages() const {
+    int64_t stages = 0;
     for (size_t i = 0; i < sessions_.size(); ++i) {
       if (sessions_.size() < 2 || over_[i]) continue;
-      for (int64_t n = sessions_[i]->num_finalists(); n > 1; n /= 2) {
-        seconds += options_.session.turns.stage_seconds;
-      }
+      for (int64_t n = sessions_[i]->num_finalists(); n > 1; n /= 2) ++stages;
     }
-    return std::min(seconds, 0.2 * options_.max_seconds);
+    return stages;
+  }
+
+  // What they will take: a part of the time at most.
+  double Reserve() const {
+    return std::min(
+        static_cast<double>(Stages()) * options_.session.turns.stage_seconds,
+        0.2 * options_.max_seconds);
+  }
+
+  // Of the time that remains, what one of them may take.
+  double StageSeconds() const {
+    constexpr double kLeast = 0.03;
+    const double most = options_.session.turns.stage_seconds;
+    const int64_t stages = Stages();
+    if (stages == 0) return most;
+    return std::min(most,
+                    std::max(kLeast, (options_.max_seconds - parts_.Seconds()) /
+                                         static_cast<double>(stages)));
   }
 
   // Empty: go on.
@@ -135,8 +151,10 @@ class Run {
     for (size_t i = 0; i < sessions_.size(); ++i) {
       if (over_[i]) continue;
       if (interrupted) sessions_[i]->Interrupt();
+      session_options_.turns.stage_seconds = StageSeconds();
       KILN_RETURN_IF_ERROR(interrupted ? sessions_[i]->Abandon()
                                        : sessions_[i]->Finish());
+      over_[i] = true;
     }
     return absl::OkStatus();
   }

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +39,7 @@ class FakeMeasurer : public Measurer {
                        absl::Span<const Candidate> candidates,
                        const MeasureOptions&,
                        const OnMeasured& on_measured) override {
+    std::this_thread::sleep_for(pause);
     for (size_t i = 0; i < candidates.size(); ++i) {
       Measured measured;
       measured.index = static_cast<int64_t>(i);
@@ -47,7 +50,8 @@ class FakeMeasurer : public Measurer {
   }
   absl::StatusOr<std::vector<MeasureResult>> MeasureAgain(
       const TuneTask& task, absl::Span<const Again> programs,
-      const TurnsOptions&, const MeasureOptions&) override {
+      const TurnsOptions& turns, const MeasureOptions&) override {
+    stage_seconds.push_back(turns.stage_seconds);
     std::vector<MeasureResult> results;
     for (size_t i = 0; i < programs.size(); ++i) {
       results.push_back(ResultOf(task, 4 + static_cast<int64_t>(i)));
@@ -62,6 +66,8 @@ class FakeMeasurer : public Measurer {
   std::string CompilerVersion() const override { return "none"; }
 
   int prepared = 0, released = 0, calls = 0;
+  std::vector<double> stage_seconds;     // of each comparison
+  std::chrono::milliseconds pause = {};  // of each batch
 
  private:
   MeasureResult ResultOf(const TuneTask& task, int64_t number) {
@@ -259,6 +265,21 @@ TEST(SchedulerTest, TimeAndInterruptsEndTheRun) {
   KILN_ASSERT_OK_AND_ASSIGN(auto again, world.Run(&measurer));
   EXPECT_EQ(again[0].trials_resumed, states[0].trials_done);
   EXPECT_EQ(again[0].trials_done, 40);
+}
+
+TEST(SchedulerTest, ComparisonsAreShorterWhereTimeIsShort) {
+  for (const double seconds : {0.05, 1e9}) {
+    World world(1);
+    AddThree(&world);
+    world.options.max_seconds = seconds;
+    FakeMeasurer measurer;
+    measurer.pause = std::chrono::milliseconds(10);
+    KILN_ASSERT_OK(world.Run(&measurer).status());
+    ASSERT_FALSE(measurer.stage_seconds.empty());
+    const double full = world.options.session.turns.stage_seconds;
+    EXPECT_LE(measurer.stage_seconds[0], seconds < 1 ? 0.05 : full);
+    EXPECT_GE(measurer.stage_seconds[0], seconds < 1 ? 0.03 : full);
+  }
 }
 
 TEST(TuneAllTest, TheTrialsOfAllTasksIncludeThoseOfEarlierRuns) {

@@ -11,6 +11,11 @@
 // soon as the fastest sample is over the limit.
 #include "kiln/vm/profile/time_evaluator.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -148,20 +153,45 @@ class Evaluator {
   bool stopped_ = false;
 };
 
+#if defined(__x86_64__)
+// Lines leave the caches in any order, many under way at once: ten times as
+// fast as one after the other.
+bool FlushesInAnyOrder() {
+  constexpr int kClflushopt = 23;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+         (b >> kClflushopt & 1) != 0;
+}
+
+__attribute__((target("clflushopt"))) void FlushInAnyOrder(
+    absl::Span<const char> range) {
+  for (size_t i = 0; i < range.size(); i += kCacheLine) {
+    _mm_clflushopt(const_cast<char*>(range.data() + i));
+  }
+  _mm_clflushopt(const_cast<char*>(&range.back()));
+}
+
+void FlushInOrder(absl::Span<const char> range) {
+  for (size_t i = 0; i < range.size(); i += kCacheLine) {
+    _mm_clflush(range.data() + i);
+  }
+  _mm_clflush(&range.back());
+}
+#endif
+
 }  // namespace
 
 void FlushCaches(absl::Span<const absl::Span<const char>> ranges) {
+#if defined(__x86_64__)
+  static const bool any_order = FlushesInAnyOrder();
   for (absl::Span<const char> range : ranges) {
-    for (size_t i = 0; i < range.size(); i += kCacheLine) {
-#if defined(__x86_64__)
-      __builtin_ia32_clflush(range.data() + i);
-#endif
-    }
-#if defined(__x86_64__)
-    if (!range.empty()) __builtin_ia32_clflush(&range.back());
-    __builtin_ia32_mfence();
-#endif
+    if (range.empty()) continue;
+    any_order ? FlushInAnyOrder(range) : FlushInOrder(range);
   }
+  _mm_mfence();
+#else
+  static_cast<void>(ranges);
+#endif
 }
 
 TimeResult Summarize(std::vector<double> samples_us) {
