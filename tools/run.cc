@@ -47,6 +47,7 @@
 #include "kiln/tools/support/bind_flags.h"
 #include "kiln/tools/support/default_schedule.h"
 #include "kiln/tools/support/execute.h"
+#include "kiln/tools/support/flags.h"
 #include "kiln/tools/support/input.h"
 #include "kiln/tools/support/main.h"
 #include "kiln/tools/support/model.h"
@@ -466,6 +467,21 @@ absl::StatusOr<int> RunByDefault(const Module& module, const Function& f,
   return RunFunction(f, best.scheduled, bench, /*unmeasured=*/true);
 }
 
+// Flags that say how a program is compiled say nothing of a compiled model.
+absl::Status RefuseCompilation() {
+  const std::string given =
+      FirstGiven({"auto", "bind", "bind-params", "check", "einsum", "fuse",
+                  "json", "numerics", "precision", "schedule", "shape",
+                  "target", "trace", "work-dir", "workload"});
+  if (given.empty()) return absl::OkStatus();
+  const bool sizes = given == "bind" || given == "shape";
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", given, " is for a program, and ", executables[0],
+      " is a compiled model: ",
+      sizes ? "its open dimensions are those of --input random:2x3xf32"
+            : absl::StrCat("give --", given, " to compile, or use --module")));
+}
+
 absl::StatusOr<int> RunExecutable() {
   if (executables.size() > 1 || !absl::GetFlag(FLAGS_module).empty()) {
     return absl::InvalidArgumentError(
@@ -473,10 +489,7 @@ absl::StatusOr<int> RunExecutable() {
                      "\" stands beside another program; flags begin with two "
                      "dashes, and --help lists them"));
   }
-  if (absl::GetFlag(FLAGS_check)) {
-    return absl::InvalidArgumentError(
-        "--check needs the program: run --module model.py --check");
-  }
+  KILN_RETURN_IF_ERROR(RefuseCompilation());
   KILN_ASSIGN_OR_RETURN(const auto loaded,
                         vm::LoadedExecutable::Open(CallerPath(executables[0])));
   return RunGraph(loaded, GraphRequestOfFlags(repeated));

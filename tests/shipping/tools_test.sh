@@ -29,6 +29,11 @@ for runner in "$run" "$run_model"; do
   done
 done
 
+# What is said of a program has no effect on a compiled model.
+refused "--bind is for a program" "$run" m.so --bind n=4
+refused "give --target to compile" "$run" m.so --target llvm\ -num-cores=1
+refused "--check is for a program" "$run" m.so --check
+
 # What kernels call is there, whatever program opens the model.
 cat >half.py <<'END'
 @I.ir_module

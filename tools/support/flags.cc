@@ -184,6 +184,14 @@ absl::StatusOr<CommandLineRequest> ParseFlags(
   return CommandLineRequest::kRun;
 }
 
+std::string FirstGiven(absl::Span<const char* const> names) {
+  for (const char* name : names) {
+    const absl::CommandLineFlag* flag = FindFlag(absl::StrCat("--", name));
+    if (flag && flag->CurrentValue() != flag->DefaultValue()) return name;
+  }
+  return "";
+}
+
 std::string HelpText(const std::string& usage) {
   std::string text = absl::StrCat(usage, "\n\nFlags, with their defaults:\n");
   for (const auto& [name, flag] : ToolFlags()) {

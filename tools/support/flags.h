@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 namespace kiln {
 
@@ -19,6 +20,10 @@ enum class CommandLineRequest { kRun, kHelp, kVersion };
 // `positional` where that is not null.
 absl::StatusOr<CommandLineRequest> ParseFlags(
     int argc, char** argv, std::vector<std::string>* positional = nullptr);
+
+// The first of `names` whose flag has another value than its default; empty
+// where all have theirs, and for names that are no flags.
+std::string FirstGiven(absl::Span<const char* const> names);
 
 // `usage` and a list of the flags of this tool with their default values, in
 // lines of at most 80 columns but where `usage` has longer ones.

@@ -28,6 +28,17 @@ absl::StatusOr<CommandLineRequest> Parse(std::vector<std::string> args) {
   return ParseFlags(static_cast<int>(args.size()), argv.data());
 }
 
+TEST(FlagsTest, TellsWhichFlagsAreGiven) {
+  KILN_ASSERT_OK(Parse({"--trials-per-task=64", "--noinject-faults"}));
+  absl::SetFlag(&FLAGS_work_dir, "w");
+  EXPECT_EQ(FirstGiven({"work-dir", "trials-per-task", "inject-faults"}), "");
+  EXPECT_EQ(FirstGiven({"no-flag"}), "");
+  KILN_ASSERT_OK(Parse({"--trials-per-task=7", "--inject-faults"}));
+  EXPECT_EQ(FirstGiven({"work-dir", "trials-per-task", "inject-faults"}),
+            "trials-per-task");
+  KILN_ASSERT_OK(Parse({"--trials-per-task=64", "--noinject-faults"}));
+}
+
 TEST(FlagsTest, TakesDashesAndUnderscoresAlike) {
   for (const char* name : {"--work-dir", "--work_dir", "-work-dir"}) {
     KILN_ASSERT_OK(Parse({name, "-", "--trials-per-task=7"}));

@@ -20,14 +20,12 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/merged_axes.h"
 #include "kiln/search/space/rule/reshaped_sum.h"
 #include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
 namespace {
-
-// For each axis whether it becomes one with the axis before it.
-using Merged = std::vector<bool>;
 
 // Axes over which an operand is shared: of others, those of a batch, tiles are
 // made of the inner ones.
@@ -37,34 +35,12 @@ bool SharesOperand(const BlockInfo& info, size_t axis) {
   });
 }
 
-Merged FindMerged(const BlockInfo& info) {
-  Merged merged(info.axes.size(), false);
+MergedAxes FindMerged(const BlockInfo& info) {
+  MergedAxes merged(info.axes.size(), false);
   for (size_t i = 1; i < merged.size(); ++i) {
     merged[i] = info.GoesOn(i - 1, i) && SharesOperand(info, i);
   }
   return merged;
-}
-
-// Over axes of these extents, of which there may be more than `merged` tells.
-IndexMap MapOf(const Merged& merged, const std::vector<int64_t>& extents) {
-  IndexMap map;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const Var var("d" + std::to_string(i));
-    map.inputs.push_back(var);
-    if (i < merged.size() && merged[i]) {
-      Expr& number = map.outputs.back();
-      number = Add(Mul(number, Int(extents[i])), var);
-    } else {
-      map.outputs.push_back(var);
-    }
-  }
-  return map;
-}
-
-std::vector<int64_t> ExtentsOf(const BlockInfo& info) {
-  std::vector<int64_t> extents;
-  for (const AxisInfo& axis : info.axes) extents.push_back(axis.extent);
-  return extents;
 }
 
 class Merger {
@@ -76,7 +52,7 @@ class Merger {
   absl::StatusOr<std::optional<Schedule>> Run() {
     KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(info_.name, F().name));
     if (!WritesAllInOrder(NodeOf(block), info_)) return std::nullopt;
-    Merged merged = FindMerged(info_);
+    MergedAxes merged = FindMerged(info_);
     if (!absl::c_linear_search(merged, true)) return std::nullopt;
     KILN_ASSIGN_OR_RETURN(const Rv consumer,
                           ConsumerOfSum(&sch_, block, info_, context_));
@@ -87,8 +63,8 @@ class Merger {
     }
     const std::vector<int64_t> shape = ExtentsOf(*other);
     KILN_RETURN_IF_ERROR(ReshapeSum(&sch_, block, consumer,
-                                    MapOf(merged, ExtentsOf(info_)),
-                                    [&] { return MapOf(merged, shape); }));
+                                    MergeAxes(ExtentsOf(info_), merged),
+                                    [&] { return MergeAxes(shape, merged); }));
     return std::move(sch_);
   }
 
@@ -101,7 +77,7 @@ class Merger {
   // Takes out of `merged` what the consumer reads otherwise; false where it
   // suits no axes.
   static bool Suits(const BlockNode& block, const BlockInfo& info,
-                    const Buffer& sums, Merged* merged) {
+                    const Buffer& sums, MergedAxes* merged) {
     if (!CopiesInOrder(block, info, sums)) return false;
     for (size_t i = 1; i < merged->size(); ++i) {
       if ((*merged)[i]) {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/merged_axes.h"
 #include "kiln/search/space/rule/rules.h"
 
 namespace kiln {
@@ -39,26 +40,14 @@ bool GoesOn(const BlockInfo& info, size_t outer) {
 }
 
 // (.., outer, inner, ..) -> (.., outer * extent + inner, ..)
-IndexMap MapOf(const BlockInfo& info, size_t outer) {
-  IndexMap map;
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    const Var var("d" + std::to_string(i));
-    map.inputs.push_back(var);
-    if (i == outer + 1) {
-      map.outputs.back() =
-          Add(Mul(map.outputs.back(), Int(info.axes[i].extent)), var);
-    } else {
-      map.outputs.push_back(var);
-    }
-  }
-  return map;
-}
-
 absl::StatusOr<Schedule> Merge(Schedule sch, const BlockInfo& info,
                                size_t outer, const RuleContext& context) {
   const std::string function = FunctionOf(sch, context).name;
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
-  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(block, MapOf(info, outer)));
+  MergedAxes merged(info.axes.size(), false);
+  merged[outer + 1] = true;
+  KILN_RETURN_IF_ERROR(
+      sch.TransformBlockLayout(block, MergeAxes(ExtentsOf(info), merged)));
   return sch;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include "kiln/base/status_macros.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/merged_axes.h"
 #include "kiln/search/space/rule/rules.h"
 #include "kiln/search/space/rule/transposes.h"
 
@@ -64,18 +66,9 @@ int FirstOfRow(const BlockInfo& info, const BlockNode& block, int lanes) {
 
 // [i, j, k] -> [i, j * extent of k + k], where the row begins with j.
 IndexMap OneRowFrom(int first, const BlockInfo& info) {
-  IndexMap map;
-  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
-    const Var var("d" + std::to_string(i));
-    map.inputs.push_back(var);
-    if (i <= first) {
-      map.outputs.push_back(var);
-    } else {
-      Expr& number = map.outputs.back();
-      number = Add(Mul(number, Int(info.axes[i].extent)), var);
-    }
-  }
-  return map;
+  MergedAxes merged(info.axes.size(), false);
+  std::fill(merged.begin() + first + 1, merged.end(), true);
+  return MergeAxes(ExtentsOf(info), merged);
 }
 
 // Every spatial loop but the columns runs in parallel; columns in vectors. What
