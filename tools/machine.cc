@@ -15,7 +15,7 @@
 
 ABSL_FLAG(std::string, output, "",
           "the file to store the constants in; default: where `tune` looks for "
-          "them ($KILN_MACHINE, or kiln/machine.json in the user's cache)");
+          "them ($KILN_MACHINE, or kiln/machine-ID.json in the user's cache)");
 ABSL_FLAG(bool, json, false, "print one JSON object instead of the table");
 ABSL_FLAG(bool, show, false, "print what is stored, and measure nothing");
 

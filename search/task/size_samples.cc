@@ -5,8 +5,8 @@
 //   B               20    22    45    680
 //   best             1     4    21    525
 //
-// B has the least geometric mean of ratios, 2.9, and A up to 4 with B from 17
-// on has 1.4: two branches, if that is worth the code.
+// B has less loss than A, most of it at size 1, and A up to 4 with B from 17 on
+// hardly any: two branches, if that is worth the code.
 #include "kiln/search/task/size_samples.h"
 
 #include <algorithm>
@@ -43,9 +43,21 @@ constexpr double kOpenIterationSeconds = 1e-7;
 // was 0.67 (Zen 3).
 constexpr double kAskingCost = 7;
 
-// Two schedules have twice the code: at all sizes together, calls are to be so
-// much faster, the product of the ratios.
-const double kWorthTwo = std::log(1.5);
+// A size at which calls take 1.2 times as long as they could is worse than two
+// at which they take 1.1 times as long. Products of BERT-base with tiles of 18
+// rows, which are the best for 17, took 1.14 times as long at 128; others took
+// 1.07 and 1.01 (Xeon with AVX-512).
+constexpr double kUneven = 4;
+
+// Of calls that take `ratio` times as long as the best.
+double Loss(double ratio) {
+  const double loss = std::max(0.0, std::log(ratio));
+  return loss + kUneven * loss * loss;
+}
+
+// Two schedules have twice the code: they are to gain as much as where calls of
+// one size take 1.1 times as long.
+const double kWorthTwo = Loss(1.1);
 
 // Of parallel loops with open extents in `f`, at the size.
 double OpenIterations(const Function& f, int64_t size) {
@@ -120,7 +132,7 @@ std::vector<std::vector<double>> SizeSamples::Losses() const {
     for (const Size& s : sizes_) {
       const double seconds = Seconds(schedule.scheduled, s.size);
       of_sizes.push_back(
-          std::log((seconds + kCallSeconds) / (s.best_seconds + kCallSeconds)));
+          Loss((seconds + kCallSeconds) / (s.best_seconds + kCallSeconds)));
     }
   }
   return losses;

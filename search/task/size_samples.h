@@ -37,10 +37,11 @@ class SizeSamples {
   // Keeps it only until there is one that is not clumsy, where it is.
   void AddSchedule(CarriedSchedule schedule);
 
-  // The one with the least geometric mean of estimated times of calls over the
-  // best of each size; or one for small sizes and one for large ones, as one
-  // function (ir/transform/dispatch_by_size.h), where that is much less: with
-  // the trace of the latter. nullopt where there is none.
+  // The one whose estimated times of calls are nearest to the best of each
+  // size, where one that is far off counts more than several that are nearly
+  // there; or one for small sizes and one for large ones, as one function
+  // (ir/transform/dispatch_by_size.h), where they are much nearer: with the
+  // trace of the latter. nullopt where there is none.
   std::optional<CarriedSchedule> Best() const;
 
  private:
@@ -55,7 +56,7 @@ class SizeSamples {
   };
 
   double Seconds(const Function& f, int64_t size) const;
-  // By schedule and size, the logarithm of the time of a call over the best.
+  // By schedule and size.
   std::vector<std::vector<double>> Losses() const;
   Choice BestOne(const std::vector<std::vector<double>>& losses) const;
   std::optional<Choice> BestTwo(

@@ -24,6 +24,7 @@
 #include "kiln/base/check.h"
 #include "kiln/base/file.h"
 #include "kiln/base/json.h"
+#include "kiln/base/sha256.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/vm/profile/machine.pb.h"
 #include "kiln/vm/profile/peak_kernels.h"
@@ -35,9 +36,11 @@ constexpr int kVersion = 1;
 // Where a host shares its cores, threads may get half of them for seconds;
 // after a nap they are placed anew. The best of some looks counts.
 constexpr int kLooks = 5;
+constexpr int kHeldLooks = 2;
 constexpr std::chrono::milliseconds kNap{10};
-// Of the rate of a cache, what data that fit are read at.
-constexpr double kHeldRate = 0.6;
+// Data that fit into the last cache are read at a rate that is nearer to the
+// cache's than to the memory's: more than so far on the way.
+constexpr double kHeldRate = 0.5;
 constexpr const char* kLevelNames[kNumMemoryLevels] = {"L1", "L2", "L3",
                                                        "memory"};
 
@@ -91,17 +94,22 @@ void MeasureLevel(ThreadPool& pool, const PeakOptions& options,
 }
 
 // The largest share of the last cache that is read again nearly as fast as a
-// small part of it.
+// small part of it. Other guests may disturb a look, and help none.
 void MeasureHeldBytes(ThreadPool& pool, const PeakOptions& options,
                       Machine* machine) {
   const MemoryLevel& level = machine->level(MemoryLevelId::kL3);
   const int64_t least = BytesIn(*machine, MemoryLevelId::kL3, 1);
   machine->l3_held_bytes = least;
+  const double memory = machine->level(MemoryLevelId::kMemory).read_gbs;
+  const double held = memory + kHeldRate * (level.read_gbs - memory);
   for (const int64_t bytes :
        {level.bytes / 4 * 3, level.bytes / 2, level.bytes / 4}) {
     if (bytes <= least) return;
-    const double rate = MeasureBandwidth(pool, 1, bytes, options).read_gbs;
-    if (rate < kHeldRate * level.read_gbs) continue;
+    double rate = 0;
+    for (int look = 0; look < kHeldLooks && rate < held; ++look) {
+      Raise(&rate, MeasureBandwidth(pool, 1, bytes, options).read_gbs);
+    }
+    if (rate < held) continue;
     machine->l3_held_bytes = bytes == level.bytes / 4 * 3 ? level.bytes : bytes;
     return;
   }
@@ -113,6 +121,16 @@ bool HaveSameCaches(const Machine& a, const Machine& b) {
                     [](const MemoryLevel& x, const MemoryLevel& y) {
                       return x.bytes == y.bytes;
                     });
+}
+
+// A home may be shared by machines, and a process may have a part of the cores.
+std::string FileNameOf(const Machine& machine) {
+  std::string text = absl::StrCat(machine.cpu, "\n", machine.isa, "\n",
+                                  machine.cores, " cores\n");
+  for (const MemoryLevel& level : machine.levels) {
+    absl::StrAppend(&text, level.bytes, "\n");
+  }
+  return absl::StrCat("machine-", Sha256Hex(text).substr(0, 8), ".json");
 }
 
 bool IsRate(double value) { return std::isfinite(value) && value > 0; }
@@ -183,17 +201,17 @@ Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options) {
   machine.cores = pool.num_threads();
   machine.gflops = machine.all_gflops = 0;
   for (MemoryLevel& level : machine.levels) level = {level.bytes, 0, 0, 0, 0};
+  PeakOptions few = options;
+  few.runs = std::min(options.runs, 2);
   for (int look = 0; look < kLooks; ++look) {
     if (look > 0) std::this_thread::sleep_for(kNap);
     MeasureCores(pool, options, &machine);
     MeasureLevel(pool, options, MemoryLevelId::kL1, &machine);
     MeasureLevel(pool, options, MemoryLevelId::kL2, &machine);
+    MeasureLevel(pool, few, MemoryLevelId::kL3, &machine);
   }
-  PeakOptions few = options;
-  few.runs = std::min(options.runs, 2);
-  MeasureLevel(pool, few, MemoryLevelId::kL3, &machine);
-  MeasureHeldBytes(pool, few, &machine);
   MeasureLevel(pool, few, MemoryLevelId::kMemory, &machine);
+  MeasureHeldBytes(pool, few, &machine);
   return machine;
 }
 
@@ -247,11 +265,12 @@ absl::StatusOr<Machine> MachineFromJson(std::string_view json) {
 
 std::string DefaultMachinePath() {
   if (const char* path = std::getenv("KILN_MACHINE")) return path;
+  const std::string name = FileNameOf(DescribeMachine());
   if (const char* cache = std::getenv("XDG_CACHE_HOME")) {
-    return absl::StrCat(cache, "/kiln/machine.json");
+    return absl::StrCat(cache, "/kiln/", name);
   }
   const char* home = std::getenv("HOME");
-  return home ? absl::StrCat(home, "/.cache/kiln/machine.json") : "";
+  return home ? absl::StrCat(home, "/.cache/kiln/", name) : "";
 }
 
 absl::StatusOr<Machine> LoadMachine(const std::string& path) {

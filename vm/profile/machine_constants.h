@@ -26,8 +26,9 @@ Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options = {});
 std::string MachineToJson(const Machine& machine);
 absl::StatusOr<Machine> MachineFromJson(std::string_view json);
 
-// Where the constants are kept: $KILN_MACHINE, or kiln/machine.json below
-// $XDG_CACHE_HOME or $HOME/.cache. Empty where none of them is set.
+// Where the constants are kept: $KILN_MACHINE, or a file in kiln/ below
+// $XDG_CACHE_HOME or $HOME/.cache, with a name that is of this processor and
+// number of cores alone. Empty where none of them is set.
 std::string DefaultMachinePath();
 
 // Reads the constants from a file. kNotFound where there is none,

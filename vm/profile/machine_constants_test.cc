@@ -108,6 +108,25 @@ TEST(MachineConstantsTest, MeasuresOnceAndStores) {
   EXPECT_EQ(LoadOrMeasureMachine(path).l3_held_bytes, quick.l3_held_bytes);
 }
 
+TEST(MachineConstantsTest, FewerCoresHaveAFileOfTheirOwn) {
+  if (ThreadPool::NumAvailableCpus() < 2) GTEST_SKIP() << "one core";
+  setenv("KILN_MACHINE", "/given.json", 1);
+  EXPECT_EQ(DefaultMachinePath(), "/given.json");
+  unsetenv("KILN_MACHINE");
+  setenv("XDG_CACHE_HOME", "/cache", 1);
+  const std::string all = DefaultMachinePath();
+  EXPECT_THAT(all, HasSubstr("/cache/kiln/machine-"));
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_NE(DefaultMachinePath(), all);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(DefaultMachinePath(), all);
+  unsetenv("XDG_CACHE_HOME");
+}
+
 TEST(MachineConstantsTest, AnOlderFileThatDoesNotTellOfTheLastCacheIsMissing) {
   const std::string path = TempPath("older.json");
   Machine machine = DescribeMachine();
