@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/ir/expr/conjuncts.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln {
@@ -37,9 +38,20 @@ class OpenBorders {
     if (loop) loops_.pop_back();
   }
 
+  // A fused loop finds its part of an index by an open extent, but where that
+  // part ends may be known: fused // ((n + 3) // 4) * 48 + j < 1000.
   bool IsOpen(const Expr& condition) const {
-    return absl::c_any_of(
-        dims_, [&](const Var& dim) { return UsesVar(condition, dim); });
+    bool is_open = false;
+    Visit(condition, [&](const Expr& e) {
+      is_open |= absl::c_any_of(
+          dims_, [&](const Var& dim) { return dim.get() == e.get(); });
+      const auto* quotient = e.As<BinaryNode>();
+      const bool is_part =
+          e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kFloorMod;
+      if (is_part) is_open |= IsOpen(quotient->a);
+      return !is_part;
+    });
+    return is_open;
   }
 
   int64_t Elements(const Expr& condition) const {

@@ -40,6 +40,28 @@ TEST(OpenTailsTest, LengthsOfTilesThatABorderCutsAreCounted) {
   EXPECT_FALSE(Copy(4, "1001", "T.unroll")) << "a border that is known";
 }
 
+TEST(OpenTailsTest, AFusedLoopDoesNotHideAKnownBorder) {
+  const absl::StatusOr<Function> f = ParseFunction("test", R"(
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 1000), "float32")
+    B = T.match_buffer(b, (n, 1000), "float32")
+    for fused in range((n + 3) // 4 * 21):
+        for i in T.unroll(4):
+            for j in T.unroll(3):
+                for l in T.vectorized(16):
+                    with T.block("B"):
+                        vi = T.axis.spatial(n, fused % ((n + 3) // 4) * 4 + i)
+                        vj = T.axis.spatial(1000, fused // ((n + 3) // 4) * 48 + j * 16 + l)
+                        T.where(fused % ((n + 3) // 4) * 4 + i < n and fused // ((n + 3) // 4) * 48 + j * 16 + l < 1000)
+                        B[vi, vj] = A[vi, vj]
+)");
+  KILN_ASSERT_OK(f.status());
+  EXPECT_FALSE(HasTooManyTails(*f));
+  EXPECT_EQ(UncopiedShare(*f, 5), 0) << "3 ways to cut the rows";
+}
+
 // Sums of n x n products in tiles of `rows` x `vectors` * 8.
 double Share(int rows, int vectors, int64_t size) {
   const std::string text = absl::Substitute(R"(
