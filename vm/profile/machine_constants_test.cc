@@ -1,3 +1,6 @@
+// What is measured of the machine is only looked at for being there: rates
+// depend on what else runs. Files are read and written with numbers that are
+// made up, damaged ones as well.
 #include "kiln/vm/profile/machine_constants.h"
 
 #include <cstdlib>

@@ -2,13 +2,26 @@
 
 #include <cstdint>
 
+#include "kiln/ir/arith/analyzer.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
 
+namespace {
+
+Expr WithOpenDimsOfOne(const Expr& extent) {
+  VarMap ones;
+  for (const Var& var : FreeVars(extent)) ones[var.get()] = Int(1, var.dtype());
+  return Analyzer().Simplify(Substitute(extent, ones));
+}
+
+}  // namespace
+
 double BytesOf(const Buffer& buffer) {
-  const int64_t* size =
-      buffer->shape.size() == 1 ? AsInt(buffer->shape[0]) : nullptr;
+  if (buffer->shape.size() != 1) return 0;
+  const Expr extent = WithOpenDimsOfOne(buffer->shape[0]);
+  const int64_t* size = AsInt(extent);
   return size ? static_cast<double>(*size) * buffer->dtype.bytes() : 0;
 }
 

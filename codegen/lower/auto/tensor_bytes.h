@@ -7,10 +7,11 @@
 
 namespace kiln::lower {
 
-// Of a buffer of one dimension; 0 where its extent is not known.
+// Of a buffer of one dimension; where its extent is open, of the smallest one,
+// whose open dimensions are 1.
 double BytesOf(const Buffer& buffer);
 
-// Of the parameters of `f` and of what it allocates, where it is known.
+// Of the parameters of `f` and of what it allocates.
 double TensorBytes(const Function& f);
 
 }  // namespace kiln::lower
