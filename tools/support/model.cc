@@ -131,6 +131,7 @@ absl::StatusOr<Module> PrepareModel(const Module& module,
     passes.insert(passes.end(), {"convert_to_dataflow", "canonicalize_bindings",
                                  "annotate_patterns", "fuse_ops", "fuse_tir"});
   }
+  passes.insert(passes.end(), {"view_reshapes", "dce"});
   KILN_ASSIGN_OR_RETURN(
       Module prepared,
       RunGraphPasses(

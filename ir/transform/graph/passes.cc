@@ -44,6 +44,7 @@
 #include "kiln/ir/transform/graph/rules/apply_rules.h"
 #include "kiln/ir/transform/graph/signatures.h"
 #include "kiln/ir/transform/graph/topological_sort.h"
+#include "kiln/ir/transform/graph/view_reshapes.h"
 #include "kiln/ir/transform/graph/winograd/winograd.h"
 
 namespace kiln {
@@ -159,6 +160,7 @@ constexpr Pass<Module, GraphPassOptions> kPasses[] = {
      Inferred<ExpandTupleArguments>},
     {"rewrite_dataflow_reshape", "rewrite_dataflow_reshape",
      Inferred<RewriteDataflowReshape>},
+    {"view_reshapes", "view_reshapes", Inferred<ViewReshapes>},
     {"topological_sort", "topological_sort",
      Inferred<Sort<SortOrder::kDepthFirst>>},
     {"topological_sort_breadth_first", "topological_sort_breadth_first",
