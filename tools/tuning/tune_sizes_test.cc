@@ -4,6 +4,7 @@
 #include "kiln/tools/tuning/tune_sizes.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -67,6 +68,8 @@ class TuneSizesTest : public ::testing::Test {
     folder_ = ::testing::TempDir() + "/tune_sizes_" +
               ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
+    // Measured once: default schedules are the same in all runs of a test.
+    setenv("KILN_MACHINE", (::testing::TempDir() + "/machine.json").c_str(), 1);
     dense_ = *ParseFunction("dense", kDense);
   }
 
