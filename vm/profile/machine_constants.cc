@@ -102,16 +102,15 @@ void MeasureHeldBytes(ThreadPool& pool, const PeakOptions& options,
   machine->l3_held_bytes = least;
   const double memory = machine->level(MemoryLevelId::kMemory).read_gbs;
   const double held = memory + kHeldRate * (level.read_gbs - memory);
-  for (const int64_t bytes :
-       {level.bytes / 4 * 3, level.bytes / 2, level.bytes / 4}) {
-    if (bytes <= least) return;
+  for (const int64_t quarters : {1, 2, 3}) {
+    const int64_t bytes = level.bytes / 4 * quarters;
+    if (bytes <= least) continue;
     double rate = 0;
     for (int look = 0; look < kHeldLooks && rate < held; ++look) {
       Raise(&rate, MeasureBandwidth(pool, 1, bytes, options).read_gbs);
     }
-    if (rate < held) continue;
-    machine->l3_held_bytes = bytes == level.bytes / 4 * 3 ? level.bytes : bytes;
-    return;
+    if (rate < held) return;
+    machine->l3_held_bytes = quarters == 3 ? level.bytes : bytes;
   }
 }
 

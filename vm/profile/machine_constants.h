@@ -18,7 +18,7 @@ namespace kiln {
 Machine DescribeMachine();
 
 // All of it. `cores` are the threads of the pool, which had better be tied to
-// CPUs (ThreadPool::OneForEachCpu). Takes one or two seconds.
+// CPUs (ThreadPool::OneForEachCpu). Takes a few seconds.
 Machine MeasureMachine(ThreadPool& pool, const PeakOptions& options = {});
 
 // One JSON object, as machine.proto tells, and back. An unknown version or

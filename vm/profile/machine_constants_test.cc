@@ -3,6 +3,8 @@
 // made up, damaged ones as well.
 #include "kiln/vm/profile/machine_constants.h"
 
+#include <sched.h>
+
 #include <cstdlib>
 #include <string>
 
