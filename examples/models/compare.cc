@@ -111,7 +111,6 @@ struct Step {
 
 // The model as Kiln compiles it in one way.
 struct Compilation {
-  std::string name;  // "Kiln", "untuned", "fixed"
   rows::Model row;
   std::unique_ptr<vm::Machine> machine;
   std::shared_ptr<std::vector<Step>> steps;  // where they are wanted
@@ -133,7 +132,7 @@ struct Match {
 // What is compiled, and whether by the records of --work-dir.
 struct Way {
   std::string name;
-  const Module& module;
+  Module module;
   bool is_tuned;
 };
 
@@ -188,7 +187,6 @@ absl::StatusOr<Match> Prepare(const ModelOfFlags& model,
   for (const Way& way : ways) {
     KILN_ASSIGN_OR_RETURN(CompiledModel compiled, Compiled(way, threads));
     Compilation& one = match.compilations.emplace_back();
-    one.name = way.name;
     one.row = RowOf(model.net, way, compiled, threads);
     KILN_RETURN_IF_ERROR(
         MakeMachine(std::move(compiled), match.host.get(), &one));
@@ -256,7 +254,7 @@ void PrintSteps(const std::string& name, const std::vector<Step>& steps) {
 absl::Status PrintAllSteps(Match& match) {
   for (const Compilation& one : match.compilations) {
     KILN_ASSIGN_OR_RETURN(const std::vector<Step> steps, StepsOf(match, one));
-    PrintSteps(one.name, steps);
+    PrintSteps(one.row.contender(), steps);
   }
   KILN_ASSIGN_OR_RETURN(const std::vector<Step> steps, StepsOfOneDnn(match));
   PrintSteps("oneDNN", steps);
@@ -274,7 +272,7 @@ Times TimeAll(Match& match, ThreadPool& pool) {
   std::vector<bench::NamedCall> calls;
   for (const Compilation& one : match.compilations) {
     calls.push_back(
-        {one.name, [&] { static_cast<void>(match.Run(one).ok()); }});
+        {one.row.contender(), [&] { static_cast<void>(match.Run(one).ok()); }});
   }
   calls.push_back(
       {"oneDNN", [&] { static_cast<void>(match.onednn->Run().ok()); }});
@@ -301,7 +299,8 @@ std::vector<rows::Time> RowsOf(const Match& match, const Times& times) {
     rows::Time& row = all.emplace_back();
     row.set_model(model.model());
     row.set_threads(match.threads);
-    row.set_contender(i < onednn ? match.compilations[i].name : "oneDNN");
+    row.set_contender(i < onednn ? match.compilations[i].row.contender()
+                                 : "oneDNN");
     row.set_ms(Rounded(time.best_us * 1e-3, 4));
     row.set_median_ms(Rounded(time.median_us * 1e-3, 4));
     row.set_worst_ms(Rounded(time.worst_us * 1e-3, 4));
@@ -365,15 +364,16 @@ absl::StatusOr<int> Compare() {
   Weights weights(model.seed);
   KILN_ASSIGN_OR_RETURN(const Module module,
                         ToModule(model.net, weights, model.options));
-  ModuleOptions closed = model.options;
-  closed.open.clear();
-  KILN_ASSIGN_OR_RETURN(const Module fixed,
-                        ToModule(model.net, weights, closed));
   std::vector<Way> ways = {{"Kiln", module, true}};
   if (!absl::GetFlag(FLAGS_work_dir).empty()) {
     ways.push_back({"untuned", module, false});
   }
-  if (!model.options.open.empty()) ways.push_back({"fixed", fixed, false});
+  if (!model.options.open.empty()) {
+    ModuleOptions closed = model.options;
+    closed.open.clear();
+    KILN_ASSIGN_OR_RETURN(Module fixed, ToModule(model.net, weights, closed));
+    ways.push_back({"fixed", std::move(fixed), false});
+  }
   ThreadPool pool;
   int status = kExitOk;
   for (const int count : threads) {

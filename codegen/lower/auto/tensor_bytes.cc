@@ -22,7 +22,8 @@ double BytesOf(const Buffer& buffer) {
   if (buffer->shape.size() != 1) return 0;
   const Expr extent = WithOpenDimsOfOne(buffer->shape[0]);
   const int64_t* size = AsInt(extent);
-  return size ? static_cast<double>(*size) * buffer->dtype.bytes() : 0;
+  return size && *size > 0 ? static_cast<double>(*size) * buffer->dtype.bytes()
+                           : 0;
 }
 
 double TensorBytes(const Function& f) {

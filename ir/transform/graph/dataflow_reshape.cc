@@ -64,27 +64,31 @@ bool IsReshape(const Function& f) {
          analyzer.CanProveEqual(Product(in->shape), Product(out->shape));
 }
 
+graph::Expr ReshapedBy(const graph::CallNode& call, const Module& module) {
+  if (!call.IsOp("call_tir") || call.args.size() != 2) return graph::Expr();
+  const auto* name = call.args[0].As<graph::GlobalVarNode>();
+  const auto* args = call.args[1].As<graph::TupleNode>();
+  const Function* callee = name ? module.Find(name->name) : nullptr;
+  const bool is_reshape =
+      callee && args && args->fields.size() == 1 && IsReshape(*callee);
+  return is_reshape ? args->fields[0] : graph::Expr();
+}
+
 absl::StatusOr<Module> RewriteDataflowReshape(const Module& module) {
   Module out = module;
   for (graph::GraphFunction& f : out.graph_functions) {
     const graph::Expr e = graph::RewriteBindings(
         f, [&](const graph::Binding& binding, graph::Emitter& emit) {
           const auto* call = binding.value.As<graph::CallNode>();
-          const bool is_call = call && call->IsOp("call_tir") &&
-                               call->args.size() == 2 &&
-                               binding.var->is_dataflow;
-          if (!is_call) return false;
-          const auto* name = call->args[0].As<graph::GlobalVarNode>();
-          const auto* args = call->args[1].As<graph::TupleNode>();
           const auto* info = binding.var->info.As<graph::TensorInfo>();
-          const Function* callee = name ? module.Find(name->name) : nullptr;
-          const bool fits = callee && args && args->fields.size() == 1 &&
-                            info && info->extents() && IsReshape(*callee);
-          if (!fits) return false;
-          emit.Emit(
-              binding.var,
-              graph::CallOp("reshape", {args->fields[0],
-                                        graph::ShapeOf(*info->extents())}));
+          if (!call || !binding.var->is_dataflow || !info || !info->extents()) {
+            return false;
+          }
+          const graph::Expr source = ReshapedBy(*call, module);
+          if (!source) return false;
+          emit.Emit(binding.var,
+                    graph::CallOp("reshape",
+                                  {source, graph::ShapeOf(*info->extents())}));
           return true;
         });
     f = graph::GraphFunction(e.As<graph::FunctionNode>());

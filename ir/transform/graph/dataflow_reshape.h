@@ -14,6 +14,10 @@ namespace kiln {
 // in row-major order.
 bool IsReshape(const Function& f);
 
+// The tensor that a R.call_tir of such a function gives in another shape; null
+// for other calls.
+graph::Expr ReshapedBy(const graph::CallNode& call, const Module& module);
+
 // Takes a module with struct info. Looks at values that dataflow blocks keep to
 // themselves: what a function gives out is to be memory of its own.
 absl::StatusOr<Module> RewriteDataflowReshape(const Module& module);

@@ -1,7 +1,6 @@
 #include "kiln/ir/transform/graph/view_reshapes.h"
 
 #include <unordered_set>
-#include <utility>
 
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph/visit.h"
@@ -9,8 +8,6 @@
 
 namespace kiln {
 namespace {
-
-using graph::GraphKind;
 
 // The variables that may share their memory with a view.
 class Shareable {
@@ -58,18 +55,6 @@ class Shareable {
   std::unordered_set<const graph::VarNode*> made_, seen_;
 };
 
-// The tensor that the call gives in another shape; null for other calls.
-graph::Expr Reshaped(const graph::CallNode& call, const Module& module) {
-  if (!call.IsOp("call_tir") || call.args.size() != 2) return graph::Expr();
-  const auto* name = call.args[0].As<graph::GlobalVarNode>();
-  const auto* args = call.args[1].As<graph::TupleNode>();
-  const Function* callee = name ? module.Find(name->name) : nullptr;
-  const bool is_reshape = callee && args && args->fields.size() == 1 &&
-                          args->fields[0].As<graph::VarNode>() &&
-                          IsReshape(*callee);
-  return is_reshape ? args->fields[0] : graph::Expr();
-}
-
 }  // namespace
 
 absl::StatusOr<Module> ViewReshapes(const Module& module) {
@@ -83,8 +68,9 @@ absl::StatusOr<Module> ViewReshapes(const Module& module) {
           if (!call || !binding.var->is_dataflow || !info || !info->extents()) {
             return false;
           }
-          const graph::Expr source = Reshaped(*call, module);
-          if (!source || !shareable.Has(source.As<graph::VarNode>()) ||
+          const graph::Expr source = ReshapedBy(*call, module);
+          const auto* var = source ? source.As<graph::VarNode>() : nullptr;
+          if (!var || !shareable.Has(var) ||
               !shareable.Has(binding.var.get())) {
             return false;
           }
