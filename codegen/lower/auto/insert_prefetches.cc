@@ -26,7 +26,12 @@
 // on a Zen 3 a product of 65536 rows of 64 with 4 columns takes 4.7 ms without
 // and 1.7 with. What is copied before some work is asked for by the work that
 // comes before. And before a long sum the lines are asked for to which its
-// result goes, and those of what is added to it there (epilogue.h).
+// result goes, and those of what is added to it there (epilogue.h); before a
+// short one where vectors as wide as lines go across their borders
+// (ragged_stores.h). A store that needs a second line waits for it when its
+// turn comes, and all later ones with it: a depthwise convolution of 28 x 28 x
+// 120 takes 23 us without and 15.5 with, and of 128 channels, whose stores are
+// whole lines, 15 without and 18 with (a Sapphire Rapids).
 #include "kiln/codegen/lower/auto/insert_prefetches.h"
 
 #include <algorithm>
@@ -37,8 +42,10 @@
 
 #include "absl/algorithm/container.h"
 #include "kiln/base/lowering_policy.h"
+#include "kiln/codegen/lower/auto/asked_lines.h"
 #include "kiln/codegen/lower/auto/epilogue.h"
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
+#include "kiln/codegen/lower/auto/ragged_stores.h"
 #include "kiln/codegen/lower/auto/row_streams.h"
 #include "kiln/codegen/lower/auto/tensor_bytes.h"
 #include "kiln/codegen/lower/auto/vector_grid.h"
@@ -51,8 +58,12 @@
 namespace kiln {
 namespace {
 
+using lower::AskedLines;
 using lower::ContiguousBase;
+using lower::LateAccess;
+using lower::Prefetch;
 using lower::PrefetchPlan;
+using lower::RaggedStores;
 using lower::VectorGrid;
 
 // Rows closer together than this are prefetched by hardware, as are those that
@@ -124,34 +135,6 @@ Expr Plus(const Expr& index, int64_t apart) {
   if (apart == 0) return index;
   return known ? Add(sum->a, Int(*known + apart)) : Add(index, Int(apart));
 }
-
-// What one iteration asks for. Elements less than a line after one that was
-// asked for are taken to lie in its line.
-class AskedLines {
- public:
-  explicit AskedLines(int64_t line_bytes) : line_bytes_(line_bytes) {}
-
-  // False where `index` lies in one that was added before.
-  bool Add(const Buffer& buffer, const Expr& index) {
-    Linear form = ToLinear(index);
-    const int64_t line = line_bytes_ / buffer->dtype.bytes();
-    for (const auto& [other, asked] : lines_) {
-      if (other != buffer.get()) continue;
-      const Linear apart = Difference(form, asked);
-      if (!apart.is_constant()) continue;
-      if (apart.constant == 0 ||
-          (apart.constant > 0 && apart.constant < line)) {
-        return false;
-      }
-    }
-    lines_.emplace_back(buffer.get(), std::move(form));
-    return true;
-  }
-
- private:
-  int64_t line_bytes_;
-  std::vector<std::pair<const BufferNode*, Linear>> lines_;
-};
 
 // An innermost loop, and what is known of its iterations.
 struct Stream {
@@ -233,7 +216,14 @@ class Inserter {
   Stmt RunSeq(const Stmt& s, const SeqNode& seq);
   Stmt RunInSeq(const Stmt& stmt, bool is_last);
   // Before the statement `nest` of `seq`.
-  void AskForEpilogue(const SeqNode& seq, size_t nest, std::vector<Stmt>* out);
+  void AskForEpilogue(const SeqNode& seq, size_t nest,
+                      std::vector<Stmt>* out) const;
+  void AskForLines(absl::Span<const LateAccess> accesses, int64_t least_bytes,
+                   std::vector<Stmt>* out) const;
+  std::vector<RaggedStores> TilesOf(const SeqNode& seq) const;
+  int64_t BytesOfMinSum() const {
+    return kMinSumCycles * kVectorsPerCycle * machine_.vectors.bytes;
+  }
 
   // What comes after the nest of loops around `body`, in which it is the
   // innermost.
@@ -265,15 +255,6 @@ class Inserter {
   std::vector<CopyAhead> copies_;      // before this place
   const BufferNode* asked_ = nullptr;  // for before it is copied
 };
-
-Stmt Prefetch(const Buffer& buffer, const Expr& index, bool writes,
-              int locality) {
-  const Expr address =
-      Call(DType::Handle(), Intrinsic::kAddressOf, {Load(buffer, {index})});
-  return MakeEvaluate(
-      Call(DType::Int(32), Intrinsic::kPrefetch,
-           {address, Int(writes ? 1 : 0), Int(locality), Int(1)}));
-}
 
 // One prefetch for each line that the bytes from element `index` on touch, if
 // they begin with one.
@@ -503,15 +484,12 @@ Stmt Inserter::RunInSeq(const Stmt& stmt, bool is_last) {
   return result;
 }
 
-void Inserter::AskForEpilogue(const SeqNode& seq, size_t nest,
-                              std::vector<Stmt>* out) {
-  const Stmt& work = seq.stmts[nest];
-  const int64_t cycles =
-      lower::BytesStored(work) / (kVectorsPerCycle * machine_.vectors.bytes);
-  if (!work.As<ForNode>() || loops_.empty() || cycles < kMinSumCycles) return;
+// Of what goes to or comes from buffers of `least_bytes`.
+void Inserter::AskForLines(absl::Span<const LateAccess> accesses,
+                           int64_t least_bytes, std::vector<Stmt>* out) const {
   AskedLines lines(machine_.line_bytes);
-  for (const lower::LateAccess& access : lower::AccessesAfter(seq, nest)) {
-    if (!IsLarge(access.buffer) || lower::MayTrap(access.first) ||
+  for (const LateAccess& access : accesses) {
+    if (!HasBytes(access.buffer, least_bytes) || lower::MayTrap(access.first) ||
         !lines.Add(access.buffer, access.first)) {
       continue;
     }
@@ -520,11 +498,35 @@ void Inserter::AskForEpilogue(const SeqNode& seq, size_t nest,
   }
 }
 
+void Inserter::AskForEpilogue(const SeqNode& seq, size_t nest,
+                              std::vector<Stmt>* out) const {
+  const Stmt& work = seq.stmts[nest];
+  if (!work.As<ForNode>() || loops_.empty() ||
+      lower::BytesStored(work) < BytesOfMinSum()) {
+    return;
+  }
+  AskForLines(lower::AccessesAfter(seq, nest), kMinBufferBytes, out);
+}
+
+// The tiles of `seq` whose results' lines are asked for before their work.
+std::vector<RaggedStores> Inserter::TilesOf(const SeqNode& seq) const {
+  if (machine_.vectors.bytes < machine_.line_bytes) return {};
+  return lower::FindRaggedStores(
+      seq, machine_.line_bytes, BytesOfMinSum(), [&](const Buffer& buffer) {
+        return HasBytes(buffer, machine_.level(MemoryLevelId::kL1).bytes / 2);
+      });
+}
+
 Stmt Inserter::RunSeq(const Stmt& s, const SeqNode& seq) {
   const size_t copies = copies_.size();
+  const std::vector<RaggedStores> tiles = TilesOf(seq);
+  auto tile = tiles.begin();
   std::vector<Stmt> stmts;
   bool changed = false;
   for (size_t i = 0; i < seq.stmts.size(); ++i) {
+    for (; tile != tiles.end() && tile->work == i; ++tile) {
+      AskForLines(tile->stores, 0, &stmts);
+    }
     AskForEpilogue(seq, i, &stmts);
     stmts.push_back(RunInSeq(seq.stmts[i], i + 1 == seq.stmts.size()));
     changed |= stmts.back() != seq.stmts[i];

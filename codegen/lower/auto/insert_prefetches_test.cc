@@ -380,5 +380,25 @@ TEST(InsertPrefetchesTest, RowsThatTheSecondCacheHoldsAreNot) {
   EXPECT_THAT(with_others((1 << 20) + 16384), Not(HasSubstr(kAny)));
 }
 
+// Results of 127 channels, 16 at a time: vectors across the borders of lines
+// bring them before they are stored, where a vector is as wide as a line.
+TEST(InsertPrefetchesTest, LinesOfRaggedResultsComeBeforeTheWork) {
+  const Function f = Parse(R"(
+    for c in range(7):
+        for k in range(4):
+            C[0:32] = C[0:32] + T.Broadcast(T.float32(1), 32)
+        A[c * 16:c * 16 + 16] = C[0:16]
+        A[c * 16 + 127:c * 16 + 143] = C[16:32]
+)");
+  EXPECT_THAT(After(f, Machine{.vectors = {.bytes = 64}}),
+              HasSubstr("for c in range(7):\n"
+                        "        T.prefetch(T.address_of(A[c * 16]), 1, 3, 1)\n"
+                        "        T.prefetch(T.address_of(A[c * 16 + 127]), 1, "
+                        "3, 1)\n"
+                        "        for k in range(4):"));
+  EXPECT_THAT(After(f, Machine{.vectors = {.bytes = 32}}),
+              Not(HasSubstr(kAny)));
+}
+
 }  // namespace
 }  // namespace kiln
