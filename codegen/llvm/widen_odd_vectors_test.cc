@@ -73,6 +73,28 @@ TEST(WidenOddVectorsTest, SevenLanesBecomeEightBetweenMaskedAccesses) {
 }
 
 // Processors without registers for masks take long for masked stores.
+// Seven lanes that are added to seven, or to the first seven of sixteen.
+TEST(WidenOddVectorsTest, FewLanesBesideRegistersOf64BytesFillOneToo) {
+  constexpr char kText[] = R"(
+define void @f(ptr %a, ptr %c) "prefer-vector-width"="512" {
+  %y = load <7 x float>, ptr %a, align 4
+  %b = fcmp olt <7 x float> %y, zeroinitializer
+  %z = select <7 x i1> %b, <7 x float> zeroinitializer, <7 x float> %y
+  store <7 x float> %z, ptr %c, align 4
+  %w = load <LANES x float>, ptr %c, align 4
+  store <LANES x float> %w, ptr %a, align 4
+  ret void
+})";
+  const auto beside = [&](const char* lanes) {
+    return Widened(absl::StrReplaceAll(kText, {{"LANES", lanes}}));
+  };
+  EXPECT_THAT(beside("16"), HasSubstr("@llvm.masked.store.v16f32"));
+  EXPECT_THAT(beside("16"), HasSubstr("select <16 x i1>"));
+  EXPECT_THAT(beside("16"), Not(HasSubstr("<8 x ")));
+  EXPECT_THAT(beside("8"), HasSubstr("@llvm.masked.store.v8f32"));
+  EXPECT_THAT(beside("4"), HasSubstr("select <8 x i1>"));
+}
+
 TEST(WidenOddVectorsTest, StoresAreMaskedWhereMasksHaveRegisters) {
   const std::string out = Widened(Axpy("7"), "haswell");
   EXPECT_THAT(out, HasSubstr("store <7 x float>"));
