@@ -71,12 +71,28 @@ DefaultSchedule Unchanged(const Function& f, const Machine& machine,
   return {f, "", EstimateTime(Summarize(f), machine, threads).seconds};
 }
 
-// Values of symbolic dimensions to schedule for: a single row, a few, a batch,
-// a short sequence, a long one.
-constexpr std::array<int64_t, 4> kSampleSizes = {1, 4, 17, 128};
+// Values of symbolic dimensions: schedules are searched for at some, a single
+// row, a few, a batch, a short sequence, a long one. At those between them the
+// schedules found are looked at: in tiles of 12 rows a matrix is read once for
+// 5, and in tiles of 4 rows twice.
+struct SampleSize {
+  int64_t size;
+  bool is_searched = false;
+};
+constexpr std::array<SampleSize, 10> kSampleSizes = {{{1, true},
+                                                      {2},
+                                                      {3},
+                                                      {5, true},
+                                                      {8},
+                                                      {12, true},
+                                                      {17, true},
+                                                      {30},
+                                                      {64},
+                                                      {128, true}}};
 // Where work grows with the square of the size, long sequences count. Their
 // schedules round up to tiles, which these sizes make them do.
-constexpr std::array<int64_t, 5> kSquareSampleSizes = {1, 4, 17, 131, 387};
+constexpr std::array<SampleSize, 7> kSquareSampleSizes = {
+    {{1, true}, {4, true}, {8}, {17, true}, {50}, {131, true}, {387, true}}};
 // A size that tiles divide may leave a step with fewer loops than an open one
 // does, so that no schedule of that size carries over: one that is so much
 // larger stands in for it.
@@ -222,10 +238,16 @@ class SymbolicScheduler {
 
   absl::StatusOr<DefaultSchedule> Run() {
     const Function& f = module_.functions[function_];
-    const absl::Span<const int64_t> sizes =
+    const absl::Span<const SampleSize> sizes =
         HasOpenSquare(f) ? absl::MakeConstSpan(kSquareSampleSizes)
                          : absl::MakeConstSpan(kSampleSizes);
-    for (const int64_t size : sizes) KILN_RETURN_IF_ERROR(AddSize(size));
+    for (const SampleSize& sample : sizes) {
+      if (sample.is_searched) {
+        KILN_RETURN_IF_ERROR(AddSize(sample.size));
+      } else {
+        samples_.AddSize(sample.size, std::nullopt);
+      }
+    }
     if (auto best = samples_.Best()) {
       return DefaultSchedule{std::move(best->scheduled), std::move(best->trace),
                              best->seconds};

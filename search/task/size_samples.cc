@@ -14,6 +14,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "kiln/ir/arith/analyzer.h"
 #include "kiln/ir/expr/visit.h"
@@ -56,8 +57,8 @@ double Loss(double ratio) {
 }
 
 // Two schedules have twice the code: they are to gain as much as where calls of
-// one size take 1.1 times as long.
-const double kWorthTwo = Loss(1.1);
+// one size in four take 1.1 times as long.
+const double kWorthTwo = Loss(1.1) / 4;
 
 // Of parallel loops with open extents in `f`, at the size.
 double OpenIterations(const Function& f, int64_t size) {
@@ -109,7 +110,10 @@ std::optional<CarriedSchedule> SizeSamples::Best() const {
   const Choice one = BestOne(losses);
   std::optional<CarriedSchedule> best;
   const std::optional<Choice> two = BestTwo(losses);
-  if (two && one.loss - two->loss > kWorthTwo) best = Dispatched(*two);
+  const double gain = two ? one.loss - two->loss : 0;
+  if (gain > kWorthTwo * static_cast<double>(sizes_.size())) {
+    best = Dispatched(*two);
+  }
   if (!best) best = schedules_[one.large];
   best->seconds = Seconds(best->scheduled, sizes_.back().size);
   return best;
@@ -126,13 +130,16 @@ double SizeSamples::Seconds(const Function& f, int64_t size) const {
 }
 
 std::vector<std::vector<double>> SizeSamples::Losses() const {
-  std::vector<std::vector<double>> losses;
-  for (const CarriedSchedule& schedule : schedules_) {
-    std::vector<double>& of_sizes = losses.emplace_back();
-    for (const Size& s : sizes_) {
-      const double seconds = Seconds(schedule.scheduled, s.size);
-      of_sizes.push_back(
-          Loss((seconds + kCallSeconds) / (s.best_seconds + kCallSeconds)));
+  std::vector<std::vector<double>> losses(schedules_.size());
+  std::vector<double> seconds(schedules_.size());
+  for (const Size& s : sizes_) {
+    for (size_t i = 0; i < seconds.size(); ++i) {
+      seconds[i] = Seconds(schedules_[i].scheduled, s.size);
+    }
+    const double best = s.best_seconds.value_or(*absl::c_min_element(seconds));
+    for (size_t i = 0; i < seconds.size(); ++i) {
+      losses[i].push_back(
+          Loss((seconds[i] + kCallSeconds) / (best + kCallSeconds)));
     }
   }
   return losses;

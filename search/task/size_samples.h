@@ -30,8 +30,9 @@ class SizeSamples {
   SizeSamples(const Machine& machine, int threads)
       : machine_(machine), threads_(threads) {}
 
-  // In ascending order, with the time of the best schedule for this size alone.
-  void AddSize(int64_t size, double best_seconds) {
+  // In ascending order, with the time of the best schedule for this size alone;
+  // where that is not known, the best of those that are added counts as such.
+  void AddSize(int64_t size, std::optional<double> best_seconds) {
     sizes_.push_back({size, best_seconds});
   }
   // Keeps it only until there is one that is not clumsy, where it is.
@@ -47,7 +48,7 @@ class SizeSamples {
  private:
   struct Size {
     int64_t size;
-    double best_seconds;
+    std::optional<double> best_seconds;
   };
   struct Choice {
     size_t small = 0, large = 0;  // schedules

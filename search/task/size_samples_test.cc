@@ -8,6 +8,7 @@
 
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/tensor/canonical.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/verify/verify.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/testing.h"
@@ -103,6 +104,24 @@ TEST(SizeSamplesTest, SmallAndLargeSizesTakeBranches) {
     KILN_EXPECT_OK(CheckCloseResults(AtSize(Serial(), size),
                                      AtSize(best->scheduled, size), size));
   }
+}
+
+// Sizes whose best time is not known move the bound: where it was between 1 and
+// 200, small sizes would end at 14.
+TEST(SizeSamplesTest, SizesInBetweenAreJudgedByWhatIsThere) {
+  const Machine machine = TwoCores();
+  SizeSamples samples(machine, kThreads);
+  samples.AddSize(1, SecondsAt(Serial(), 1));
+  for (const int64_t size : {2, 150, 180}) samples.AddSize(size, std::nullopt);
+  samples.AddSize(kLarge, SecondsAt(Threaded(), kLarge));
+  samples.AddSchedule({Threaded(), "threaded"});
+  samples.AddSchedule({Serial(), "serial"});
+  ASSERT_GT(SecondsAt(Serial(), 150), SecondsAt(Threaded(), 150));
+  const auto best = samples.Best();
+  ASSERT_TRUE(best.has_value());
+  ASSERT_TRUE(IsDispatched(best->scheduled));
+  EXPECT_THAT(PrintFunction(best->scheduled), testing::HasSubstr("if n <= 17:"))
+      << "the geometric mean of 2 and 150 is 17";
 }
 
 TEST(SizeSamplesTest, OneIsEnoughWhereTheOtherIsHardlyFaster) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/arith/interval.h"
+#include "kiln/ir/expr/same.h"
 #include "kiln/ir/tensor/visit.h"
 
 namespace kiln::lower {
@@ -28,6 +30,26 @@ std::optional<Values> ValuesOf(const ForNode& loop, const FewerValues& fewer) {
   return Values{*min, *min + *extent - 1};
 }
 
+namespace {
+
+// Of a loop that goes round so many times for each of an unknown number:
+// f // n for f in range(n * 21) is one of 21.
+std::optional<Values> QuotientsOf(const Expr& var, const Expr& divisor,
+                                  const LoopStack& loops) {
+  for (const ForNode* loop : loops) {
+    if (loop->var.get() != var.get() || !IsZero(loop->min)) continue;
+    const Linear extent = ToLinear(loop->extent);
+    if (extent.ok && extent.terms.size() == 1 && extent.constant == 0 &&
+        extent.terms[0].coefficient > 0 &&
+        SameExpr(extent.terms[0].atom, divisor)) {
+      return Values{0, extent.terms[0].coefficient - 1};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
                                const FewerValues& fewer) {
   for (const ForNode* loop : loops) {
@@ -36,6 +58,9 @@ std::optional<Values> ValuesIn(const Expr& e, const LoopStack& loops,
   const auto* node = e.As<BinaryNode>();
   if (!node) return std::nullopt;
   const int64_t* divisor = AsInt(node->b);
+  if (!divisor && e.kind() == ExprKind::kFloorDiv) {
+    return QuotientsOf(node->a, node->b, loops);
+  }
   if (!divisor || *divisor <= 0) return std::nullopt;
   const std::optional<Values> a = ValuesIn(node->a, loops, fewer);
   if (e.kind() == ExprKind::kFloorDiv) {

@@ -60,6 +60,19 @@ TEST_F(LoopValuesTest, PartsOfAFusedLoopAreBounded) {
   ExpectOne(Where(Sub(group, Int(2))), group, 2, 2);
 }
 
+// for f in range((n + 8) // 9 * 21)
+TEST_F(LoopValuesTest, PartsOfALoopFusedWithOneOfUnknownExtentAreBounded) {
+  const Var f("f"), n("n");
+  const Expr unknown = FloorDiv(Add(n, Int(8)), Int(9));
+  const Stmt fused = MakeFor(1, f, Mul(unknown, Int(21)), MakeEvaluate(Int(0)));
+  loops_.push_back(fused.As<ForNode>());
+  const Expr panel = FloorDiv(f, unknown);
+  ExpectOne(Where(Sub(Mul(panel, Int(48)), Int(960))), panel, 20, 20);
+  EXPECT_TRUE(Where(Sub(Int(20), panel)).empty()) << "all of them";
+  const Expr other = FloorDiv(f, n);
+  EXPECT_TRUE(Where(Sub(Int(3), other)).empty()) << "of another divisor";
+}
+
 TEST_F(LoopValuesTest, AnUnknownVariableIsLeftAsItIs) {
   EXPECT_TRUE(Where(Var("n")).empty());
 }
