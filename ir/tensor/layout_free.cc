@@ -13,11 +13,10 @@ bool IsTrue(const AttrMap& attrs, const char* key) {
   return value && *value != 0;
 }
 
-}  // namespace
-
-std::vector<int> LayoutFreeParams(const Function& f) {
+// The positions of tensor parameters that an attribute lists.
+std::vector<int> ParamsListed(const Function& f, const char* key) {
   std::vector<int> params;
-  const auto found = f.attrs.find(kLayoutFreeBuffers);
+  const auto found = f.attrs.find(key);
   const AttrList* list =
       found == f.attrs.end() ? nullptr : found->second.list();
   if (!list) return params;
@@ -32,6 +31,18 @@ std::vector<int> LayoutFreeParams(const Function& f) {
   return params;
 }
 
+void ListParams(Function* f, const char* key, const std::vector<int>& params) {
+  AttrList list;
+  for (int param : params) list.push_back(Attr(Int(param)));
+  f->attrs[key] = Attr(std::move(list));
+}
+
+}  // namespace
+
+std::vector<int> LayoutFreeParams(const Function& f) {
+  return ParamsListed(f, kLayoutFreeBuffers);
+}
+
 bool IsLayoutFree(const Function& f, const Buffer& buffer) {
   const std::vector<int> params = LayoutFreeParams(f);
   return std::any_of(params.begin(), params.end(), [&](int param) {
@@ -40,13 +51,20 @@ bool IsLayoutFree(const Function& f, const Buffer& buffer) {
 }
 
 void SetLayoutFree(Function* f, const std::vector<int>& params) {
-  AttrList list;
-  for (int param : params) list.push_back(Attr(Int(param)));
-  f->attrs[kLayoutFreeBuffers] = Attr(std::move(list));
+  ListParams(f, kLayoutFreeBuffers, params);
 }
 
 bool HasColdConstants(const Function& f) {
   return IsTrue(f.attrs, kColdConstants);
+}
+
+std::vector<int> ColdParams(const Function& f) {
+  return HasColdConstants(f) ? LayoutFreeParams(f)
+                             : ParamsListed(f, kColdParams);
+}
+
+void SetColdParams(Function* f, const std::vector<int>& params) {
+  ListParams(f, kColdParams, params);
 }
 
 bool IsLayoutPreparation(const BlockNode& block) {

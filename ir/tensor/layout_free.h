@@ -22,6 +22,9 @@ inline constexpr char kLayoutFreeBuffers[] = "layout_free_buffers";
 // arguments lie in memory, since constants of the same model that are read
 // between two calls have pushed them out of every cache.
 inline constexpr char kColdConstants[] = "cold_constants";
+// Of a function whose preparations ran ahead: a list of positions of parameters
+// that lie in memory for the same reason, prepared ones among them.
+inline constexpr char kColdParams[] = "cold_params";
 // Of a block with the value True: it depends on layout-free arguments alone,
 // and brings them into another layout or into sums.
 inline constexpr char kLayoutPreparation[] =
@@ -37,6 +40,10 @@ bool IsLayoutFree(const Function& f, const Buffer& buffer);
 void SetLayoutFree(Function* f, const std::vector<int>& params);
 
 bool HasColdConstants(const Function& f);
+// The positions of the parameters that lie in memory when `f` is called, by
+// either attribute.
+std::vector<int> ColdParams(const Function& f);
+void SetColdParams(Function* f, const std::vector<int>& params);
 
 bool IsLayoutPreparation(const BlockNode& block);
 

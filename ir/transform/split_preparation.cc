@@ -118,6 +118,7 @@ class Splitter {
     result_.main = Make(f_.name, main_, shared_);
     SetParams(result_.prepare_args, &result_.prepare);
     SetParams(result_.main_args, &result_.main);
+    if (HasColdConstants(f_)) MarkCold();
     KILN_ASSIGN_OR_RETURN(const std::vector<InPlacePair> pairs,
                           InPlacePairs(f_));
     SetInPlacePairs(&result_.main, MovedPairs(pairs, result_.main_args));
@@ -250,6 +251,18 @@ class Splitter {
       const Buffer& buffer = result_.prepared[arg - count];
       half->params.push_back({Var(buffer->name, DType::Handle()), buffer});
     }
+  }
+
+  void MarkCold() {
+    const int count = static_cast<int>(f_.params.size());
+    std::vector<int> cold;
+    for (size_t i = 0; i < result_.main_args.size(); ++i) {
+      const int arg = result_.main_args[i];
+      if (arg >= count || IsLayoutFree(f_, f_.params[arg].buffer)) {
+        cold.push_back(static_cast<int>(i));
+      }
+    }
+    SetColdParams(&result_.main, cold);
   }
 
   const Function& f_;

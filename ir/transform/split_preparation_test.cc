@@ -127,6 +127,17 @@ TEST(SplitPreparationTest, AConstantThatTheRestReadsTooStaysAParameter) {
   ExpectSameInTwo(f);
 }
 
+TEST(SplitPreparationTest, ColdConstantsStayColdWhenTheyArePrepared) {
+  const std::string free = "\"layout_free_buffers\": [1]";
+  const auto cold = [](const std::string& attrs) {
+    const auto split = SplitPreparation(Program(Marked("w[vj, vi]"), attrs));
+    KILN_EXPECT_OK(split.status());
+    return split.ok() ? ColdParams(split->main) : std::vector<int>{-1};
+  };
+  EXPECT_THAT(cold(free + ", \"cold_constants\": True"), ElementsAre(1));
+  EXPECT_THAT(cold(free), ElementsAre());
+}
+
 TEST(SplitPreparationTest, StepsOfAPreparationKeepTheirBuffersToThemselves) {
   const std::string steps = "    twice = T.alloc_buffer((4, 3))\n" +
                             Marked("w[vj, vi] * T.float32(2)", "twice") +

@@ -279,7 +279,8 @@ struct Traffic::FirstReads {
 Traffic::FirstReads Traffic::FirstReadsOf(const NestAccess& access) const {
   int i = nest_.tile - 1;
   const auto goes_on = [&] {
-    return access.strides[i] != 0 && access.stays[i] <= 1;
+    return access.strides[i] != 0 && access.stays[i] <= 1 &&
+           access.rounds[i] <= 1;
   };
   const auto is_one = [&] { return nest_.extents[i] <= 1; };
   const auto passes = [&] {
@@ -306,7 +307,9 @@ Traffic::FirstReads Traffic::FirstReadsOf(const NestAccess& access) const {
                      access.footprints[panel].lines * machine_.line_bytes));
   if (!reads.steady) reads.share /= of_panel;
   if (reads.steady && are_fused) --i;
-  for (; i >= 0; --i) reads.share /= std::max(1.0, passes());
+  for (; i >= 0; --i) {
+    reads.share /= std::max(1.0, passes()) * access.rounds[i];
+  }
   return reads;
 }
 

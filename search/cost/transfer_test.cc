@@ -207,10 +207,12 @@ TEST(TransferTest, HalvesThatTakeTurnsPushEachOtherOut) {
 }
 
 // Seconds for which C[128, 768] += A[128, 768] * w[768, 768] waits for w, by
-// the order of its outer loops; `head` is the function's attributes.
-double Waits(const std::string& loops, const std::string& head) {
-  const std::string text =
-      absl::Substitute(R"(
+// its outer loops, in which `i` and `j` are blocks of 4 rows and of 16 columns;
+// `head` is the function's attributes.
+double Waits(const std::string& loops, const std::string& extents,
+             const std::string& head, const std::string& i = "i_0",
+             const std::string& j = "j_0") {
+  const std::string text = absl::Substitute(R"(
 @T.prim_func
 def main(A: T.Buffer((128, 768), "float32"), w: T.Buffer((768, 768), "float32"), C: T.Buffer((128, 768), "float32")):
     T.func_attr({$1})
@@ -224,12 +226,12 @@ def main(A: T.Buffer((128, 768), "float32"), w: T.Buffer((768, 768), "float32"),
         for i_1 in T.unroll(4):
             for j_1 in T.vectorized(16):
                 with T.block("C"):
-                    vi = T.axis.spatial(128, i_0 * 4 + i_1)
-                    vj = T.axis.spatial(768, j_0 * 16 + j_1)
+                    vi = T.axis.spatial(128, ($3) * 4 + i_1)
+                    vj = T.axis.spatial(768, ($4) * 16 + j_1)
                     vk = T.axis.reduce(768, k)
                     C[vi, vj] = C[vi, vj] + A[vi, vk] * packed[vj // 16, vk, vj % 16]
 )",
-                       loops, head, loops == "i_0, j_0" ? "32, 48" : "48, 32");
+                                            loops, head, extents, i, j);
   const absl::StatusOr<Function> f = ParseFunction("test", text);
   KILN_EXPECT_OK(f.status());
   if (!f.ok()) return 0;
@@ -240,9 +242,12 @@ TEST(TransferTest, ColdConstantsAreWaitedForWhereAFirstPassReadsThemAll) {
   const std::string cold =
       "\"layout_free_buffers\": [1], \"cold_constants\": True";
   const double all = 768 * 768 * 4 / 15e9;
-  EXPECT_GT(Waits("i_0, j_0", cold) / all, 0.5);
-  EXPECT_NEAR(Waits("j_0, i_0", cold) / all, 0.1, 0.01);
-  EXPECT_EQ(Waits("i_0, j_0", "\"layout_free_buffers\": [1]"), 0);
+  EXPECT_GT(Waits("i_0, j_0", "32, 48", cold) / all, 0.5);
+  EXPECT_NEAR(Waits("j_0, i_0", "48, 32", cold) / all, 0.1, 0.01);
+  EXPECT_EQ(Waits("i_0, j_0", "32, 48", "\"layout_free_buffers\": [1]"), 0);
+  // Blocks of rows around halves of the columns, as one loop.
+  EXPECT_GT(Waits("f, j_0", "64, 24", cold, "f // 2", "f % 2 * 24 + j_0") / all,
+            0.5);
 }
 
 // One row needs little arithmetic, and all of w.

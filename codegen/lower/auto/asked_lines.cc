@@ -19,6 +19,14 @@ bool AskedLines::Add(const Buffer& buffer, const Expr& index) {
   return true;
 }
 
+Expr Plus(const Expr& index, int64_t apart) {
+  const auto* sum = index.As<BinaryNode>();
+  const int64_t* known =
+      sum && sum->kind == ExprKind::kAdd ? AsInt(sum->b) : nullptr;
+  if (apart == 0) return index;
+  return known ? Add(sum->a, Int(*known + apart)) : Add(index, Int(apart));
+}
+
 Stmt Prefetch(const Buffer& buffer, const Expr& index, bool writes,
               int locality) {
   const Expr address =

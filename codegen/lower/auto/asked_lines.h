@@ -26,6 +26,9 @@ class AskedLines {
   std::vector<std::pair<const BufferNode*, Linear>> lines_;
 };
 
+// index + apart, with one constant at its end.
+Expr Plus(const Expr& index, int64_t apart);
+
 // T.prefetch(T.address_of(buffer[index]), writes, locality, 1)
 Stmt Prefetch(const Buffer& buffer, const Expr& index, bool writes,
               int locality);

@@ -25,6 +25,12 @@ TEST(AskedLinesTest, OncePerLineAndBuffer) {
   EXPECT_TRUE(lines.Add(a, i)) << "how far apart is not known";
 }
 
+TEST(PlusTest, HasOneConstant) {
+  const Var i("i");
+  EXPECT_EQ(PrintExpr(Plus(Plus(i, 3), 4)), "i + 7");
+  EXPECT_EQ(PrintExpr(Plus(i, 0)), "i");
+}
+
 TEST(PrefetchTest, SaysWhatItIsFor) {
   EXPECT_EQ(PrintStmt(Prefetch(Flat("a"), Int(3), true, 2)),
             "T.prefetch(T.address_of(a[3]), 1, 2, 1)\n");

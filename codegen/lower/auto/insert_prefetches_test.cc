@@ -13,6 +13,7 @@
 #include "kiln/base/status_matchers.h"
 #include "kiln/codegen/lower/sample_programs.h"
 #include "kiln/codegen/lower/verify_lowered.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/text/printer/printer.h"
 #include "kiln/ir/text/reader/reader.h"
 #include "kiln/ir/verify/bounds.h"
@@ -128,6 +129,22 @@ TEST(InsertPrefetchesTest, PassesOverAPanelAskForTheNextOne) {
   EXPECT_THAT(passes(8), HasSubstr(", 0, 2, 1)"));
   EXPECT_THAT(passes(8), HasSubstr("if k % 8 == 0:"));
   EXPECT_THAT(passes(1), Not(HasSubstr(kAny)));
+}
+
+// 512 KiB, which the second level would hold.
+TEST(InsertPrefetchesTest, PanelsOfColdConstantsAreAskedForHoweverFew) {
+  Function f = Parse(R"(
+    for j in range(8):
+        for i in range(8):
+            for k in range(1024):
+                C[0:16] = A[j * 16384 + k * 16:j * 16384 + k * 16 + 16]
+)",
+                     8 * 16384);
+  EXPECT_THAT(After(f), Not(HasSubstr(kAny)));
+  SetColdParams(&f, {0});
+  EXPECT_THAT(After(f), HasSubstr("if k % 8 == 0:"));
+  SetColdParams(&f, {1});
+  EXPECT_THAT(After(f), Not(HasSubstr(kAny)));
 }
 
 TEST(InsertPrefetchesTest, NothingIsReadAheadThatMayNotBeRead) {

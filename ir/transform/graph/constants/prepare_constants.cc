@@ -22,6 +22,7 @@
 #include "kiln/ir/graph/rewrite.h"
 #include "kiln/ir/graph/visit.h"
 #include "kiln/ir/tensor/in_place.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/transform/graph/constants/constant_params.h"
 #include "kiln/ir/transform/split_preparation.h"
 
@@ -89,6 +90,11 @@ absl::Status SortParams(SplitFunction& split, int count, int inputs) {
     split.main.params[i] = params[order[i]];
   }
   SetInPlacePairs(&split.main, MovedPairs(pairs, order));
+  std::vector<int> cold = ColdParams(split.main);
+  for (int& param : cold) {
+    param = static_cast<int>(std::ranges::find(order, param) - order.begin());
+  }
+  if (!cold.empty()) SetColdParams(&split.main, cold);
   return absl::OkStatus();
 }
 

@@ -18,6 +18,7 @@
 #include "kiln/ir/graph_interp/graph_interp.h"
 #include "kiln/ir/interp/interp.h"
 #include "kiln/ir/ops/infer.h"
+#include "kiln/ir/tensor/layout_free.h"
 #include "kiln/ir/tensor/module.h"
 #include "kiln/ir/transform/graph/pass_testing.h"
 
@@ -170,6 +171,20 @@ TEST(PrepareConstantsTest, AConstantThatTheRestReadsStays) {
   EXPECT_EQ(both.params[1].buffer->name, "w");
   EXPECT_EQ(both.params[2].buffer->name, "twice");
   EXPECT_EQ(both.params[3].buffer->name, "y");
+}
+
+TEST(PrepareConstantsTest, WhatLiesInMemoryIsKnownAfterwards) {
+  const auto cold = [](const std::string& function, const std::string& main) {
+    const std::string text = absl::StrReplaceAll(
+        Program(main),
+        {{"{\"layout_free", "{\"cold_constants\": True, \"layout_free"}});
+    return ColdParams(*PrepareProgram(text).module.Find(function));
+  };
+  const std::string end = "        return y\n";
+  EXPECT_THAT(cold("dense", Dense("y", absl::StrCat("x, ", kW)) + end),
+              testing::ElementsAre(1));
+  EXPECT_THAT(cold("both", Both("y", absl::StrCat("v, ", kW)) + end),
+              testing::ElementsAre(1, 2));
 }
 
 TEST(PrepareConstantsTest, OtherArgumentsArePreparedInEachCall) {
