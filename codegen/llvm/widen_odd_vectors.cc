@@ -166,17 +166,21 @@ void Widener::FindShared() {
   }
 }
 
+// Tails of rows that fill registers are about as many instructions as those.
 void Widener::FindLeast() {
+  constexpr unsigned kAvx512 = 16;
   llvm::Type* element = llvm::Type::getFloatTy(function_.getContext());
   const unsigned whole = LanesOfRegister(element);
-  const bool fills_registers = llvm::any_of(
-      llvm::instructions(function_), [&](const Instruction& instruction) {
-        const auto* type = dyn_cast<FixedVectorType>(instruction.getType());
-        return type && type->getElementType() == element &&
-               type->getNumElements() >= whole;
-      });
-  constexpr unsigned kAvx512 = 16;
-  if (fills_registers && whole >= kAvx512) least_ = whole;
+  if (whole < kAvx512) return;
+  int fill_registers = 0, are_fewer = 0;
+  for (const Instruction& instruction : llvm::instructions(function_)) {
+    const auto* type = dyn_cast<FixedVectorType>(instruction.getType());
+    if (!type || type->getElementType() != element) continue;
+    fill_registers += type->getNumElements() == whole;
+    are_fewer += type->getNumElements() < whole &&
+                 WideType(instruction.getType()) != nullptr;
+  }
+  if (fill_registers > 0 && 2 * fill_registers >= are_fewer) least_ = whole;
 }
 
 // The vector of a whole register where elements are shared, else of the next

@@ -93,6 +93,17 @@ define void @f(ptr %a, ptr %c) "prefer-vector-width"="512" {
   EXPECT_THAT(beside("16"), Not(HasSubstr("<8 x ")));
   EXPECT_THAT(beside("8"), HasSubstr("@llvm.masked.store.v8f32"));
   EXPECT_THAT(beside("4"), HasSubstr("select <8 x i1>"));
+  // Not where they are most of it: two loads and three sums.
+  constexpr char kMore[] = R"(
+  %u = load <7 x float>, ptr %a, align 4
+  %v = fadd <7 x float> %u, %u
+  %x = fadd <7 x float> %v, %u
+  store <7 x float> %x, ptr %c, align 4
+  ret void
+})";
+  EXPECT_THAT(Widened(absl::StrReplaceAll(
+                  kText, {{"LANES", "16"}, {"\n  ret void\n}", kMore}})),
+              HasSubstr("select <8 x i1>"));
 }
 
 TEST(WidenOddVectorsTest, StoresAreMaskedWhereMasksHaveRegisters) {

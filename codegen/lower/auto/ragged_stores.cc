@@ -14,6 +14,10 @@ namespace {
 
 // Tiles have no more registers than that.
 constexpr size_t kMostStores = 32;
+// The hardware follows longer runs of stores, on average: asked for, rows of 56
+// pixels of 15 channels take 9.7 us, and 8.1 where not; two vectors side by
+// side are not followed (12544 x 100 x 9: 253 us and 431).
+constexpr int64_t kLongestRun = 3;
 // How many bytes a tile's work stores for each of a result: where it is only
 // moved, the stores follow each other too closely for anything to come ahead.
 constexpr int64_t kLeastWork = 2;
@@ -86,7 +90,7 @@ bool CrossesLines(const LateAccess& store, const Linear& first,
 
 bool AreRagged(const std::vector<LateAccess>& stores, int64_t line_bytes) {
   bool crosses = false;
-  bool is_apart = false;
+  int runs = 1;  // of stores one after the other
   std::optional<Linear> last;
   for (const LateAccess& store : stores) {
     if (2 * store.bytes <= line_bytes) return false;
@@ -95,11 +99,12 @@ bool AreRagged(const std::vector<LateAccess>& stores, int64_t line_bytes) {
     if (last) {
       const Linear apart = Difference(first, *last);
       const int64_t elements = store.bytes / store.buffer->dtype.bytes();
-      is_apart |= !apart.is_constant() || apart.constant != elements;
+      runs += !apart.is_constant() || apart.constant != elements;
     }
     last = std::move(first);
   }
-  return crosses && is_apart;
+  return crosses && runs > 1 &&
+         kLongestRun * runs >= static_cast<int64_t>(stores.size());
 }
 
 int64_t BytesOf(const std::vector<LateAccess>& stores) {

@@ -19,8 +19,8 @@ struct RaggedStores {
 };
 
 // Of the statements of `seq`, tiles: some work, and then stores to buffers that
-// `is_far` accepts, each of more than half a line, not all of them one after
-// the other, at least one across the border of two lines.
+// `is_far` accepts, each of more than half a line, few of them right after the
+// one before, at least one across the border of two lines.
 //
 //   acc[0:16] = A[c] * W[c] + ...                       the work
 //   acc[16:32] = A[c + 127] * W[c] + ...

@@ -1,3 +1,7 @@
+// Tiles as text, and the stores whose lines are asked for before their work:
+//
+//   Y[c * 16:c * 16 + 16] = S[0:16]
+//   Y[c * 16 + 127:c * 16 + 143] = S[16:32]     Y[c * 16] Y[c * 16 + 127]
 #include "kiln/codegen/lower/auto/ragged_stores.h"
 
 #include <gtest/gtest.h>
@@ -72,6 +76,23 @@ TEST(RaggedStoresTest, TilesWhoseResultsCrossLines) {
   EXPECT_EQ(Tiles(Pixels(128)), "") << "whole lines";
   EXPECT_EQ(Tiles(Pixels(16)), "") << "one after the other";
   EXPECT_EQ(Tiles(Pixels(127, 1)), "") << "moved, not computed";
+}
+
+// Two rows of `pixels` with 15 channels each.
+TEST(RaggedStoresTest, NotWhereMostFollowTheOneBefore) {
+  const auto rows = [](int pixels) {
+    std::string body = R"(
+    for c in range(8):
+        S[0:512] = A[0:512]
+        S[0:512] = S[0:512] * S[0:512]
+        for h in range(2):
+            for w in range($0):
+                Y[c * 8192 + h * 420 + w * 15:c * 8192 + h * 420 + w * 15 + 15] = S[0:15]
+)";
+    return Tiles(absl::Substitute(body, pixels));
+  };
+  EXPECT_NE(rows(3), "");
+  EXPECT_EQ(rows(4), "");
 }
 
 TEST(RaggedStoresTest, StoresInLoopsAndUnderConditions) {
