@@ -11,9 +11,8 @@ namespace kiln::codegen_internal {
 // lanes that is no power of two is computed in the next power of two, and what
 // shares elements with whole registers in a whole one, as everything is beside
 // whole registers of 16 floats, between loads that are masked where they need
-// it, and stores where masks have registers of their
-// own. Memory beyond the lanes is not touched. Returns whether the function
-// changed.
+// it, and stores where masks have registers of their own. Memory beyond the
+// lanes is not touched. Returns whether the function changed.
 bool WidenOddVectors(llvm::Function& function,
                      const llvm::TargetTransformInfo& target);
 

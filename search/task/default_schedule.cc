@@ -242,11 +242,7 @@ class SymbolicScheduler {
         HasOpenSquare(f) ? absl::MakeConstSpan(kSquareSampleSizes)
                          : absl::MakeConstSpan(kSampleSizes);
     for (const SampleSize& sample : sizes) {
-      if (sample.is_searched) {
-        KILN_RETURN_IF_ERROR(AddSize(sample.size));
-      } else {
-        samples_.AddSize(sample.size, std::nullopt);
-      }
+      KILN_RETURN_IF_ERROR(AddSize(sample));
     }
     if (auto best = samples_.Best()) {
       return DefaultSchedule{std::move(best->scheduled), std::move(best->trace),
@@ -256,9 +252,14 @@ class SymbolicScheduler {
   }
 
  private:
-  absl::Status AddSize(int64_t size) {
+  absl::Status AddSize(const SampleSize& sample) {
+    const int64_t size = sample.size;
     const Module at_size = At(size);
     if (!HasIterations(at_size.functions[function_])) return absl::OkStatus();
+    if (!sample.is_searched) {
+      samples_.AddSize(size, std::nullopt);
+      return absl::OkStatus();
+    }
     KILN_ASSIGN_OR_RETURN(const std::vector<DefaultSchedule> best,
                           BestAt(at_size, size));
     samples_.AddSize(size, best.front().seconds);
