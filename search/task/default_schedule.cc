@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,6 +130,47 @@ bool HasIterations(const Function& f) {
   return all;
 }
 
+// Schedules that are looked at again where something is unseen, at most.
+constexpr size_t kLookedAtAgain = 16;
+
+// The fastest `count` of different schedules, which come by their estimates, in
+// order. What these do not see is added while it may still change the order.
+class FewFastest {
+ public:
+  FewFastest(const DefaultScheduleOptions& options, size_t count)
+      : options_(options), count_(count) {}
+
+  // Whether none that comes later can be among them.
+  bool IsComplete(const TimeEstimate& next) const {
+    if (best_.size() < count_) return false;
+    return !options_.unseen_seconds || looked_ >= kLookedAtAgain ||
+           !next.hopeless.empty() || next.seconds >= best_.back().seconds;
+  }
+
+  void Add(DefaultSchedule schedule, bool is_hopeless) {
+    if (!traces_.insert(schedule.trace).second) return;
+    ++looked_;
+    if (options_.unseen_seconds && !is_hopeless) {
+      schedule.seconds += options_.unseen_seconds(schedule.scheduled);
+    }
+    const auto place =
+        is_hopeless ? best_.end()
+                    : std::ranges::upper_bound(best_, schedule.seconds, {},
+                                               &DefaultSchedule::seconds);
+    best_.insert(place, std::move(schedule));
+    if (best_.size() > count_) best_.pop_back();
+  }
+
+  std::vector<DefaultSchedule> Take() { return std::move(best_); }
+
+ private:
+  const DefaultScheduleOptions& options_;
+  const size_t count_;
+  size_t looked_ = 0;
+  std::set<std::string> traces_;
+  std::vector<DefaultSchedule> best_;  // the fastest first
+};
+
 // The fastest of those drawn by the analytic model, the best first, all
 // different, at most `count`.
 absl::StatusOr<std::vector<DefaultSchedule>> FewBest(
@@ -152,16 +194,15 @@ absl::StatusOr<std::vector<DefaultSchedule>> FewBest(
   std::ranges::stable_sort(good, [](const Judged* a, const Judged* b) {
     return IsFaster(a->estimate, b->estimate);
   });
-  std::vector<DefaultSchedule> best;
+  FewFastest fastest(options, count);
   for (Judged* judged : good) {
-    if (best.size() == count) break;
-    std::string trace = space.TraceText(judged->candidate->point);
-    const auto is_same = [&](const auto& b) { return b.trace == trace; };
-    if (std::ranges::any_of(best, is_same)) continue;
-    best.push_back({std::move(judged->candidate->scheduled), std::move(trace),
-                    judged->estimate.seconds});
+    if (fastest.IsComplete(judged->estimate)) break;
+    fastest.Add(
+        {std::move(judged->candidate->scheduled),
+         space.TraceText(judged->candidate->point), judged->estimate.seconds},
+        !judged->estimate.hopeless.empty());
   }
-  return best;
+  return fastest.Take();
 }
 
 }  // namespace
@@ -195,6 +236,7 @@ absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
   // A draw, too, costs as much as the function is long.
   const size_t blocks = RootBlocks(module.functions[function]).size();
   DefaultScheduleOptions fewer = options;
+  if (open_size > 0) fewer.unseen_seconds = nullptr;
   fewer.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
   auto best = FewBest(space, machine, threads, pool, fewer, count);
   if (absl::IsNotFound(best.status())) return unchanged();

@@ -3,6 +3,7 @@
 #define KILN_SEARCH_TASK_DEFAULT_SCHEDULE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,6 +17,10 @@ namespace kiln {
 struct DefaultScheduleOptions {
   int draws = 256;  // points to choose among; fewer of long functions
   uint64_t seed = 0;
+  // Seconds of a call that estimates of a scheduled function do not see, such
+  // as those of conditions that lowering cannot decide; asked of the best few.
+  // Null: none.
+  std::function<double(const Function& scheduled)> unseen_seconds;
 };
 
 struct DefaultSchedule {

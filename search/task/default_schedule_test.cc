@@ -353,6 +353,34 @@ TEST(SymbolicScheduleTest, IsCloseToThatOfKnownSizes) {
   }
 }
 
+TEST(DefaultScheduleTest, WhatEstimatesDoNotSeeIsAdded) {
+  const Module module = *MakeWorkload("dep:9,11,20,3,1,1");
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule plain, Default(module));
+  int asked = 0;
+  const auto slow = [&](const Function& scheduled) {
+    ++asked;
+    return CanonicalForm(scheduled) == CanonicalForm(plain.scheduled) ? 1.0 : 0;
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(const DefaultSchedule other,
+                            Default(module, {.unseen_seconds = slow}));
+  EXPECT_NE(other.trace, plain.trace);
+  EXPECT_GE(other.seconds, plain.seconds);
+  EXPECT_GE(asked, 2);
+  EXPECT_LE(asked, 16);
+}
+
+TEST(DefaultScheduleTest, OnlyWhatMayBeFasterIsLookedAtAgain) {
+  int asked = 0;
+  const auto same = [&](const Function&) {
+    ++asked;
+    return 1e-9;
+  };
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const DefaultSchedule best,
+      Default(*MakeWorkload("gmm:512,512,512"), {.unseen_seconds = same}));
+  EXPECT_EQ(asked, 1);
+}
+
 class RefusingSpace : public Space {
  public:
   absl::StatusOr<Candidate> Sample(uint64_t, uint64_t index) const override {

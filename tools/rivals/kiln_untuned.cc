@@ -24,7 +24,8 @@ class DefaultContender : public Contender {
     KILN_ASSIGN_OR_RETURN(const Module module, MakeWorkload(op.spec()));
     KILN_ASSIGN_OR_RETURN(
         const DefaultSchedule best,
-        ScheduleByDefault(module, 0, machine_, op.threads, pool_.get()));
+        ScheduleByDefault(module, 0, machine_, op.threads, pool_.get(),
+                          DefaultOptions(machine_, op.threads)));
     return CallOf(best.scheduled, op.args, WithThreads(target_, op.threads),
                   pool_);
   }

@@ -1,19 +1,40 @@
 #include "kiln/tools/support/default_schedule.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kiln/base/status_macros.h"
 #include "kiln/base/thread_pool.h"
+#include "kiln/codegen/lower/guards/asked_conditions.h"
+#include "kiln/codegen/lower/pipeline.h"
 #include "kiln/vm/profile/machine_constants.h"
 
 namespace kiln {
+namespace {
+
+// To ask a condition and jump: of a store of its own, or of one lane.
+constexpr double kSecondsOfCondition = 1e-9;
+
+}  // namespace
 
 Machine MeasuredMachine(const Target& target) {
   if (!IsOfThisArchitecture(target)) return target.machine;
   return WithVectors(LoadOrMeasureMachine(DefaultMachinePath()),
                      target.machine.vectors, target.fma);
+}
+
+DefaultScheduleOptions DefaultOptions(const Machine& machine, int threads) {
+  LowerOptions lowering;
+  lowering.machine = machine;
+  DefaultScheduleOptions options;
+  options.unseen_seconds = [lowering, threads](const Function& scheduled) {
+    const absl::StatusOr<Function> lowered = Lower(scheduled, lowering);
+    if (!lowered.ok()) return std::numeric_limits<double>::infinity();
+    return AskedConditions(*lowered, threads) * kSecondsOfCondition;
+  };
+  return options;
 }
 
 absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
@@ -34,9 +55,9 @@ absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,
         absl::StrCat("the module has no function \"", function, "\""));
   }
   ThreadPool pool;
-  return ScheduleByDefault(module,
-                           static_cast<int>(found - module.functions.begin()),
-                           machine, target.num_cores, &pool);
+  return ScheduleByDefault(
+      module, static_cast<int>(found - module.functions.begin()), machine,
+      target.num_cores, &pool, DefaultOptions(machine, target.num_cores));
 }
 
 absl::StatusOr<bool> WantsDefaultSchedule(const std::string& schedule,

@@ -17,6 +17,10 @@ namespace kiln {
 // what is known without measuring.
 Machine MeasuredMachine(const Target& target);
 
+// How default schedules are chosen for the machine: the best few that are
+// estimated are lowered, and the conditions that remain are counted.
+DefaultScheduleOptions DefaultOptions(const Machine& machine, int threads);
+
 // The default schedule of the function called `function`, estimated for
 // MeasuredMachine and the target's number of cores.
 absl::StatusOr<DefaultSchedule> DefaultScheduleFor(const Module& module,

@@ -5,6 +5,8 @@
 
 #include "absl/status/status.h"
 #include "kiln/base/status_matchers.h"
+#include "kiln/codegen/lower/guards/asked_conditions.h"
+#include "kiln/codegen/lower/pipeline.h"
 #include "kiln/ir/te/workloads.h"
 
 namespace kiln {
@@ -22,6 +24,25 @@ TEST(DefaultScheduleForTest, NamesTheFunctionThatThereIsNot) {
   KILN_ASSERT_OK_AND_ASSIGN(const Module module, MakeWorkload("nrm:8,8"));
   EXPECT_THAT(DefaultScheduleFor(module, "other", HostTarget()).status(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"other\"")));
+}
+
+// Borders on all sides and channels that end within a vector: some tiles would
+// need more copies of the code than lowering makes.
+TEST(DefaultScheduleForTest, LeavesFewConditions) {
+  KILN_ASSERT_OK_AND_ASSIGN(
+      const Target target,
+      ParseTarget("llvm -mcpu=skylake-avx512 -num-cores=1"));
+  for (const char* spec : {"dep:30,30,56,3,1,1", "t2d:10,10,72,40,3,2,1"}) {
+    KILN_ASSERT_OK_AND_ASSIGN(const Module module, MakeWorkload(spec));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const DefaultSchedule best,
+        DefaultScheduleFor(module, module.functions[0].name, target,
+                           target.machine));
+    KILN_ASSERT_OK_AND_ASSIGN(
+        const Function lowered,
+        Lower(best.scheduled, {.machine = target.machine}));
+    EXPECT_LT(AskedConditions(lowered, 1), 3000) << spec;
+  }
 }
 
 TEST(WantsDefaultScheduleTest, UnderstandsNothingAndDefault) {

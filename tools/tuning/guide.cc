@@ -14,6 +14,7 @@
 #include "kiln/search/strategy/model_scorer.h"
 #include "kiln/search/strategy/random_search.h"
 #include "kiln/search/task/default_schedule.h"
+#include "kiln/tools/support/default_schedule.h"
 
 namespace kiln {
 namespace {
@@ -63,7 +64,7 @@ constexpr int kLeastDraws = 8;
 // The first trial is what would be taken without any.
 void SuggestDefault(const TuneTask& task, size_t blocks, const Machine& machine,
                     ThreadPool* pool, EvolutionarySearch* search) {
-  DefaultScheduleOptions options;
+  DefaultScheduleOptions options = DefaultOptions(machine, task.num_threads);
   options.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
   const absl::StatusOr<DefaultSchedule> best =
       BestEstimated(*task.space, machine, task.num_threads, pool, options);

@@ -373,7 +373,8 @@ absl::Status Save(const PreparedTask& task, const WorkDir& dir, Bench& bench,
     KILN_ASSIGN_OR_RETURN(
         DefaultSchedule best,
         BestEstimated(*task.space, bench.machine, task.task.num_threads,
-                      bench.pool.get()));
+                      bench.pool.get(),
+                      DefaultOptions(bench.machine, task.task.num_threads)));
     outcome->best_trace = std::move(best.trace);
   } else {
     return absl::OkStatus();

@@ -377,10 +377,18 @@ bool Partitioner::IsInside(const Site& site) const {
 // its innermost loop.
 const Interior* Partitioner::Choose(const std::vector<Interior>& interiors,
                                     int64_t size) const {
+  const Interior* widest = nullptr;
+  double covers = 0;
   for (const Interior& interior : interiors) {
     const auto is_inside = [&](const Site& site) { return IsInside(site); };
-    if (absl::c_any_of(interior.sites, is_inside)) return &interior;
+    if (!absl::c_any_of(interior.sites, is_inside)) continue;
+    const double covered = Coverage(interior.margin, loops_, fewer_);
+    if (covered > covers) {
+      widest = &interior;
+      covers = covered;
+    }
   }
+  if (widest) return widest;
   const bool has_room =
       size_ + size * kOutsidePart <= kMaxPartitionedStatements / kOutsidePart;
   return has_room && !interiors.empty() ? &interiors.front() : nullptr;

@@ -147,6 +147,22 @@ TEST(PartitionLoopsTest, VectorsOfAPanelAreToldApart) {
   EXPECT_THAT(text, Not(HasSubstr("j == 1")));
 }
 
+// Copies are made from the inside out until there are too many: the last border
+// to get any is the one that runs least, here 1 of 32 rows against 1 of 2
+// columns.
+TEST(PartitionLoopsTest, TheRarestBorderIsOutermost) {
+  const std::string out = Print(Partitioned(R"(
+    for f in range(64):
+        for u in T.unroll(2):
+            if f % 2 * 2 + u < 3 and f // 2 * 2 + u < 63:
+                C[f // 2 * 2 + u] = C[f // 2 * 2 + u] + A[f // 2 * 2 + u, f % 2 * 2 + u]
+)"));
+  const size_t rows = out.find("if 0 <= f // 2");
+  const size_t columns = out.find("if 0 <= f % 2");
+  EXPECT_NE(columns, std::string::npos) << out;
+  EXPECT_LT(rows, columns) << out;
+}
+
 TEST(PartitionLoopsTest, ABorderWithoutIterationsIsLeftOut) {
   Visit(Partitioned(PaddedRow(7, 2)).body, [&](const Stmt& s) {
     EXPECT_NE(s.kind(), StmtKind::kEvaluate);
