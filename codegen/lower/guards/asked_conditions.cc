@@ -31,6 +31,16 @@ bool IsChoice(const Expr& e) {
          (call && call->op == Intrinsic::kIfThenElse);
 }
 
+// Whether it stores anything, and does not only ask for lines ahead.
+bool Stores(const Stmt& s) {
+  bool stores = false;
+  Visit(s, [&](const Stmt& inner) {
+    stores = stores || inner.kind() == StmtKind::kStore;
+    return !stores;
+  });
+  return stores;
+}
+
 class Counter {
  public:
   explicit Counter(int threads) : threads_(threads) {}
@@ -62,6 +72,7 @@ double Counter::Iterations(const ForNode& loop) const {
 }
 
 void Counter::CountIf(const IfNode& branch, double times) {
+  if (!Stores(Stmt(&branch))) return;
   const std::vector<Expr> conjuncts = ConjunctsOf(branch.condition);
   asked_ += times * static_cast<double>(conjuncts.size());
   const FewerValues before = fewer_;

@@ -15,6 +15,7 @@ namespace kiln {
 //         if j < n: S(i, j)          28
 //
 // The iterations of a parallel loop are shared out: the longest share counts.
+// Conditions on prefetches alone are left out, which cost next to nothing.
 // Branches are taken as often as their conditions hold by themselves. Of a loop
 // whose extent a call tells, one iteration counts.
 double AskedConditions(const Function& lowered, int threads);

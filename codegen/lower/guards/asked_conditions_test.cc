@@ -58,6 +58,16 @@ TEST(AskedConditionsTest, InABranchLoopsHaveFewerIterations) {
             8 + 4 + 2);
 }
 
+TEST(AskedConditionsTest, OnPrefetchesAreLeftOut) {
+  EXPECT_EQ(Asked(R"(
+    for i in range(8):
+        if i < n:
+            T.prefetch(T.address_of(A[i]), 0, 3, 1)
+        A[i] = T.float32(1)
+)"),
+            0);
+}
+
 TEST(AskedConditionsTest, ChoicesCountAsOften) {
   EXPECT_EQ(Asked(R"(
     for i in range(8):
