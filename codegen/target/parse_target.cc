@@ -5,7 +5,8 @@
 // start as the host's; another triple starts with the default CPU of its
 // architecture:
 //
-//   llvm -mcpu=haswell                     the host's triple, another CPU
+//   llvm -mcpu=haswell                     the host's triple, another CPU; the
+//                                          host's own has the host's features
 //   llvm -mtriple=aarch64-linux-gnu        on x86: the CPU "generic"
 //
 // Names are looked up in LLVM's tables before LLVM sees them, as it only warns

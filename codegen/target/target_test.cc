@@ -50,9 +50,11 @@ TEST(TargetTest, RegistersAreThoseOfTheInstructionSet) {
   EXPECT_EQ(registers("-mcpu=cascadelake"), WithMasks({4}));
   EXPECT_EQ(registers("-mcpu=znver4"), WithMasks({4, true}));
   EXPECT_EQ(registers("-mcpu=cooperlake"), WithMasks({4}));
-  EXPECT_EQ(registers("-mcpu=sapphirerapids"),
+  EXPECT_EQ(registers("-mcpu=sapphirerapids "
+                      "-mattr=+amx-tile,+amx-int8,+amx-bf16"),
             WithMasks({4}, {.bytes = true, .bf16 = true}));
-  EXPECT_EQ(registers("-mcpu=sapphirerapids -mattr=-amx-bf16"),
+  EXPECT_EQ(registers("-mcpu=sapphirerapids "
+                      "-mattr=+amx-tile,+amx-int8,-amx-bf16"),
             WithMasks({4}, {.bytes = true}));
   EXPECT_EQ(registers("-mcpu=znver4 -mattr=-avx512f"),
             With(kAvxRegisters, {2}));

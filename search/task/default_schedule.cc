@@ -236,6 +236,7 @@ absl::StatusOr<std::vector<DefaultSchedule>> ScheduleKnown(
   // A draw, too, costs as much as the function is long.
   const size_t blocks = RootBlocks(module.functions[function]).size();
   DefaultScheduleOptions fewer = options;
+  // Borders of an open size are others than those at this one.
   if (open_size > 0) fewer.unseen_seconds = nullptr;
   fewer.draws = CountForBlocks(options.draws, blocks, kLeastDraws);
   auto best = FewBest(space, machine, threads, pool, fewer, count);

@@ -15,10 +15,14 @@ namespace kiln {
 namespace {
 
 constexpr const char* kTargets[] = {
-    "llvm -mcpu=x86-64",         "llvm -mcpu=x86-64-v2",
-    "llvm -mcpu=haswell",        "llvm -mcpu=haswell -mattr=+avxvnni",
-    "llvm -mcpu=skylake-avx512", "llvm -mcpu=cascadelake",
-    "llvm -mcpu=znver4",         "llvm -mcpu=sapphirerapids"};
+    "llvm -mcpu=x86-64",
+    "llvm -mcpu=x86-64-v2",
+    "llvm -mcpu=haswell",
+    "llvm -mcpu=haswell -mattr=+avxvnni",
+    "llvm -mcpu=skylake-avx512",
+    "llvm -mcpu=cascadelake",
+    "llvm -mcpu=znver4",
+    "llvm -mcpu=sapphirerapids -mattr=+amx-tile,+amx-int8,+amx-bf16"};
 
 // $0, $1, $7: types of the operands and of the sums, $2 x $4 times $4 x $3; $5:
 // the index of W, $6: its shape.

@@ -25,7 +25,8 @@ namespace kiln {
 namespace {
 
 constexpr const char* kTargets[] = {
-    "llvm -mcpu=x86-64-v2", "llvm -mcpu=haswell", "llvm -mcpu=sapphirerapids",
+    "llvm -mcpu=x86-64-v2", "llvm -mcpu=haswell",
+    "llvm -mcpu=sapphirerapids -mattr=+amx-tile,+amx-int8,+amx-bf16",
     "llvm -mtriple=aarch64-linux-gnu",
     "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"};
 

@@ -375,6 +375,8 @@ bool Partitioner::IsInside(const Site& site) const {
 // Conditions inside come first, and others get a part of the code: copies for
 // the borders of all dimensions of a convolution would leave some conditions in
 // its innermost loop.
+// Of those inside, the one that holds most often is outermost: its border is
+// the last to get copies, of which there may be none by then.
 const Interior* Partitioner::Choose(const std::vector<Interior>& interiors,
                                     int64_t size) const {
   const Interior* widest = nullptr;
