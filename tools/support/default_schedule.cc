@@ -14,7 +14,9 @@
 namespace kiln {
 namespace {
 
-// To ask a condition and jump: of a store of its own, or of one lane.
+// To ask a condition and jump: of a store of its own, or of one lane. Of 16
+// schedules each of dep:30,30,56,3,1,1 and t2d:10,10,72,40,3,2,1, timed on one
+// core, this tells those apart that take two to three times as long.
 constexpr double kSecondsOfCondition = 1e-9;
 
 }  // namespace

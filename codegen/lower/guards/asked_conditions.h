@@ -1,4 +1,4 @@
-// What the conditions cost that lowering leaves in a function.
+// How often conditions are asked that lowering leaves in a function.
 #ifndef KILN_CODEGEN_LOWER_GUARDS_ASKED_CONDITIONS_H_
 #define KILN_CODEGEN_LOWER_GUARDS_ASKED_CONDITIONS_H_
 
