@@ -44,6 +44,7 @@
 #include "kiln/base/lowering_policy.h"
 #include "kiln/codegen/lower/auto/asked_lines.h"
 #include "kiln/codegen/lower/auto/epilogue.h"
+#include "kiln/codegen/lower/auto/innermost_stream.h"
 #include "kiln/codegen/lower/auto/prefetch_plan.h"
 #include "kiln/codegen/lower/auto/ragged_stores.h"
 #include "kiln/codegen/lower/auto/row_streams.h"
@@ -66,6 +67,7 @@ using lower::Plus;
 using lower::Prefetch;
 using lower::PrefetchPlan;
 using lower::RaggedStores;
+using lower::Stream;
 using lower::VectorGrid;
 
 // Rows closer together than this are prefetched by hardware, as are those that
@@ -76,14 +78,8 @@ constexpr int64_t kMinStrideBytes = 512;
 // and in 38 where not; but 4096 rows of 4096, which its third level holds, in
 // 2.8 and 2.7.
 constexpr int64_t kMinDotBytes = 256;
-constexpr int64_t kMinIterations = 16;
-constexpr int64_t kMinRows = 4;  // of those that follow without gaps
 // Smaller buffers are near enough.
 constexpr int64_t kMinBufferBytes = 256 << 10;
-// How far ahead to ask, in cycles with two vector operations each.
-constexpr int64_t kCyclesAhead = 128;
-constexpr int64_t kVectorsPerCycle = 2;
-constexpr int64_t kMaxAhead = 64;
 // Of what is read from beginning to end, how far ahead: beyond the page at
 // hand, where the hardware stops. Into the second level: lines that wait in the
 // first make a Xeon with AVX-512 take a seventh longer for 16 rows and a matrix
@@ -134,17 +130,11 @@ int64_t RowsHeld(const Machine& machine, int64_t stride) {
   return NearPlacesOfRows(machine, stride) * machine.l1_ways / 4;
 }
 
-// An innermost loop, and what is known of its iterations.
-struct Stream {
-  const ForNode* loop = nullptr;  // null outside of such loops
-  bool is_short = false;          // too short for more than whole rows
-  bool is_sum = false;            // adds to what it stores
-  int64_t bytes = 0;              // stored in one iteration
-  int64_t cycles = 0;             // of one iteration
-  int64_t ahead = 0;              // iterations to look ahead
-  // What exists in an iteration only.
-  std::set<const Node*> inside;
-  AskedLines lines{0};
+// What an iteration of such a loop asks for.
+struct Asked {
+  explicit Asked(const Machine& machine) : lines(machine.line_bytes) {}
+
+  AskedLines lines;
   // Elements that one iteration reads from first to last.
   std::vector<std::pair<const BufferNode*, int64_t>> spans;
   // What iterations ask for where a condition holds.
@@ -159,55 +149,12 @@ struct CopyAhead {
   size_t around = 0;
 };
 
-// Where `loop` is innermost, stores something, and has a few iterations; else
-// without a loop.
-Stream StreamOf(const ForNode& loop, const Machine& machine) {
-  Stream stream;
-  bool is_innermost = true;
-  int64_t bytes = 0;
-  Visit(loop.body, [&](const Stmt& s) {
-    is_innermost &= !s.As<ForNode>();
-    if (const auto* store = s.As<StoreNode>()) {
-      bytes += store->value.dtype().bytes();
-      stream.is_sum |= LoadsFrom(store->value, store->buffer);
-    } else if (const auto* let = s.As<LetStmtNode>()) {
-      stream.inside.insert(let->var.get());
-    } else if (const auto* allocate = s.As<AllocateNode>()) {
-      stream.inside.insert(allocate->buffer.get());
-    }
-    return is_innermost;
-  });
-  const int64_t* extent = AsInt(loop.extent);
-  if (!is_innermost || bytes == 0 || !extent || *extent < kMinRows) return {};
-  const int64_t cycles =
-      std::max<int64_t>(1, bytes / (kVectorsPerCycle * machine.vectors.bytes));
-  stream.bytes = bytes;
-  stream.cycles = cycles;
-  stream.lines = AskedLines(machine.line_bytes);
-  stream.loop = &loop;
-  stream.is_short = *extent < kMinIterations;
-  stream.ahead = std::clamp<int64_t>(kCyclesAhead / cycles, 1, kMaxAhead);
-  return stream;
-}
-
-// Whether `body` holds no loops and variables, and adds to what it stores.
-bool IsInnermostSum(const Stmt& body) {
-  bool is_innermost = true, is_sum = false;
-  Visit(body, [&](const Stmt& s) {
-    is_innermost &= !s.As<ForNode>() && !s.As<LetStmtNode>();
-    const auto* store = s.As<StoreNode>();
-    is_sum |= store && LoadsFrom(store->value, store->buffer);
-    return is_innermost;
-  });
-  return is_innermost && is_sum;
-}
-
 class Inserter {
  public:
   // A function that accesses `bytes` of tensors, some of which lie in memory
   // when it is called.
   Inserter(const Machine& machine, double bytes, const Buffers& cold)
-      : machine_(machine), bytes_(bytes), cold_(cold) {}
+      : machine_(machine), bytes_(bytes), cold_(cold), asked_for_(machine) {}
   Stmt Run(const Stmt& s);
 
  private:
@@ -221,7 +168,7 @@ class Inserter {
                    std::vector<Stmt>* out) const;
   std::vector<RaggedStores> TilesOf(const SeqNode& seq) const;
   int64_t BytesOfMinSum() const {
-    return kMinSumCycles * kVectorsPerCycle * machine_.vectors.bytes;
+    return kMinSumCycles * lower::kVectorsPerCycle * machine_.vectors.bytes;
   }
 
   // What comes after the nest of loops around `body`, in which it is the
@@ -234,9 +181,16 @@ class Inserter {
            std::vector<Stmt>* out) const;
   IndexNormalizer NormalizerHere() const;
   bool IsPanel(const VectorGrid& grid) const;
-  bool IsFar(const Buffer& buffer) const {
-    const bool is_cold = cold_.count(buffer.get()) > 0;
-    return HasBytes(buffer, is_cold ? kMinColdBytes : kMinFarBytes);
+  bool IsCold(const Buffer& buffer) const {
+    return cold_.count(buffer.get()) > 0;
+  }
+  // Whether the second level of a core holds all that it accesses, with its
+  // part of what `index` points to.
+  bool StaysNear(const Buffer& buffer, const Expr& index) const;
+  bool IsFar(const Buffer& buffer, const Expr& index) const {
+    return IsCold(buffer)
+               ? HasBytes(buffer, kMinColdBytes)
+               : HasBytes(buffer, kMinFarBytes) && !StaysNear(buffer, index);
   }
   bool IsHeldBySecondLevel(const Buffer& buffer) const;
   // Of what the loads in `e` read, rows some steps ahead.
@@ -256,6 +210,7 @@ class Inserter {
   const Buffers& cold_;
   std::vector<const ForNode*> loops_;  // around this place, outermost first
   Stream stream_;
+  Asked asked_for_;
   std::vector<CopyAhead> copies_;      // before this place
   const BufferNode* asked_ = nullptr;  // for before it is copied
 };
@@ -308,17 +263,17 @@ void Inserter::AskAhead(absl::Span<const VectorGrid> grids,
         kSecondLevel, out);
   }
   for (const VectorGrid& grid : grids) {
-    if (!IsFar(grid.buffer) || grid.buffer.get() == asked_ ||
-        absl::c_linear_search(stream_.blocks, grid.buffer.get()) ||
+    if (!IsFar(grid.buffer, grid.first) || grid.buffer.get() == asked_ ||
+        absl::c_linear_search(asked_for_.blocks, grid.buffer.get()) ||
         !ExistsOutside(grid.buffer, grid.first)) {
       continue;
     }
     PrefetchPlan plan = PlanNextBlock(grid, loops);
     if (!plan.indices.empty()) {
-      stream_.blocks.push_back(grid.buffer.get());
+      asked_for_.blocks.push_back(grid.buffer.get());
     } else if (IsPanel(grid)) {
       plan = PlanNextPanel(grid, loops);
-      if (!plan.indices.empty()) stream_.panels.push_back(grid.buffer.get());
+      if (!plan.indices.empty()) asked_for_.panels.push_back(grid.buffer.get());
     }
     Ask(grid, plan, kSecondLevel, out);
   }
@@ -351,13 +306,14 @@ void Inserter::AskAlongRows(absl::Span<const VectorGrid> grids,
   for (const VectorGrid& grid : grids) {
     const int64_t bytes = grid.buffer->dtype.bytes();
     if (IsHeldBySecondLevel(grid.buffer) ||
+        StaysNear(grid.buffer, grid.first) ||
         !ExistsOutside(grid.buffer, grid.first)) {
       continue;
     }
     const auto streams =
         lower::FindRowStreams(grid, loops_, kRowAheadBytes / bytes);
     if (!streams) continue;
-    stream_.blocks.push_back(grid.buffer.get());
+    asked_for_.blocks.push_back(grid.buffer.get());
     const Expr first = NormalizerHere().Run(streams->first);
     std::vector<Stmt> asks;
     for (int64_t row = 0; row < grid.rows; ++row) {
@@ -374,6 +330,12 @@ void Inserter::AskAlongRows(absl::Span<const VectorGrid> grids,
 
 bool Inserter::IsHeldBySecondLevel(const Buffer& buffer) const {
   return !HasBytes(buffer, machine_.level(MemoryLevelId::kL2).bytes);
+}
+
+bool Inserter::StaysNear(const Buffer& buffer, const Expr& index) const {
+  return !IsCold(buffer) &&
+         lower::ShareOfCore(bytes_, loops_, index, machine_.cores) <
+             machine_.level(MemoryLevelId::kL2).bytes;
 }
 
 bool Inserter::IsPanel(const VectorGrid& grid) const {
@@ -413,11 +375,11 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
   const Buffer& buffer = load.buffer;
   const Expr index = ContiguousBase(load.indices[0]);
   if (!index || !IsLarge(buffer) || buffer.get() == asked_ ||
-      absl::c_linear_search(stream_.blocks, buffer.get()) ||
+      absl::c_linear_search(asked_for_.blocks, buffer.get()) ||
       (!is_sure && lower::MayTrap(index))) {
     return;
   }
-  if (!stream_.lines.Add(buffer, index)) return;
+  if (!asked_for_.lines.Add(buffer, index)) return;
   const int64_t bytes = buffer->dtype.bytes();
   const int64_t step = ToLinear(index).Coefficient(stream_.loop->var.get());
   const bool is_dot =
@@ -426,7 +388,7 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
   const int64_t least = is_dot ? kMinDotBytes : kMinStrideBytes;
   if (step == SpanOf(buffer) && bytes * step >= least) {
     if (!stream_.is_sum || IsHeldBySecondLevel(buffer) ||
-        absl::c_linear_search(stream_.panels, buffer.get())) {
+        absl::c_linear_search(asked_for_.panels, buffer.get())) {
       return;
     }
     AddLines(buffer, Plus(index, kStreamAheadBytes / bytes), load.dtype.bytes(),
@@ -437,9 +399,10 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
       step <= SpanOf(buffer)) {
     return;
   }
+  if (stream_.is_sum && stream_.uses_once && StaysNear(buffer, index)) return;
   const bool is_held = stream_.ahead <= RowsHeld(machine_, bytes * step);
-  const bool comes =
-      !IsFar(buffer) || absl::c_linear_search(stream_.panels, buffer.get());
+  const bool comes = !IsFar(buffer, index) ||
+                     absl::c_linear_search(asked_for_.panels, buffer.get());
   if (!is_held && comes) return;
   AddLines(buffer, Plus(index, step * stream_.ahead), load.dtype.bytes(),
            is_held ? kNearest : kSecondLevel, out);
@@ -455,25 +418,26 @@ std::vector<Stmt>* Inserter::OnceOr(const Buffer& buffer, const Expr& index,
       panel > UsableBytes(machine_, MemoryLevelId::kL2)) {
     return out;
   }
-  for (auto& [condition, asks] : stream_.once) {
+  for (auto& [condition, asks] : asked_for_.once) {
     if (SameExpr(condition, passes.is_first)) return &asks;
   }
-  stream_.once.emplace_back(passes.is_first, std::vector<Stmt>());
-  return &stream_.once.back().second;
+  asked_for_.once.emplace_back(passes.is_first, std::vector<Stmt>());
+  return &asked_for_.once.back().second;
 }
 
 int64_t Inserter::SpanOf(const Buffer& buffer) {
-  for (const auto& [known, span] : stream_.spans) {
+  for (const auto& [known, span] : asked_for_.spans) {
     if (known == buffer.get()) return span;
   }
   const int64_t span = lower::VectorSpan(stream_.loop->body, buffer);
-  stream_.spans.emplace_back(buffer.get(), span);
+  asked_for_.spans.emplace_back(buffer.get(), span);
   return span;
 }
 
 std::optional<CopyAhead> Inserter::FindCopyAhead(const Stmt& stmt) const {
   std::optional<lower::VectorCopy> copy = lower::FindVectorCopy(stmt);
-  if (!copy || !IsFar(copy->from.buffer) || loops_.empty()) return std::nullopt;
+  if (!copy || !IsFar(copy->from.buffer, copy->from.first) || loops_.empty())
+    return std::nullopt;
   return CopyAhead{*std::move(copy), loops_.size()};
 }
 
@@ -547,9 +511,10 @@ Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
     return Inserter(machine_, bytes_, cold_).Run(s);
   }
   loops_.push_back(&loop);
-  stream_ = StreamOf(loop, machine_);
+  stream_ = lower::StreamOf(loop, machine_);
+  asked_for_ = Asked(machine_);
   std::vector<Stmt> ahead;
-  const bool is_sum = IsInnermostSum(loop.body);
+  const bool is_sum = lower::IsInnermostSum(loop.body);
   const bool is_long = stream_.loop && !stream_.is_short;
   std::vector<VectorGrid> grids;
   if (is_sum || is_long) grids = lower::FindVectorGrids(loop.body);
@@ -557,10 +522,11 @@ Stmt Inserter::RunFor(const Stmt& s, const ForNode& loop) {
   if (is_long) AskAhead(grids, &ahead);
   if (stream_.cycles >= kMinScalarCycles) AskForScalars(loop.body, &ahead);
   Stmt body = Run(loop.body);
-  for (auto& [condition, asks] : stream_.once) {
+  for (auto& [condition, asks] : asked_for_.once) {
     ahead.push_back(MakeIf(condition, MakeSeq(std::move(asks))));
   }
   stream_ = Stream();
+  asked_for_ = Asked(machine_);
   loops_.pop_back();
   if (ahead.empty() && body == loop.body) return s;
   ahead.push_back(std::move(body));

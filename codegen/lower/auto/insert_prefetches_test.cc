@@ -251,6 +251,27 @@ TEST(InsertPrefetchesTest, WholeRowsThatTheSecondCacheHoldsAreNot) {
 
 // Of a panel that waits in the second cache the first pass alone, which ends
 // up in one condition; of one that does not every pass.
+// Each row is added once, and the second level holds all of them, or those of
+// one core: to ask for them would take as long as to load them.
+TEST(InsertPrefetchesTest, RowsToAddThatTheSecondCacheHoldsAreNot) {
+  const std::string sums = R"(
+    for p in $0(2):
+        for k in range(400):
+            C[p * 16:p * 16 + 16] = C[p * 16:p * 16 + 16] + $1A[p * 512000 + k * 1280:p * 512000 + k * 1280 + 16]
+)";
+  const auto after = [&](const std::string& loop, const std::string& factor,
+                         int64_t l2_bytes) {
+    Machine machine{.line_bytes = 64, .cores = 2};
+    machine.levels[static_cast<int>(MemoryLevelId::kL2)].bytes = l2_bytes;
+    return After(Parse(absl::Substitute(sums, loop, factor)), machine);
+  };
+  const int64_t half = 3 << 20;
+  EXPECT_THAT(after("T.parallel", "", half), Not(HasSubstr(kAny)));
+  EXPECT_THAT(after("range", "", half), HasSubstr(kAny)) << "of one core";
+  EXPECT_THAT(after("T.parallel", "", half / 2), HasSubstr(kAny));
+  EXPECT_THAT(after("range", "", 5 << 20), Not(HasSubstr(kAny)));
+}
+
 TEST(InsertPrefetchesTest, WholeRowsOfAPanelAreAskedForInItsFirstPass) {
   const auto passes = [](const std::string& loops, const std::string& row,
                          int64_t rows) {

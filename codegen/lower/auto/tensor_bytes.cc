@@ -1,5 +1,6 @@
 #include "kiln/codegen/lower/auto/tensor_bytes.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kiln/ir/arith/analyzer.h"
@@ -37,6 +38,18 @@ double TensorBytes(const Function& f) {
     return true;
   });
   return bytes;
+}
+
+double ShareOfCore(double bytes, absl::Span<const ForNode* const> loops,
+                   const Expr& index, int cores) {
+  double parts = 1;
+  for (const ForNode* loop : loops) {
+    const int64_t* extent = AsInt(loop->extent);
+    if (loop->for_kind != ForKind::kParallel || !UsesVar(index, loop->var))
+      continue;
+    parts *= extent ? static_cast<double>(*extent) : cores;
+  }
+  return bytes / std::clamp<double>(parts, 1, cores);
 }
 
 }  // namespace kiln::lower

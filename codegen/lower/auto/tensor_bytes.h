@@ -3,7 +3,9 @@
 #ifndef KILN_CODEGEN_LOWER_AUTO_TENSOR_BYTES_H_
 #define KILN_CODEGEN_LOWER_AUTO_TENSOR_BYTES_H_
 
+#include "absl/types/span.h"
 #include "kiln/ir/tensor/module.h"
+#include "kiln/ir/tensor/stmt.h"
 
 namespace kiln::lower {
 
@@ -13,6 +15,11 @@ double BytesOf(const Buffer& buffer);
 
 // Of the parameters of `f` and of what it allocates.
 double TensorBytes(const Function& f);
+
+// Of `bytes`, the share of one of `cores`, where those of `loops` that run in
+// parallel give each a part of what `index` points to.
+double ShareOfCore(double bytes, absl::Span<const ForNode* const> loops,
+                   const Expr& index, int cores);
 
 }  // namespace kiln::lower
 

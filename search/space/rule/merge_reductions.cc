@@ -6,7 +6,10 @@
 //   C[c] += A[c, v // 7, v % 7]     49, in vectors of 16 and one more
 //
 // Neighbouring reductions become one where all that the block reads lies along
-// them without a gap, or stands still.
+// them without a gap, or stands still. So do those over whole rows of an image
+// whose channels lie side by side, if nothing else is read:
+//
+//   C[c] += A[h, w, c]     ->     C[c] += A[v // 7, v % 7, c]
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -26,9 +29,10 @@ bool IsOneRow(const BlockInfo& info, const ReadInfo& read, size_t outer) {
   const auto &far = read.strides[outer], &near = read.strides[outer + 1];
   if (!far || !near) return false;
   const bool stands_still = *far == 0 && *near == 0;
+  const bool has_rows = *near == 1 || (*near > 1 && info.reads.size() == 1);
   return stands_still ||
-         (*near == 1 &&
-          *far == static_cast<double>(info.axes[outer + 1].extent));
+         (has_rows &&
+          *far == *near * static_cast<double>(info.axes[outer + 1].extent));
 }
 
 bool GoesOn(const BlockInfo& info, size_t outer) {

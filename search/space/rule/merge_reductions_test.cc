@@ -52,9 +52,17 @@ TEST(MergeReductionsTest, RowsWithGapsAreLeftApart) {
   // Sums along rows and columns, of parts of rows, and of rows backwards.
   EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, vw] * B[vh % 4, vd, vw]"), "S"),
             Extents{});
-  EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, vw // 2]"), "S"), Extents{});
   EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, vw] * B[vd, vh, 0]"), "S"), Extents{});
-  EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, 6 - vw]"), "S"), Extents{});
+  EXPECT_EQ(AxesOf(Sums("A[vc, 3 - vd, 4 - vh, 6 - vw]"), "S"), Extents{});
+}
+
+TEST(MergeReductionsTest, WholeRowsOfTheOnlyOperandAreOne) {
+  EXPECT_EQ(AxesOf(*MakeWorkload("avg:5,5,3,5,1,0"), "total"),
+            (Extents{1, 1, 1, 3, 25}));
+  EXPECT_EQ(AxesOf(*MakeWorkload("avg:5,6,3,5,1,0"), "total"), Extents{});
+  // All but the last, of which parts or other elements are read.
+  EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, vw // 2]"), "S"), (Extents{3, 20, 7}));
+  EXPECT_EQ(AxesOf(Sums("A[vc, vd, vh, 6 - vw]"), "S"), (Extents{3, 20, 7}));
 }
 
 TEST(MergeReductionsTest, TapsAndSumsWithVectorsOfOutputsAreLeftAlone) {

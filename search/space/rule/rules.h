@@ -39,8 +39,8 @@ RuleFunction SkinnyDot;
 RuleFunction RowReductions;
 // Long reductions to few results: parts of them in parallel, in vectors.
 RuleFunction SplitReduction;
-// Products of a few rows with a matrix that waits in the caches of all cores:
-// each core sums up whole rows of it.
+// Products of a few rows with a matrix that waits in the caches of all cores,
+// and sums of columns: each core sums up whole rows.
 RuleFunction SplitSums;
 // Reductions to several values at once, such as the index and the value of the
 // largest element: rows or parts of them in parallel, in vectors.

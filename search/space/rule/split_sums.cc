@@ -12,6 +12,10 @@
 // Two cores of a Xeon with 2 MiB each take 36 us for 1 x 1024 x 1024, and 76
 // with half of the columns each; 64 and 138 for five rows. Rules for what is
 // made of few rows and a matrix (row_streaming.cc) go on with the parts.
+//
+// So are sums of columns, each element of which is read once: the average of
+// 56 x 56 pixels of 144 channels, which are nine vectors, has too few columns
+// for two cores to share them evenly.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -36,6 +40,10 @@ constexpr int64_t kLeastColumns = 256;   // of which each core reads a piece
 constexpr int64_t kLeastSteps = 32;      // of a part of the sum
 constexpr int64_t kMostOfCore = 8;       // parts
 constexpr double kLeastBytes = 1 << 20;  // beside which the last sum is little
+// Of columns that are summed up: more are shared out between the cores, fewer
+// bytes take one core no longer than to wake another.
+constexpr int64_t kMostSums = 512;
+constexpr double kLeastSummed = 1 << 18;
 
 // The operand that has a row for each step of the sum, used by all of the few
 // rows of the output.
@@ -57,53 +65,95 @@ bool WaitsInAllCores(const ReadInfo& matrix, const BlockNode& block,
                       static_cast<double>(context.cores * context.l2_bytes);
 }
 
-// Parts of a sum of `extent` steps: as many as there are cores, or, where these
-// do not divide it, a few more, with which the longest share is shortest. One
-// core of two takes 7 of 13 parts of 1027 steps. 0: none of more than a few
-// steps.
-int64_t PartsOf(int64_t extent, int64_t cores) {
+// Parts of a sum of `extent` times `inner` steps: as many as there are cores,
+// or, where these do not divide the extent, a few more, with which the longest
+// share is shortest. One core of two takes 7 of 13 parts of 1027 steps. 0: none
+// of more than a few steps.
+int64_t PartsOf(int64_t extent, int64_t inner, int64_t cores) {
   int64_t best = 0;
   const auto share = [&](int64_t parts) {
     return static_cast<double>((parts + cores - 1) / cores) /
            static_cast<double>(parts);
   };
   for (int64_t parts = cores; parts <= kMostOfCore * cores; ++parts) {
-    if (extent % parts != 0 || extent / parts < kLeastSteps) continue;
+    if (extent % parts != 0 || extent / parts * inner < kLeastSteps) continue;
     if (best == 0 || share(parts) < share(best)) best = parts;
   }
   return best;
 }
 
-// The one reduction of a block that such a split helps.
-std::optional<int> FindSplit(const BlockInfo& info, const BlockNode& block,
-                             const RuleContext& context) {
+// Whether the block multiplies a few rows with a matrix that such a split keeps
+// in the caches.
+bool IsOfFewRows(const BlockInfo& info, const BlockNode& block,
+                 const RuleContext& context) {
   const int column = info.ContiguousAxis();
-  if (!info.has_init || column < 0 || info.CountReduce() != 1 ||
-      !info.axes.back().reduce || info.axes[column].extent < kLeastColumns ||
+  if (info.CountReduce() != 1 || info.axes[column].extent < kLeastColumns ||
       info.SpatialSize() > kMostRows * info.axes[column].extent) {
-    return std::nullopt;
+    return false;
   }
   const int reduce = static_cast<int>(info.axes.size()) - 1;
   const ReadInfo* matrix = FindMatrix(info, column, reduce);
-  if (!matrix || !WaitsInAllCores(*matrix, block, context) ||
-      PartsOf(info.axes[reduce].extent, context.cores) == 0) {
-    return std::nullopt;
-  }
-  return reduce;
+  return matrix && WaitsInAllCores(*matrix, block, context);
 }
 
-absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info, int reduce,
+// Whether it adds up columns of an operand of which it reads each element once,
+// of too few rows (parts of other sums, for one) for each core to take some.
+bool SumsColumns(const BlockInfo& info, const BlockNode& block,
+                 const RuleContext& context) {
+  const int64_t columns = info.axes[info.ContiguousAxis()].extent;
+  if (info.SpatialSize() > kMostSums ||
+      info.SpatialSize() >= context.cores * columns) {
+    return false;
+  }
+  const double steps = static_cast<double>(info.SpatialSize()) *
+                       static_cast<double>(info.ReduceSize());
+  return absl::c_any_of(info.reads, [&](const ReadInfo& read) {
+    return read.strides[info.ContiguousAxis()] == 1.0 &&
+           read.elements >= steps &&
+           steps * block.reads[read.index].buffer->dtype.bytes() >=
+               kLeastSummed;
+  });
+}
+
+struct SumSplit {
+  int axis;  // the outermost reduction
+  int64_t parts;
+};
+
+// How to split the reductions of a block that such a split helps.
+std::optional<SumSplit> FindSplit(const BlockInfo& info, const BlockNode& block,
+                                  const RuleContext& context) {
+  if (!info.has_init || info.ContiguousAxis() < 0 || info.CountReduce() == 0) {
+    return std::nullopt;
+  }
+  const int axis =
+      static_cast<int>(info.axes.size()) - static_cast<int>(info.CountReduce());
+  for (size_t i = axis; i < info.axes.size(); ++i) {
+    if (!info.axes[i].reduce) return std::nullopt;
+  }
+  if (!IsOfFewRows(info, block, context) &&
+      !SumsColumns(info, block, context)) {
+    return std::nullopt;
+  }
+  const int64_t extent = info.axes[axis].extent;
+  const int64_t parts =
+      PartsOf(extent, info.ReduceSize() / extent, context.cores);
+  if (parts == 0) return std::nullopt;
+  return SumSplit{axis, parts};
+}
+
+absl::StatusOr<Schedule> Split(Schedule sch, const BlockInfo& info,
+                               const SumSplit& split,
                                const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const Rv block,
                         sch.GetBlock(info.name, FunctionOf(sch, context).name));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
-  KILN_ASSIGN_OR_RETURN(
-      const std::vector<Rv> parts,
-      sch.Split(loops[reduce],
-                {PartsOf(info.axes[reduce].extent, context.cores), Arg()}));
+  KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                        sch.Split(loops[split.axis], {split.parts, Arg()}));
   KILN_ASSIGN_OR_RETURN(const Rv sums, sch.Rfactor(parts[0], 0));
   KILN_ASSIGN_OR_RETURN(std::vector<Rv> order, sch.GetLoops(sums));
-  std::rotate(order.begin(), order.end() - 2, order.end() - 1);
+  const auto part = order.begin() + split.axis;
+  std::rotate(order.begin(), part, part + 1);
   KILN_RETURN_IF_ERROR(sch.Reorder(order));
   return sch;
 }
@@ -118,9 +168,9 @@ std::vector<Schedule> SplitSums(const Schedule& sch, const std::string& block,
   if (!info) return {};
   const auto axes = ChooseTileAxes(*info);
   if (axes && ConstantUsedOnce(*info, *axes)) return {};
-  const auto reduce = FindSplit(*info, NodeOf(f, block), context);
-  if (!reduce) return {};
-  auto made = OnlyWay(Split(sch, *info, *reduce, context), context);
+  const auto split = FindSplit(*info, NodeOf(f, block), context);
+  if (!split) return {};
+  auto made = OnlyWay(Split(sch, *info, *split, context), context);
   if (!made.empty()) made.push_back(sch);  // for parts of the columns
   return made;
 }

@@ -66,6 +66,28 @@ TEST(SplitSumsTest, RowsOfPartsAreStreamedByEachCore) {
   }
 }
 
+// The sums over both sides of the image.
+TEST(SplitSumsTest, ColumnsOfWholeRowsAreSummedUpByEachCore) {
+  const Module module = *MakeWorkload("avg:56,56,24,56,1,0");
+  const auto made = ApplyRule(SplitSums, module, "total", TwoCores());
+  ASSERT_EQ(made.size(), 2u);
+  for (const Function& f : ExpectSameMeaning(module, {made[0]}, 1)) {
+    const auto parts = DescribeBlock(f, "total_rf");
+    ASSERT_TRUE(parts);
+    EXPECT_EQ(parts->axes[0].extent, 2);
+    EXPECT_EQ(parts->ReduceSize(), 28 * 56);
+  }
+}
+
+TEST(SplitSumsTest, OtherColumnsAreLeftAlone) {
+  const auto made = [](const std::string& workload) {
+    return ApplyRule(SplitSums, *MakeWorkload(workload), "total", TwoCores());
+  };
+  EXPECT_TRUE(made("avg:56,56,16,56,1,0").empty()) << "is small";
+  EXPECT_TRUE(made("avg:53,53,24,53,1,0").empty()) << "a prime";
+  EXPECT_TRUE(made("avg:56,56,24,3,1,1").empty()) << "read several times";
+}
+
 TEST(SplitSumsTest, OtherProductsAreLeftAlone) {
   RuleContext one = TwoCores();
   one.cores = 1;
@@ -75,7 +97,7 @@ TEST(SplitSumsTest, OtherProductsAreLeftAlone) {
   EXPECT_TRUE(SplitOf("gmm:1,512,512", serial).empty());
   EXPECT_TRUE(SplitOf("gmm:9,512,512", TwoCores()).empty()) << "rows";
   EXPECT_TRUE(SplitOf("gmm:1,512,521", TwoCores()).empty()) << "a prime";
-  EXPECT_TRUE(SplitOf("gmm:1,256,512", TwoCores()).empty()) << "is small";
+  EXPECT_TRUE(SplitOf("gmm:1,64,512", TwoCores()).empty()) << "is small";
   EXPECT_TRUE(SplitOf("gmm:1,1024,1024", TwoCores()).empty()) << "is large";
   EXPECT_TRUE(SplitOf("gmm:1,512,1024:layout_free", TwoCores()).empty());
 }
