@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kiln/codegen/lower/auto/asked_lines.h"
+#include "kiln/codegen/lower/auto/vector_grid.h"
 #include "kiln/ir/expr/expr.h"
 #include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/visit.h"
@@ -15,15 +17,18 @@ constexpr int64_t kMinRows = 4;  // of those that follow without gaps
 constexpr int64_t kCyclesAhead = 128;
 constexpr int64_t kMaxAhead = 64;
 
-// Of vectors that `e` loads, but for those of what it is added to.
-int64_t LoadedBytes(const Expr& e, const Buffer& sum) {
+// Of vectors that `e` loads, but for those of what it is added to and those
+// that were `seen` before.
+int64_t LoadedBytes(const Expr& e, const Buffer& sum, AskedLines* seen) {
   int64_t bytes = 0;
   if (const auto* load = e.As<LoadNode>()) {
-    const bool is_read = load->dtype.lanes() > 1 && load->buffer != sum;
-    return is_read ? load->dtype.bytes() : 0;
+    if (load->dtype.lanes() == 1 || load->buffer == sum) return 0;
+    const Expr index = ContiguousBase(load->indices[0]);
+    return index && seen->Add(load->buffer, index) ? load->dtype.bytes() : 0;
   }
-  ForEachOperand(
-      e, [&](const Expr& operand) { bytes += LoadedBytes(operand, sum); });
+  ForEachOperand(e, [&](const Expr& operand) {
+    bytes += LoadedBytes(operand, sum, seen);
+  });
   return bytes;
 }
 
@@ -33,12 +38,13 @@ Stream StreamOf(const ForNode& loop, const Machine& machine) {
   Stream stream;
   bool is_innermost = true;
   int64_t loaded = 0;
+  AskedLines seen(machine.vectors.bytes);
   Visit(loop.body, [&](const Stmt& s) {
     is_innermost &= !s.As<ForNode>();
     if (const auto* store = s.As<StoreNode>()) {
       stream.bytes += store->value.dtype().bytes();
       stream.is_sum |= LoadsFrom(store->value, store->buffer);
-      loaded += LoadedBytes(store->value, store->buffer);
+      loaded += LoadedBytes(store->value, store->buffer, &seen);
     } else if (const auto* let = s.As<LetStmtNode>()) {
       stream.inside.insert(let->var.get());
     } else if (const auto* allocate = s.As<AllocateNode>()) {
@@ -51,7 +57,7 @@ Stream StreamOf(const ForNode& loop, const Machine& machine) {
     return {};
   }
   stream.loop = &loop;
-  stream.uses_once = loaded >= stream.bytes;
+  stream.uses_once = 4 * loaded > 3 * stream.bytes;
   stream.cycles = std::max<int64_t>(
       1, stream.bytes / (kVectorsPerCycle * machine.vectors.bytes));
   stream.is_short = *extent < kMinIterations;

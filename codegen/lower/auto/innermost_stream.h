@@ -18,10 +18,12 @@ struct Stream {
   const ForNode* loop = nullptr;  // null outside of such loops
   bool is_short = false;          // too short for more than whole rows
   bool is_sum = false;            // adds to what it stores
-  bool uses_once = false;         // each operation takes a vector of its own
-  int64_t bytes = 0;              // stored in one iteration
-  int64_t cycles = 0;             // of one iteration
-  int64_t ahead = 0;              // iterations to look ahead
+  // Most operations take a vector of their own; the others copy sums that two
+  // tiles keep in turn.
+  bool uses_once = false;
+  int64_t bytes = 0;   // stored in one iteration
+  int64_t cycles = 0;  // of one iteration
+  int64_t ahead = 0;   // iterations to look ahead
   // What exists in an iteration only.
   std::set<const Node*> inside;
 };

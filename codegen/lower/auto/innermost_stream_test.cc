@@ -55,6 +55,16 @@ TEST(InnermostStreamTest, VectorsThatSeveralOperationsUse) {
   EXPECT_EQ(tile.inside.size(), 1u);
 }
 
+TEST(InnermostStreamTest, VectorsThatSeveralOperationsLoad) {
+  const Stream tile = StreamIn(R"(
+    for k in range(32):
+        C[0:16] = C[0:16] + T.Broadcast(B[k], 16) * A[k * 16:k * 16 + 16]
+        C[16:32] = C[16:32] + T.Broadcast(B[k + 64], 16) * A[k * 16:k * 16 + 16]
+)");
+  EXPECT_TRUE(tile.is_sum);
+  EXPECT_FALSE(tile.uses_once);
+}
+
 TEST(InnermostStreamTest, NoneOfAFewIterationsOrAroundLoops) {
   EXPECT_FALSE(StreamIn(R"(
     for k in range(3):

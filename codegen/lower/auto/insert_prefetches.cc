@@ -333,7 +333,7 @@ bool Inserter::IsHeldBySecondLevel(const Buffer& buffer) const {
 }
 
 bool Inserter::StaysNear(const Buffer& buffer, const Expr& index) const {
-  return !IsCold(buffer) &&
+  return stream_.is_sum && stream_.uses_once && !IsCold(buffer) &&
          lower::ShareOfCore(bytes_, loops_, index, machine_.cores) <
              machine_.level(MemoryLevelId::kL2).bytes;
 }
@@ -399,7 +399,7 @@ void Inserter::AskForRow(const LoadNode& load, bool is_sure,
       step <= SpanOf(buffer)) {
     return;
   }
-  if (stream_.is_sum && stream_.uses_once && StaysNear(buffer, index)) return;
+  if (StaysNear(buffer, index)) return;
   const bool is_held = stream_.ahead <= RowsHeld(machine_, bytes * step);
   const bool comes = !IsFar(buffer, index) ||
                      absl::c_linear_search(asked_for_.panels, buffer.get());

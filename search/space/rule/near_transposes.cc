@@ -4,6 +4,11 @@
 //     T[h] = transposed B[h]      →       T = transposed B[h]
 //   parallel h:                           C[h] = A[h] T
 //     C[h] = A[h] T[h]
+//
+// Of one product on several cores, too, each of which transposes the columns
+// that it multiplies, or all of them: lines that another core has written take
+// longer to come. Two cores of a Xeon take 25 us instead of 41 for 197 x 197 of
+// sums of 64.
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,6 +33,10 @@ int64_t CountMatrices(const BlockInfo& info, int read_axis) {
     }
   }
   return count;
+}
+
+bool IsShared(const RuleContext& context) {
+  return context.cores > 1 && RunsInParallel(context);
 }
 
 // The outermost loop around the only consumer, which runs in parallel if any
@@ -76,7 +85,7 @@ std::vector<Schedule> NearTransposes(const Schedule& sch,
   const int read_axis = TransposedAxis(*info);
   if (read_axis < 0) return {};
   const int64_t matrices = CountMatrices(*info, read_axis);
-  if (matrices < kLeastMatrices ||
+  if ((matrices < kLeastMatrices && !IsShared(context)) ||
       info->SpatialSize() < matrices * kLeastElements) {
     return {};
   }
