@@ -190,6 +190,24 @@ Block NewBlock(const PrivateNest& target, const Plan& plan) {
   return MakeBlock(std::move(fields));
 }
 
+// The condition under which the block runs, in terms of the new `loops`.
+Expr NewCondition(const PrivateNest& target, const Plan& plan,
+                  const std::vector<Var>& loops) {
+  VarMap new_values, old_loops;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    new_values[plan.iters[i].var.get()] = loops[i];
+  }
+  for (const ForNode* loop : target.loops) old_loops[loop->var.get()] = Int(0);
+  const std::vector<IterVar>& old = target.block().iters;
+  for (size_t i = 0; i < old.size(); ++i) {
+    const ForNode* loop = target.LoopOf(i);
+    if (!loop) continue;
+    old_loops[loop->var.get()] =
+        Substitute(plan.old_iters.at(old[i].var.get()), new_values);
+  }
+  return Substitute(target.realize().predicate, old_loops);
+}
+
 }  // namespace
 
 absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
@@ -202,7 +220,7 @@ absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
         kName, absl::StrCat(Describe(target.block()),
                             " is neither complete nor a reduction: ", *reason));
   }
-  KILN_RETURN_IF_ERROR(CheckPrivateNest(target, kName));
+  KILN_RETURN_IF_ERROR(CheckLoopsAreIters(target, kName));
   KILN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(target, map));
   KILN_RETURN_IF_ERROR(CheckOrder(target, plan));
   Function result = f;
@@ -214,8 +232,8 @@ absl::StatusOr<Function> TransformBlockLayout(const Function& f, BlockId block,
     values.push_back(loops.back());
     ids.push_back(result.NewId());
   }
-  Stmt nest =
-      MakeRealize(std::move(values), Bool(true), NewBlock(target, plan));
+  Stmt nest = MakeRealize(std::move(values), NewCondition(target, plan, loops),
+                          NewBlock(target, plan));
   for (size_t i = loops.size(); i-- > 0;) {
     nest =
         MakeFor(ids[i], loops[i], plan.iters[i].domain.extent, std::move(nest));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/base/status_matchers.h"
+#include "kiln/ir/text/printer/printer.h"
 #include "kiln/schedule/primitive/for_kind.h"
 #include "kiln/schedule/primitive/split.h"
 #include "kiln/schedule/testing/equivalence.h"
@@ -44,6 +45,27 @@ TEST(TransformBlockLayout, FusesSplitsAndReordersIterators) {
     EXPECT_EQ(LoopsOf(g, "C").size(), map.outputs.size());
     KILN_EXPECT_OK(CheckSameResults(f, g, 1));
   }
+}
+
+TEST(TransformBlockLayout, ConditionsGoOnInTermsOfTheNewLoops) {
+  const Function f = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((50, 3), "float32"), C: T.Buffer((8, 3), "float32")):
+    for c, k, r in T.grid(3, 7, 8):
+        with T.block("C"):
+            vr, vc, vk = T.axis.remap("SSR", [r, c, k])
+            T.where(k * 8 + r < 50)
+            with T.init():
+                C[vr, vc] = T.float32(0)
+            C[vr, vc] = C[vr, vc] + A[vk * 8 + vr, vc]
+)");
+  const Var row("row"), column("column");
+  const IndexMap map{{row, column, k},
+                     {Add(Mul(row, Int(3)), column), Expr(k)}};
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            TransformBlockLayout(f, BlockNamed(f, "C"), map));
+  EXPECT_THAT(PrintFunction(g), HasSubstr("T.where(ax1 * 8 + ax0 // 3 < 50)"));
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
 }
 
 // The fuzzer's pair 701199: the last column of which the value is above 1.

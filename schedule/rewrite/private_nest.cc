@@ -66,8 +66,8 @@ absl::StatusOr<PrivateNest> FindPrivateNest(const Function& f, BlockId block,
   return target;
 }
 
-absl::Status CheckPrivateNest(const PrivateNest& target,
-                              std::string_view primitive) {
+absl::Status CheckLoopsAreIters(const PrivateNest& target,
+                                std::string_view primitive) {
   if (Reason reason = WhyDomainsNameLoops(target.block(), target.loops)) {
     return Refusal(primitive, *reason);
   }
@@ -80,6 +80,12 @@ absl::Status CheckPrivateNest(const PrivateNest& target,
                    absl::StrCat(Describe(*loop), " moves no iterator of ",
                                 Describe(target.block())));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPrivateNest(const PrivateNest& target,
+                              std::string_view primitive) {
+  KILN_RETURN_IF_ERROR(CheckLoopsAreIters(target, primitive));
   if (IsOne(target.realize().predicate)) return absl::OkStatus();
   return Refusal(primitive, absl::StrCat(Describe(target.block()),
                                          " runs under a condition"));

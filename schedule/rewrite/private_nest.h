@@ -29,8 +29,11 @@ absl::StatusOr<PrivateNest> FindPrivateNest(const Function& f, BlockId block,
 
 // Refuses unless each iterator is the variable of one of the loops, all
 // different, and both run from 0 to the same end (or the iterator has one
-// value), the loops are plain and move an iterator (or run once), and there is
-// no condition.
+// value), and the loops are plain and move an iterator (or run once).
+absl::Status CheckLoopsAreIters(const PrivateNest& target,
+                                std::string_view primitive);
+
+// And unless there is no condition.
 absl::Status CheckPrivateNest(const PrivateNest& target,
                               std::string_view primitive);
 

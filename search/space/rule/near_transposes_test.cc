@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "kiln/ir/te/workloads.h"
 #include "kiln/schedule/trace/print.h"
 #include "kiln/search/space/rule/rules.h"
@@ -35,6 +38,24 @@ TEST(NearTransposesTest, OneProductHasNothingToDoBetween) {
   ASSERT_FALSE(made.empty());
   for (const Schedule& one : made) {
     EXPECT_THAT(ToText(one.trace()), Not(HasSubstr("sch.compute_at")));
+  }
+}
+
+TEST(NearTransposesTest, EachCoreMayTransposeWhatItMultiplies) {
+  const Module module = *MakeWorkload("tbg:64,1,64");
+  RuleContext two;
+  two.cores = 2;
+  const auto made = ApplyRules(module, Rules(), two);
+  std::vector<Schedule> near;
+  for (const Schedule& one : made) {
+    if (ToText(one.trace()).find("sch.compute_at") != std::string::npos) {
+      near.push_back(one);
+    }
+  }
+  ASSERT_FALSE(near.empty());
+  EXPECT_LT(near.size(), made.size()) << "or one for all";
+  for (const Function& f : ExpectSameMeaning(module, near)) {
+    EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1);
   }
 }
 

@@ -58,6 +58,8 @@ RuleFunction SplitGroups;
 RuleFunction MergeAxes;
 // Neighbouring reductions along rows that lie one behind the other become one.
 RuleFunction MergeReductions;
+// Sums of a few columns, of which several rows fill whole vectors.
+RuleFunction RowGroups;
 // Products of few rows with a large matrix, which is read as it lies in memory.
 RuleFunction RowStreaming;
 // Reductions over an output with a contiguous axis: a register tile inside
@@ -74,6 +76,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"strip-fusion", RuleTarget::kCpu, StripFusion},
     {"auto-inline", RuleTarget::kCpu, AutoInline},
     {"merge-reductions", RuleTarget::kCpu, MergeReductions},
+    {"row-groups", RuleTarget::kCpu, RowGroups},
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
