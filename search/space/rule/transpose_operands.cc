@@ -17,6 +17,7 @@
 // The rules after this one see a product like any other, and a transpose.
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,9 @@
 #include "absl/status/status.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/ir/tensor/layout_free.h"
+#include "kiln/ir/tensor/visit.h"
 #include "kiln/schedule/analysis/path.h"
 #include "kiln/search/space/rule/block_info.h"
 #include "kiln/search/space/rule/rules.h"
@@ -86,18 +89,23 @@ std::optional<Transposed> FindOperand(const BlockInfo& info) {
   return std::nullopt;
 }
 
-// The only dimension of the operand whose index the axis moves.
+// The only dimension of the operand whose index the axis moves, in all of its
+// loads: both of A[i, k] * A[j, k] have k in the last one.
 absl::StatusOr<int> DimOf(const BlockNode& block, int read, int axis) {
-  const auto& region = block.reads[read].region;
   const Var& var = block.iters[axis].var;
-  const auto uses = [&](const Range& range) {
-    return UsesVar(range.min, var) || UsesVar(range.extent, var);
-  };
-  const auto found = absl::c_find_if(region, uses);
-  if (absl::c_count_if(region, uses) != 1) {
+  std::set<size_t> dims;
+  VisitExprs(block.body, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (!load || load->buffer != block.reads[read].buffer) return true;
+    for (size_t d = 0; d < load->indices.size(); ++d) {
+      if (UsesVar(load->indices[d], var)) dims.insert(d);
+    }
+    return true;
+  });
+  if (dims.size() != 1) {
     return absl::FailedPreconditionError("no one dimension to move");
   }
-  return static_cast<int>(found - region.begin());
+  return static_cast<int>(*dims.begin());
 }
 
 // The dimensions of the operand with the sum's, then the column's, at the end.

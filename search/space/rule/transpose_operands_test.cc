@@ -86,6 +86,28 @@ def main(A: T.Buffer($0, "float32"), W: T.Buffer($2, "float32"), C: T.Buffer($4,
       c == "hwc" ? "vh, vw, vo" : "vo, vh, vw"));
 }
 
+// X times its own rows: both operands are read from the copy.
+TEST(TransposeOperandsTest, BothOperandsMayBeOne) {
+  for (const char* term :
+       {"X[vi, vk] * X[vj, vk]",
+        "(X[vi, vk] - X[vj, vk]) * (X[vi, vk] - X[vj, vk])"}) {
+    const Module module = ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(X: T.Buffer((33, 17), "float32"), C: T.Buffer((33, 33), "float32")):
+    for i, j, k in T.grid(33, 33, 17):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + $0
+)",
+                                                        term));
+    const auto made = ApplyRule(TransposeOperands, module, "C");
+    ASSERT_EQ(made.size(), 2u) << term;
+    ExpectSameMeaning(module, made);
+  }
+}
+
 TEST(TransposeOperandsTest, OperandsFarApartAlongTheOutput) {
   // The image for an output of rows, the weights for one of channels.
   for (const Module& module :
