@@ -60,6 +60,8 @@ RuleFunction MergeAxes;
 RuleFunction MergeReductions;
 // Sums of a few columns, of which several rows fill whole vectors.
 RuleFunction RowGroups;
+// Sums over groups of a few neighbouring elements, and of others.
+RuleFunction ColumnGroups;
 // Products of few rows with a large matrix, which is read as it lies in memory.
 RuleFunction RowStreaming;
 // Reductions over an output with a contiguous axis: a register tile inside
@@ -77,6 +79,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"auto-inline", RuleTarget::kCpu, AutoInline},
     {"merge-reductions", RuleTarget::kCpu, MergeReductions},
     {"row-groups", RuleTarget::kCpu, RowGroups},
+    {"column-groups", RuleTarget::kCpu, ColumnGroups},
     {"strassen-products", RuleTarget::kCpu, StrassenProducts},
     {"pad-columns", RuleTarget::kCpu, PadColumns},
     {"polyphase", RuleTarget::kCpu, Polyphase},
