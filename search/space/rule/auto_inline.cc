@@ -187,6 +187,7 @@ constexpr double kUsesOfQuotients = 8;
 // times a matrix of packed numbers, which each register tile would unpack.
 constexpr double kUsesOfSteps = 48;
 constexpr int64_t kFewSteps = 3;
+constexpr int64_t kManyRows = 16;
 
 // Whether the block divides by what it reads. A product would divide for each
 // of its columns, one element after the other.
@@ -244,6 +245,21 @@ bool EndsSum(const Function& f, const BlockInfo& info) {
          absl::c_any_of(consumer->consumers, sums_up);
 }
 
+// Whether the block spreads what stands for several columns over them, for many
+// rows of each consumer: those would look for its place again in each row.
+bool SpreadsForRows(const Function& f, const BlockInfo& info) {
+  const int column = info.ContiguousAxis();
+  return column >= 0 &&
+         absl::c_any_of(
+             info.reads,
+             [&](const ReadInfo& read) { return read.lags[column]; }) &&
+         absl::c_all_of(info.consumers, [&](const std::string& name) {
+           const auto consumer = DescribeBlock(f, name);
+           return consumer && consumer->is_elementwise &&
+                  consumer->SpatialSize() >= kManyRows * info.SpatialSize();
+         });
+}
+
 absl::StatusOr<Schedule> Inline(Schedule sch, const std::string& block,
                                 const std::string& function) {
   KILN_ASSIGN_OR_RETURN(const Rv rv, sch.GetBlock(block, function));
@@ -273,6 +289,7 @@ std::vector<Schedule> AutoInline(const Schedule& sch, const std::string& block,
   }
   if (DividesVectors(FunctionOf(sch, context), *info)) return {};
   if (EndsSum(FunctionOf(sch, context), *info)) return {};
+  if (SpreadsForRows(FunctionOf(sch, context), *info)) return {};
   std::vector<Schedule> made =
       OnlyWay(Inline(sch, block, FunctionOf(sch, context).name), context);
   const bool may_stay =

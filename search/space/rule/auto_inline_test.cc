@@ -226,5 +226,31 @@ TEST(AutoInlineTest, FewRowsUnpackNumbersWhereTheyReadThem) {
   EXPECT_EQ(ways(128), 2) << "may be unpacked ahead";
 }
 
+// Means of groups of five for the channels in them, and rows that read these.
+constexpr char kSpread[] = R"(
+@T.prim_func
+def main(X: T.Buffer(($0, 30), "float32"), M: T.Buffer((6,), "float32"), Y: T.Buffer(($0, 30), "float32")):
+    D = T.alloc_buffer((30,))
+    for c in range(30):
+        with T.block("D"):
+            vc = T.axis.spatial(30, c)
+            D[vc] = M[vc // 5]
+    for i, c in T.grid($0, 30):
+        with T.block("Y"):
+            vi, vc = T.axis.remap("SS", [i, c])
+            Y[vi, vc] = X[vi, vc] - D[vc]
+)";
+
+TEST(AutoInlineTest, WhatIsSpreadForManyRowsStays) {
+  const auto ways = [](int rows) {
+    const Module module = ParseProgram(absl::Substitute(kSpread, rows));
+    const auto made = ApplyRule(AutoInline, module, "D");
+    ExpectSameMeaning(module, made, 1);
+    return made.size();
+  };
+  EXPECT_EQ(ways(16), 0);
+  EXPECT_EQ(ways(4), 1) << "few rows";
+}
+
 }  // namespace
 }  // namespace kiln
