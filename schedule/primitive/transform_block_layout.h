@@ -7,11 +7,11 @@
 //
 // (here with lambda i, j: (i * 16 + j,)). The map takes the iterators to the
 // new ones; the loops around the block give way to new ones, one for each
-// iterator; the block keeps its id. Refuses: a map that is not one-to-one onto
+// iterator; the block keeps its id, and a condition that it runs under goes on
+// in terms of the new loops. Refuses: a map that is not one-to-one onto
 // a box from 0, or that mixes spatial and reduce iterators in one; a block that
 // is neither complete nor a reduction; iterators that are not loop variables
-// with the same range; conditions; loops that are not plain or hold other
-// blocks.
+// with the same range; loops that are not plain or hold other blocks.
 #ifndef KILN_SCHEDULE_PRIMITIVE_TRANSFORM_BLOCK_LAYOUT_H_
 #define KILN_SCHEDULE_PRIMITIVE_TRANSFORM_BLOCK_LAYOUT_H_
 

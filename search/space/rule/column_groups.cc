@@ -63,32 +63,6 @@ std::optional<Columns> FindColumns(const BlockInfo& info) {
   return suits ? std::optional(columns) : std::nullopt;
 }
 
-// (inner, .., group, .., steps..) -> (.., group * extent + inner, .., steps..)
-IndexMap JoinAxes(const BlockInfo& info, const Columns& columns) {
-  IndexMap map;
-  for (size_t i = 0; i < info.axes.size(); ++i) {
-    map.inputs.push_back(Var("d" + std::to_string(i)));
-  }
-  for (int i = 0; i < columns.inner; ++i) {
-    const Var& axis = map.inputs[i + 1];
-    map.outputs.push_back(
-        i == columns.group
-            ? Add(Mul(axis, Int(info.axes[columns.inner].extent)),
-                  map.inputs[0])
-            : Expr(axis));
-  }
-  return map;
-}
-
-// [.., group, inner] -> [.., group * extent + inner]
-IndexMap JoinDims(const BlockInfo& info, const Columns& columns) {
-  std::vector<int64_t> extents(info.write_dims + 1, 1);
-  extents.back() = info.axes[columns.inner].extent;
-  MergedAxes merged(extents.size(), false);
-  merged.back() = true;
-  return MergeAxes(extents, merged);
-}
-
 absl::StatusOr<Schedule> JoinColumns(Schedule sch, const BlockInfo& info,
                                      const Columns& columns,
                                      const RuleContext& context) {
@@ -97,9 +71,13 @@ absl::StatusOr<Schedule> JoinColumns(Schedule sch, const BlockInfo& info,
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
   KILN_ASSIGN_OR_RETURN(const Rv sums,
                         sch.Rfactor(loops[columns.inner], info.write_dims));
-  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(sums, JoinAxes(info, columns)));
-  KILN_RETURN_IF_ERROR(sch.TransformLayout(sums, Schedule::Side::kWrite, 0,
-                                           JoinDims(info, columns)));
+  const int64_t extent = info.axes[columns.inner].extent;
+  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(
+      sums,
+      MergeFactor(columns.inner, columns.group, extent, FactorPlace::kInside)));
+  KILN_RETURN_IF_ERROR(
+      sch.TransformLayout(sums, Schedule::Side::kWrite, 0,
+                          MergeLastDims(info.write_dims + 1, extent)));
   return sch;
 }
 

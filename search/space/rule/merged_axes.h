@@ -20,6 +20,16 @@ std::vector<int64_t> ExtentsOf(const BlockInfo& info);
 // Of extents [3, 5, 7], where the last is merged: [i, j, k] -> [i, j * 7 + k].
 IndexMap MergeAxes(absl::Span<const int64_t> extents, const MergedAxes& merged);
 
+// Of [.., i, j], where j has `inner` values: [.., i * inner + j].
+IndexMap MergeLastDims(int dims, int64_t inner);
+
+// The axes of a partial sum, of which an rfactor has made the first: that
+// becomes one with `axis` of the `count` others, outside of its elements or
+// inside of them. Of d0, d1, d2 with 1 of two others: [d1, d0 * inner + d2], or
+// [d1, d2 * inner + d0].
+enum class FactorPlace : uint8_t { kOutside, kInside };
+IndexMap MergeFactor(int count, int axis, int64_t inner, FactorPlace place);
+
 }  // namespace kiln
 
 #endif  // KILN_SEARCH_SPACE_RULE_MERGED_AXES_H_

@@ -35,5 +35,18 @@ TEST(MergedAxesTest, RunsBecomeOne) {
             "d0 * 3 + d1, d2 * 5 + d3");
 }
 
+TEST(MergedAxesTest, TheLastDimensions) {
+  EXPECT_EQ(Text(MergeLastDims(3, 7)), "d0, d1 * 7 + d2");
+  EXPECT_EQ(Text(MergeLastDims(2, 4)), "d0 * 4 + d1");
+}
+
+TEST(MergedAxesTest, AFactorOutsideOrInsideOfAnAxis) {
+  EXPECT_EQ(Text(MergeFactor(3, 1, 7, FactorPlace::kOutside)),
+            "d1, d0 * 7 + d2, d3");
+  EXPECT_EQ(Text(MergeFactor(2, 0, 4, FactorPlace::kInside)),
+            "d1 * 4 + d0, d2");
+  EXPECT_EQ(MergeFactor(3, 1, 7, FactorPlace::kOutside).inputs.size(), 4u);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -86,32 +86,6 @@ std::optional<Groups> FindGroups(const BlockInfo& info, int64_t lanes) {
   return Groups{column, reduce, rows};
 }
 
-// (row, .., column, .., step) -> (.., row * columns + column, .., step) of the
-// axes of the groups' sums, which are one more than those of the block.
-IndexMap JoinAxes(const BlockInfo& info, const Groups& groups) {
-  IndexMap map;
-  for (size_t i = 0; i <= info.axes.size(); ++i) {
-    map.inputs.push_back(Var("d" + std::to_string(i)));
-  }
-  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
-    const Var& axis = map.inputs[i + 1];
-    map.outputs.push_back(
-        i == groups.column
-            ? Add(Mul(map.inputs[0], Int(info.axes[i].extent)), axis)
-            : Expr(axis));
-  }
-  return map;
-}
-
-// [.., row, column] -> [.., row * columns + column]
-IndexMap JoinDims(const BlockInfo& info, int64_t columns) {
-  std::vector<int64_t> extents(info.write_dims + 1, 1);
-  extents.back() = columns;
-  MergedAxes merged(extents.size(), false);
-  merged.back() = true;
-  return MergeAxes(extents, merged);
-}
-
 absl::StatusOr<Schedule> GroupRows(Schedule sch, const BlockInfo& info,
                                    const Groups& groups,
                                    const RuleContext& context) {
@@ -122,10 +96,13 @@ absl::StatusOr<Schedule> GroupRows(Schedule sch, const BlockInfo& info,
                         sch.Split(loops[groups.reduce], {Arg(), groups.rows}));
   KILN_ASSIGN_OR_RETURN(const Rv sums,
                         sch.Rfactor(steps[1], info.write_dims - 1));
-  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(sums, JoinAxes(info, groups)));
+  const int64_t columns = info.axes[groups.column].extent;
+  KILN_RETURN_IF_ERROR(sch.TransformBlockLayout(
+      sums, MergeFactor(static_cast<int>(info.axes.size()), groups.column,
+                        columns, FactorPlace::kOutside)));
   KILN_RETURN_IF_ERROR(
       sch.TransformLayout(sums, Schedule::Side::kWrite, 0,
-                          JoinDims(info, info.axes[groups.column].extent)));
+                          MergeLastDims(info.write_dims + 1, columns)));
   return sch;
 }
 
