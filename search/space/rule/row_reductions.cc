@@ -73,6 +73,24 @@ std::optional<RowChain> FindChain(const Function& f, const std::string& name) {
   return std::nullopt;
 }
 
+// Whether `part` rows that follow one another in the first `axes` of the block
+// are a box of them: a part of the last axis, or some of them whole.
+bool IsBox(const BlockInfo& info, size_t axes, int64_t part) {
+  while (axes > 1 && part % info.axes[axes - 1].extent == 0) {
+    part /= info.axes[--axes].extent;
+  }
+  return info.axes[axes - 1].extent % part == 0;
+}
+
+// How many rows of several axes one parallel iteration may take.
+std::vector<int64_t> PartsOfRows(const BlockInfo& info, size_t axes) {
+  std::vector<int64_t> parts;
+  for (int64_t part = 1; part <= kMostRows; ++part) {
+    if (IsBox(info, axes, part)) parts.push_back(part);
+  }
+  return parts;
+}
+
 class RowFusion {
  public:
   RowFusion(Schedule sch, const RowChain& chain, const RuleContext& context)
@@ -116,16 +134,28 @@ class RowFusion {
   absl::StatusOr<Rv> SplitRows() {
     KILN_ASSIGN_OR_RETURN(std::vector<Rv> loops, sch_.GetLoops(blocks_[0]));
     loops.resize(chain_.rows);
-    Rv rows = loops[0];
-    if (loops.size() > 1) {
-      KILN_ASSIGN_OR_RETURN(rows, sch_.Fuse(loops));
-    }
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> factors,
-                          sch_.SamplePerfectTile(rows, 2, kMostRows));
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
-                          sch_.Split(rows, {factors[0], factors[1]}));
+    KILN_ASSIGN_OR_RETURN(
+        const std::vector<Rv> parts,
+        loops.size() > 1 ? SplitAxes(loops) : SplitAxis(loops[0]));
     KILN_RETURN_IF_ERROR(Parallel(&sch_, parts[0], context_));
     return parts[1];
+  }
+
+  absl::StatusOr<std::vector<Rv>> SplitAxis(Rv rows) {
+    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> factors,
+                          sch_.SamplePerfectTile(rows, 2, kMostRows));
+    return sch_.Split(rows, {factors[0], factors[1]});
+  }
+
+  absl::StatusOr<std::vector<Rv>> SplitAxes(const std::vector<Rv>& loops) {
+    KILN_ASSIGN_OR_RETURN(const Rv rows, sch_.Fuse(loops));
+    const std::vector<int64_t> parts =
+        PartsOfRows(chain_.blocks[0], chain_.rows);
+    KILN_ASSIGN_OR_RETURN(
+        const Rv part,
+        sch_.SampleCategorical(
+            parts, std::vector<double>(parts.size(), 1.0 / parts.size())));
+    return sch_.Split(rows, {Arg(), part});
   }
 
   Schedule sch_;

@@ -183,6 +183,27 @@ def main(A: T.Buffer((1, 16, 70), "float32"), B: T.Buffer((1, 16, 7, 10), "float
   }
 }
 
+// Rows of two axes, of which parts that are no box of them were drawn, and gave
+// no schedule: ten of rows of three, for one.
+TEST(RowReductionsTest, RowsOfTwoAxesMayBeAnyNumber) {
+  for (const int rows : {7, 10, 14, 20, 35}) {
+    const Module module = ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer(($0, 3, 40), "float32"), C: T.Buffer(($0, 3), "float32")):
+    for i, j, k in T.grid($0, 3, 40):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vj, vk]
+)",
+                                                        rows));
+    const auto made = ApplyRule(RowReductions, module, "C");
+    ASSERT_FALSE(made.empty()) << rows;
+    EXPECT_EQ(ExpectSameMeaning(module, {made[0]}, 20).size(), 20u) << rows;
+  }
+}
+
 TEST(RowReductionsTest, AFewShortRowsAre) {
   const Module module = Softmax("1,100");
   ExpectSameMeaning(module, ApplyRule(RowReductions, module, "T_softmax_norm"));

@@ -56,6 +56,8 @@ constexpr int64_t kBesideDots = 1;
 constexpr int64_t kBesideRagged = 8;
 constexpr int64_t kMostRaggedRows = 4;
 constexpr int64_t kFewRows = 4;
+// Tiles of one parallel iteration, where there are no other loops for that.
+constexpr int64_t kTilesOfThread = 16;
 // Of a sum over two operands, elements of each.
 constexpr int64_t kLongestPart = 1024;
 constexpr int64_t kLeastPart = 512;
@@ -297,9 +299,14 @@ class Dots {
     } else {
       KILN_ASSIGN_OR_RETURN(count, SampleRows());
     }
-    KILN_ASSIGN_OR_RETURN(const std::vector<Rv> rows,
+    KILN_ASSIGN_OR_RETURN(std::vector<Rv> rows,
                           sch_.Split(loops[row], {Arg(), count}));
-    if (outer.empty()) return absl::FailedPreconditionError("only one row");
+    if (outer.empty()) {
+      KILN_ASSIGN_OR_RETURN(const std::vector<Rv> parts,
+                            sch_.Split(rows[0], {Arg(), kTilesOfThread}));
+      outer.push_back(parts[0]);
+      rows[0] = parts[1];
+    }
     std::vector<Rv> order = outer;
     order.insert(order.end(), {rows[0], rows[1], columns});
     KILN_RETURN_IF_ERROR(sch_.Reorder(order));

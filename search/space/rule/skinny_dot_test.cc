@@ -1,3 +1,6 @@
+// Products with few columns, whose vectors run along the sum: convolutions to a
+// few channels, dense layers of a few outputs, packed and narrow operands;
+// which of them the rule takes, and that what it makes computes the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +55,18 @@ TEST(SkinnyDotTest, OutputsThatFillPartOfAVectorMayBeDots) {
     EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor"));
     EXPECT_THAT(ToText(made[1].trace()), Not(HasSubstr("sch.rfactor")));
     ExpectSameMeaning(module, {made[0]});
+  }
+}
+
+TEST(SkinnyDotTest, RowsWithFewColumnsOfTheirOwn) {
+  for (const char* shape : {"100,3,40", "7,1,64", "33,2,17", "5,3,16"}) {
+    const Module module = *MakeWorkload(absl::StrCat("den:", shape));
+    const auto made = ApplyRule(SkinnyDot, module, "Y");
+    ASSERT_FALSE(made.empty()) << shape;
+    EXPECT_THAT(ToText(made[0].trace()), HasSubstr("sch.rfactor")) << shape;
+    for (const Function& f : ExpectSameMeaning(module, {made[0]})) {
+      EXPECT_EQ(CountLoops(f, ForKind::kParallel), 1) << shape;
+    }
   }
 }
 
