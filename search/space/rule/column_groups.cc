@@ -7,7 +7,8 @@
 //   M_rf[v] += X[p, v // 4, v % 4]           v in all channels
 //   M[g] += M_rf[g*4 + c]
 //
-// One core of a Xeon takes 17 us instead of 50 for 28 x 28 pixels of 32 groups.
+// One core of a Xeon takes 22 us instead of 390 for the sums and the squared
+// distances from the mean of 32 x 32 pixels of 32 groups of ten.
 #include <optional>
 #include <string>
 #include <utility>

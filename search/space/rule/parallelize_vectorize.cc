@@ -86,7 +86,7 @@ int FirstOfRow(const BlockInfo& info, const BlockNode& block, int lanes) {
     return extent % lanes != 0 && extent < kLongRow * lanes;
   };
   if (!is_odd()) return -1;
-  if (first > 0 && is_odd() && LagsOn(info, first - 1, first, lanes)) {
+  if (first > 0 && LagsOn(info, first - 1, first, lanes)) {
     extent *= info.axes[--first].extent;
   }
   for (; first > 0 && is_odd() && info.GoesOn(first - 1, first); --first) {
