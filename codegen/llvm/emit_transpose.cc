@@ -1,4 +1,4 @@
-// A square of elements that a copy transposes: rows are loaded whole, and
+// A square of elements that a copy transposes: rows are loaded whole, cast, and
 // vectors interleaved with each other, log2(size) times:
 //
 //   a b c d      a0 c0 a1 c1   a2 c2 a3 c3   b0 d0 b1 d1   b2 d2 b3 d3
@@ -30,11 +30,14 @@ size_t Emitter::EmitTransposed(absl::Span<const Stmt> stmts) {
   if (!copy) return 0;
   has_transposed_ = true;
   const int size = static_cast<int>(copy->size);
+  const DType from = copy->source->dtype.WithLanes(size);
+  const DType to = copy->stores[0]->value.dtype();
   std::vector<llvm::Value*> rows, mixed(size);
   for (int i = 0; i < size; ++i) {
     const Expr index = Add(copy->first, Int(i * copy->stride));
-    rows.push_back(
-        LoadElement(copy->source, Address(copy->source, index), size));
+    llvm::Value* row =
+        LoadElement(copy->source, Address(copy->source, index), size);
+    rows.push_back(from == to ? row : EmitCast(to, from, row));
   }
   for (int step = 1; step < size; step *= 2) {
     for (int i = 0; i < size / 2; ++i) {

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLeastSize = 4, kMostSize = 16;
 
 // A store of consecutive elements whose lanes are loaded from elements that
-// stand apart.
+// stand apart, and may be cast to another type.
 struct Gathering {
   const StoreNode* store = nullptr;
   const LoadNode* load = nullptr;
@@ -21,9 +21,12 @@ struct Gathering {
 
 std::optional<Gathering> FindGathering(const Stmt& s) {
   const auto* store = s.As<StoreNode>();
-  const auto* load = store ? store->value.As<LoadNode>() : nullptr;
+  if (!store) return std::nullopt;
+  const auto* cast = store->value.As<CastNode>();
+  const auto* load = (cast ? cast->value : store->value).As<LoadNode>();
   if (!load || load->buffer == store->buffer) return std::nullopt;
-  if (load->dtype.is_bool() || !load->buffer->dtype.is_scalar()) {
+  if (load->dtype.is_bool() || store->value.dtype().is_bool() ||
+      !load->buffer->dtype.is_scalar()) {
     return std::nullopt;
   }
   const auto* to = store->indices[0].As<RampNode>();

@@ -14,7 +14,8 @@ namespace kiln::codegen_internal {
 
 // A square of `size` times `size` elements: store i writes, to consecutive
 // elements, the elements first + i + j * stride for j = 0, 1, ...; which are
-// rows of consecutive elements first + j * stride too.
+// rows of consecutive elements first + j * stride too. Each may be cast to the
+// type of what is stored.
 struct TransposedCopy {
   Buffer source;
   Expr first;

@@ -39,6 +39,20 @@ TEST_F(TransposedCopyTest, ColumnsSideBySideMakeASquare) {
   EXPECT_EQ(copy->stores.size(), 8u);
 }
 
+TEST_F(TransposedCopyTest, ElementsMayBeCast) {
+  const DType wide = DType::Float(64);
+  const Buffer d = MakeBuffer("D", wide, {Int(10000)});
+  std::vector<Stmt> casts, sums;
+  for (const Stmt& s : Columns(8)) {
+    const auto* store = s.As<StoreNode>();
+    const Expr cast = Cast(wide.WithLanes(8), store->value);
+    casts.push_back(MakeStore(d, cast, store->indices));
+    sums.push_back(MakeStore(d, Add(cast, cast), store->indices));
+  }
+  EXPECT_TRUE(Finds(casts));
+  EXPECT_FALSE(Finds(sums));
+}
+
 TEST_F(TransposedCopyTest, SquaresAreSmallAndWhole) {
   EXPECT_TRUE(Finds(Columns(4, 100, 4)));
   EXPECT_TRUE(Finds(Columns(16, 100, 16)));

@@ -1,4 +1,6 @@
-// unsafe_set_dtype: a tensor that the function allocates holds another type.
+// A tensor that the function allocates holds another type.
+//
+// unsafe_set_dtype: the type that is given.
 //
 //   B = T.alloc_buffer((128,))                     B[vi] = A[vi] * 2.0
 //   =>  "float16"
@@ -24,6 +26,9 @@ namespace kiln {
 absl::StatusOr<Function> UnsafeSetDtype(const Function& f, BlockId block,
                                         int64_t buffer_index,
                                         std::string_view dtype);
+
+absl::StatusOr<Function> HoistCast(const Function& f, BlockId block,
+                                   int64_t buffer_index);
 
 }  // namespace kiln
 

@@ -156,5 +156,73 @@ def main(C: T.Buffer((8,), "float32")):
               StatusIs(kRefused, HasSubstr("a view or an address of `B`")));
 }
 
+// `load` is made of elements of B, of int8, and stored as float32.
+std::string Widened(const std::string& dtype, const std::string& store,
+                    const std::string& load) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer((8,), "int8"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), ")" +
+         dtype + R"(")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = )" +
+         store + R"(
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = )" +
+         load + "\n";
+}
+
+TEST(HoistCast, TheCastMovesToTheWriter) {
+  const Function f = ParseProgram(
+      Widened("int8", "A[vi] * T.int8(3)", R"(T.Cast("float32", B[vi]))"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            HoistCast(f, BlockNamed(f, "B"), 0));
+  const Function expected = ParseProgram(
+      Widened("float32", R"(T.Cast("float32", A[vi] * T.int8(3)))", "B[vi]"));
+  EXPECT_EQ(FirstDifference(g, expected), std::nullopt);
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
+TEST(HoistCast, OutOfChoices) {
+  const Function f = ParseProgram(Widened(
+      "int8", "A[vi]",
+      R"(T.Cast("float32", T.if_then_else(vi < 5, B[vi + 2], T.int8(7))))"));
+  KILN_ASSERT_OK_AND_ASSIGN(const Function g,
+                            HoistCast(f, BlockNamed(f, "B"), 0));
+  const Function expected =
+      ParseProgram(Widened("float32", R"(T.Cast("float32", A[vi]))",
+                           "T.if_then_else(vi < 5, B[vi + 2], T.float32(7))"));
+  EXPECT_EQ(FirstDifference(g, expected), std::nullopt);
+  KILN_EXPECT_OK(CheckSameResults(f, g, 1));
+}
+
+TEST(HoistCast, RefusesWhatReadersDoNotCastAlike) {
+  const auto hoist = [](const std::string& load) {
+    const Function f = ParseProgram(Widened("int8", "A[vi]", load));
+    return HoistCast(f, BlockNamed(f, "B"), 0).status();
+  };
+  const auto not_all = StatusIs(kRefused, HasSubstr("not all readers of `B`"));
+  EXPECT_THAT(hoist(R"(T.Cast("float32", A[vi]))"),
+              StatusIs(kRefused, HasSubstr("no reader casts")));
+  EXPECT_THAT(hoist(R"(T.Cast("float32", B[vi] + A[vi]))"), not_all);
+  EXPECT_THAT(hoist(R"(T.Cast("float32", B[T.Cast("int32", B[vi]) % 8]))"),
+              not_all);
+  EXPECT_THAT(hoist(R"(T.Cast("float32", B[vi]) * T.Cast("float32", -B[vi]))"),
+              not_all);
+}
+
+TEST(HoistCast, RefusesParametersAndWrongIndices) {
+  const Function f =
+      ParseProgram(Widened("int8", "A[vi]", R"(T.Cast("float32", B[vi]))"));
+  EXPECT_THAT(HoistCast(f, BlockNamed(f, "C"), 0),
+              StatusIs(kRefused, HasSubstr("not allocated by a block")));
+  EXPECT_THAT(HoistCast(f, BlockNamed(f, "B"), 1),
+              StatusIs(kRefused, HasSubstr("none with index 1")));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -147,6 +147,19 @@ Args MakeSetDtype(StepContext& c) {
   return std::vector<Arg>{*block, index, dtype};
 }
 
+// Of a tensor that is wider than its readers want it, mostly.
+Args MakeHoistCast(StepContext& c) {
+  const auto block = c.Block();
+  const BlockNode* node = block ? c.Find(*block) : nullptr;
+  if (!node) return std::nullopt;
+  const int64_t index = Index(c, node->writes.size());
+  if (0 <= index && index < std::ssize(node->writes) && c.Chance(80)) {
+    const DType dtype = Wider(node->writes[index].buffer->dtype);
+    c.Apply("unsafe_set_dtype", {*block, index, dtype.ToString()});
+  }
+  return std::vector<Arg>{*block, index};
+}
+
 Args MakeReorderBlockIterVar(StepContext& c) {
   const auto block = c.Block();
   const BlockNode* node = block ? c.Find(*block) : nullptr;
@@ -267,6 +280,7 @@ std::vector<StepRow> BlockSteps() {
       {"transform_layout", 8, MakeTransformLayout},
       {"set_scope", 3, MakeSetScope},
       {"unsafe_set_dtype", 2, MakeSetDtype},
+      {"hoist_cast", 3, MakeHoistCast},
       {"reorder_block_iter_var", 1, MakeReorderBlockIterVar},
       {"annotate", 5, MakeAnnotate},
       {"unannotate", 3, MakeUnannotate},

@@ -86,6 +86,14 @@ absl::Status ApplySetDtype(ApplyContext& c) {
   return Take(c, UnsafeSetDtype(c.function(), block, index, c.string(2)));
 }
 
+absl::Status ApplyHoistCast(ApplyContext& c) {
+  const BlockId block = c.block(0);
+  KILN_ASSIGN_OR_RETURN(const int index,
+                        BufferIndex(c.function(), block, c.arg(1),
+                                    BufferSide::kWrite, "hoist_cast"));
+  return Take(c, HoistCast(c.function(), block, index));
+}
+
 absl::Status ApplyReorderBlockIterVar(ApplyContext& c) {
   const BlockId block = c.block(0);
   KILN_ASSIGN_OR_RETURN(const std::vector<int64_t> order, c.integers(1));
@@ -162,6 +170,10 @@ std::vector<InstructionKind> NoteRows() {
                {"buffer_index", ParamKind::kBufferIndex},
                {"dtype", ParamKind::kString}},
               ApplySetDtype),
+      StepRow("hoist_cast",
+              {{"block", ParamKind::kBlock},
+               {"buffer_index", ParamKind::kBufferIndex}},
+              ApplyHoistCast),
       StepRow("reorder_block_iter_var",
               {{"block", ParamKind::kBlock}, {"new_order", ParamKind::kInts}},
               ApplyReorderBlockIterVar),

@@ -277,6 +277,9 @@ absl::Status Schedule::SetScope(Rv block, int64_t buffer_index,
                                 std::string scope) {
   return None("set_scope", {block, buffer_index, std::move(scope)});
 }
+absl::Status Schedule::HoistCast(Rv block, int64_t buffer_index) {
+  return None("hoist_cast", {block, buffer_index});
+}
 absl::Status Schedule::Annotate(Rv block_or_loop, std::string key, Arg value) {
   return None("annotate", {block_or_loop, std::move(key), std::move(value)});
 }

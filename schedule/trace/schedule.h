@@ -102,6 +102,7 @@ class Schedule {
   absl::Status OffsetOperand(Rv block, int64_t read_index);
   absl::Status Strassen(Rv block, const std::vector<int64_t>& axes);
   absl::Status SetScope(Rv block, int64_t buffer_index, std::string scope);
+  absl::Status HoistCast(Rv block, int64_t buffer_index);
   absl::Status Annotate(Rv block_or_loop, std::string key, Arg value);
   absl::Status Unannotate(Rv block_or_loop, std::string key);
   absl::Status EnterPostproc();

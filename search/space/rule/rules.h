@@ -31,6 +31,8 @@ RuleFunction TransposeOperands;
 // Products of rows that are made of those of other products, as attention has
 // them: some rows of all of it at a time.
 RuleFunction ProductChains;
+// Narrow operands that are used often, made wide before.
+RuleFunction WideOperands;
 // Sums of products for outputs too narrow for vectors: vectors run along what
 // is summed up.
 RuleFunction SkinnyDot;
@@ -70,6 +72,8 @@ RuleFunction RegisterTiling;
 // Operands that are transposed for each of many products may be so just before
 // each.
 RuleFunction NearTransposes;
+// Operands that are made wide become so just before they are used.
+RuleFunction NearCopies;
 // What is left at the root: spatial loops in parallel, the last in vectors.
 RuleFunction ParallelizeVectorize;
 
@@ -87,6 +91,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"offset-operands", RuleTarget::kCpu, OffsetOperands},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"product-chains", RuleTarget::kCpu, ProductChains},
+    {"wide-operands", RuleTarget::kCpu, WideOperands},
     {"skinny-dot", RuleTarget::kCpu, SkinnyDot},
     {"row-reductions", RuleTarget::kCpu, RowReductions},
     {"split-reduction", RuleTarget::kCpu, SplitReduction},
@@ -99,6 +104,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"row-streaming", RuleTarget::kCpu, RowStreaming},
     {"register-tiling", RuleTarget::kCpu, RegisterTiling},
     {"near-transposes", RuleTarget::kCpu, NearTransposes},
+    {"near-copies", RuleTarget::kCpu, NearCopies},
     {"parallelize-vectorize", RuleTarget::kCpu, ParallelizeVectorize},
 };
 
