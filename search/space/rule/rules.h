@@ -25,6 +25,9 @@ RuleFunction Polyphase;
 RuleFunction MatrixTiles;
 // Products of bytes with one sign or none, by instructions for both.
 RuleFunction OffsetOperands;
+// Reductions whose results lie along an axis that no operand lies along: the
+// results, which are fewer, are transposed.
+RuleFunction TransposeResults;
 // Products of operands that both lie along the sum, as a dense layer's weights
 // do: one of them transposed first, where each element is used often.
 RuleFunction TransposeOperands;
@@ -89,6 +92,7 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"polyphase", RuleTarget::kCpu, Polyphase},
     {"matrix-tiles", RuleTarget::kCpu, MatrixTiles},
     {"offset-operands", RuleTarget::kCpu, OffsetOperands},
+    {"transpose-results", RuleTarget::kCpu, TransposeResults},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"product-chains", RuleTarget::kCpu, ProductChains},
     {"wide-operands", RuleTarget::kCpu, WideOperands},

@@ -14,6 +14,12 @@
 //   T[h, k, w] = A[h, w, k]
 //   C[c, h, w] += T[h + r, k, w + s] * W[r, s, k, c]
 //
+// Where a large operand lies along the sum, so that vectors had better, a small
+// one that does not is transposed too:
+//
+//   C[j, i] += A[i, j, k] * W[k, j]    →    T[j, k] = W[k, j]
+//                                           C[j, i] += A[i, j, k] * T[j, k]
+//
 // The rules after this one see a product like any other, and a transpose.
 #include <cmath>
 #include <optional>
@@ -39,10 +45,14 @@ namespace {
 constexpr double kLeastUses = 4;     // of each element
 constexpr double kLeastFarUses = 2;  // where vectors cannot lie along the sum
 constexpr int64_t kLeastColumns = 8;
+// Of a small operand: elements of the large one for each, and steps.
+constexpr double kLeastRatio = 8;
+constexpr int64_t kLeastSumSteps = 16;
 // Steps of a sum up to which to add up the lanes takes longer than the sum.
 constexpr int64_t kShortSum = 128;
 
-// The operand of a product to be transposed, and the axes that change places.
+// The operand of a product to be transposed, and the axes whose dimensions
+// become the last ones; no column: that of the sum alone.
 struct Transposed {
   ReadInfo operand;
   int column = -1, sum = -1;  // axes
@@ -89,6 +99,29 @@ std::optional<Transposed> FindOperand(const BlockInfo& info) {
   return std::nullopt;
 }
 
+// A small operand that stands across the sum that the largest one lies along,
+// across all columns.
+std::optional<Transposed> FindSmallOperand(const BlockInfo& info) {
+  const auto large =
+      absl::c_max_element(info.reads, [](const ReadInfo& a, const ReadInfo& b) {
+        return a.elements < b.elements;
+      });
+  if (!info.has_init || large == info.reads.end()) return std::nullopt;
+  const int sum = SumOf(info, *large), column = info.ContiguousAxis();
+  if (sum < 0 || column < 0 || large->strides[sum] != 1.0 ||
+      info.axes[sum].extent < kLeastSumSteps || !IsFarApart(*large, column)) {
+    return std::nullopt;
+  }
+  for (const ReadInfo& read : info.reads) {
+    if (read.Uses(sum) && IsFarApart(read, sum) &&
+        kLeastRatio * read.elements <= large->elements &&
+        Uses(info, read) >= kLeastUses) {
+      return Transposed{read, -1, sum};
+    }
+  }
+  return std::nullopt;
+}
+
 // The only dimension of the operand whose index the axis moves, in all of its
 // loads: both of A[i, k] * A[j, k] have k in the last one.
 absl::StatusOr<int> DimOf(const BlockNode& block, int read, int axis) {
@@ -110,9 +143,11 @@ absl::StatusOr<int> DimOf(const BlockNode& block, int read, int axis) {
 
 // The dimensions of the operand with the sum's, then the column's, at the end.
 absl::StatusOr<IndexMap> MapOf(const BlockNode& block, const Transposed& t) {
-  KILN_ASSIGN_OR_RETURN(const int column,
-                        DimOf(block, t.operand.index, t.column));
   KILN_ASSIGN_OR_RETURN(const int sum, DimOf(block, t.operand.index, t.sum));
+  int column = sum;
+  if (t.column >= 0) {
+    KILN_ASSIGN_OR_RETURN(column, DimOf(block, t.operand.index, t.column));
+  }
   IndexMap map;
   for (int d = 0; d < t.operand.dims(); ++d) {
     map.inputs.push_back(Var("d" + std::to_string(d)));
@@ -147,7 +182,8 @@ std::vector<Schedule> TransposeOperands(const Schedule& sch,
                                         const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info) return {};
-  const auto operand = FindOperand(*info);
+  auto operand = FindOperand(*info);
+  if (!operand) operand = FindSmallOperand(*info);
   if (!operand) return {};
   std::vector<Schedule> made =
       OnlyWay(Transpose(sch, *info, *operand, context), context);

@@ -64,6 +64,36 @@ def main(A: T.Buffer((2, 9, 3, 16), "float32"), B: T.Buffer((2, 11, 3, 16), "flo
   ExpectSameMeaning(module, made);
 }
 
+// Rows of A, of 40 elements, by columns of W.
+TEST(TransposeOperandsTest, SoThatSumsAreAlongTheLargeOperand) {
+  const auto rows = [](int count, const std::string& shape,
+                       const std::string& index) {
+    return ParseProgram(absl::Substitute(
+        R"(
+@T.prim_func
+def main(A: T.Buffer(($0, 12, 40), "float32"), W: T.Buffer($1, "float32"), C: T.Buffer((12, $0), "float32")):
+    for j, i, k in T.grid(12, $0, 40):
+        with T.block("C"):
+            vj, vi, vk = T.axis.remap("SSR", [j, i, k])
+            with T.init():
+                C[vj, vi] = T.float32(0)
+            C[vj, vi] = C[vj, vi] + A[vi, vj, vk] * W[$2]
+)",
+        count, shape, index));
+  };
+  const auto made =
+      ApplyRule(TransposeOperands, rows(20, "(40, 12)", "vk, vj"), "C");
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_THAT(ToText(made[0].trace()), HasSubstr("lambda d0, d1: (d1, d0,)"));
+  ExpectSameMeaning(rows(20, "(40, 12)", "vk, vj"), made);
+  EXPECT_TRUE(
+      ApplyRule(TransposeOperands, rows(20, "(12, 40)", "vj, vk"), "C").empty())
+      << "it lies along the sum";
+  EXPECT_TRUE(
+      ApplyRule(TransposeOperands, rows(7, "(40, 12)", "vk, vj"), "C").empty())
+      << "it is not small";
+}
+
 // C[$3] += A[$1] W[$2] of an image of 9 x 11 with 3 x 3 taps, 8 channels in
 // and 16 out.
 Module Conv(const std::string& a, const std::string& w, const std::string& c) {
