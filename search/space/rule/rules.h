@@ -25,9 +25,6 @@ RuleFunction Polyphase;
 RuleFunction MatrixTiles;
 // Products of bytes with one sign or none, by instructions for both.
 RuleFunction OffsetOperands;
-// Reductions whose results lie along an axis that no operand lies along: the
-// results, which are fewer, are transposed.
-RuleFunction TransposeResults;
 // Products of operands that both lie along the sum, as a dense layer's weights
 // do: one of them transposed first, where each element is used often.
 RuleFunction TransposeOperands;
@@ -61,6 +58,11 @@ RuleFunction SplitGroups;
 // Neighbouring axes of an image or a batch become one where a sum treats them
 // alike, as a 1x1 convolution does.
 RuleFunction MergeAxes;
+// Reductions whose results lie along an axis that no operand lies along: the
+// results, which are fewer, are transposed.
+RuleFunction TransposeResults;
+// Axes of reductions that are named in another order than memory has.
+RuleFunction OrderAxes;
 // Neighbouring reductions along rows that lie one behind the other become one.
 RuleFunction MergeReductions;
 // Sums of a few columns, of which several rows fill whole vectors.
@@ -84,6 +86,8 @@ RuleFunction ParallelizeVectorize;
 inline constexpr ScheduleRule kScheduleRules[] = {
     {"strip-fusion", RuleTarget::kCpu, StripFusion},
     {"auto-inline", RuleTarget::kCpu, AutoInline},
+    {"transpose-results", RuleTarget::kCpu, TransposeResults},
+    {"order-axes", RuleTarget::kCpu, OrderAxes},
     {"merge-reductions", RuleTarget::kCpu, MergeReductions},
     {"row-groups", RuleTarget::kCpu, RowGroups},
     {"column-groups", RuleTarget::kCpu, ColumnGroups},
@@ -92,7 +96,6 @@ inline constexpr ScheduleRule kScheduleRules[] = {
     {"polyphase", RuleTarget::kCpu, Polyphase},
     {"matrix-tiles", RuleTarget::kCpu, MatrixTiles},
     {"offset-operands", RuleTarget::kCpu, OffsetOperands},
-    {"transpose-results", RuleTarget::kCpu, TransposeResults},
     {"transpose-operands", RuleTarget::kCpu, TransposeOperands},
     {"product-chains", RuleTarget::kCpu, ProductChains},
     {"wide-operands", RuleTarget::kCpu, WideOperands},

@@ -44,6 +44,7 @@ namespace {
 
 constexpr double kLeastUses = 4;     // of each element
 constexpr double kLeastFarUses = 2;  // where vectors cannot lie along the sum
+constexpr double kManyUses = 16;     // where lanes are a few elements apart
 constexpr int64_t kLeastColumns = 8;
 // Of a small operand: elements of the large one for each, and steps.
 constexpr double kLeastRatio = 8;
@@ -70,6 +71,22 @@ bool IsFarApart(const ReadInfo& read, int column) {
   return step && std::abs(*step) > kMostLaneStep;
 }
 
+// Whether it goes from one row of the operand's last dimensions to the next.
+bool IsAcrossRows(const ReadInfo& read, int axis) {
+  double row = 1;
+  for (size_t d = read.shape.size(); d-- > 0;) {
+    row *= static_cast<double>(read.shape[d]);
+    if (row > 1 && read.strides[axis] == row) return true;
+  }
+  return false;
+}
+
+// Whether the operand had better lie along the columns.
+bool IsAcross(const BlockInfo& info, const ReadInfo& read, int column) {
+  return IsFarApart(read, column) ||
+         (IsAcrossRows(read, column) && Uses(info, read) >= kManyUses);
+}
+
 // The last reduction that the operand uses; -1: none.
 int SumOf(const BlockInfo& info, const ReadInfo& operand) {
   int sum = -1;
@@ -90,7 +107,7 @@ std::optional<Transposed> FindOperand(const BlockInfo& info) {
   for (const ReadInfo& read : info.reads) {
     const int sum = SumOf(info, read);
     if (sum < 0 || !read.Uses(column) || read.strides[column] == 1.0) continue;
-    if (!all_along_sum && !IsFarApart(read, column)) continue;
+    if (!all_along_sum && !IsAcross(info, read, column)) continue;
     const double least = all_along_sum ? kLeastUses : kLeastFarUses;
     if (Uses(info, read) >= least || (read.layout_free && is_short)) {
       return Transposed{read, column, sum};
@@ -106,17 +123,22 @@ std::optional<Transposed> FindSmallOperand(const BlockInfo& info) {
       absl::c_max_element(info.reads, [](const ReadInfo& a, const ReadInfo& b) {
         return a.elements < b.elements;
       });
-  if (!info.has_init || large == info.reads.end()) return std::nullopt;
-  const int sum = SumOf(info, *large), column = info.ContiguousAxis();
-  if (sum < 0 || column < 0 || large->strides[sum] != 1.0 ||
-      info.axes[sum].extent < kLeastSumSteps || !IsFarApart(*large, column)) {
+  const int column = info.ContiguousAxis();
+  if (!info.has_init || large == info.reads.end() || column < 0 ||
+      !IsFarApart(*large, column)) {
     return std::nullopt;
   }
-  for (const ReadInfo& read : info.reads) {
-    if (read.Uses(sum) && IsFarApart(read, sum) &&
-        kLeastRatio * read.elements <= large->elements &&
-        Uses(info, read) >= kLeastUses) {
-      return Transposed{read, -1, sum};
+  for (int sum = 0; sum < static_cast<int>(info.axes.size()); ++sum) {
+    if (!info.axes[sum].reduce || large->strides[sum] != 1.0 ||
+        info.axes[sum].extent < kLeastSumSteps) {
+      continue;
+    }
+    for (const ReadInfo& read : info.reads) {
+      if (read.Uses(sum) && read.strides[sum] != 1.0 &&
+          kLeastRatio * read.elements <= large->elements &&
+          Uses(info, read) >= kLeastUses) {
+        return Transposed{read, -1, sum};
+      }
     }
   }
   return std::nullopt;

@@ -10,13 +10,16 @@
 // has no steps, is transposed in squares. 20 batches of 30 x 50, sums of 40,
 // take 697 us without, and so do sums of images whose results are transposed.
 //
-// It also serves results in rows too short for vectors, where another axis is
-// long: C[j, i] += A[i, k] * B[k, j] of 5 rows and 1000 columns.
+// It also serves results in rows too short for vectors, where other axes are
+// long: C[j, i] += A[i, k] * B[k, j] of 5 rows and 1000 columns. Of the axes
+// that only one operand moves with, all become the last ones, in its order:
+//
+//   C[e, a, d] += A[a, f] * B[f, e, d]    →    T[a, e, d] += ...
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -29,9 +32,29 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kLeastSteps = 8;
-// A vector's rows and more make up for the pass over the results.
+constexpr int64_t kLeastSteps = 4;
+// A vector's columns and more make up for the pass over the results.
 constexpr int64_t kLeastColumns = 16;
+// Where vectors would gather their lanes, or rows are still shorter.
+constexpr int64_t kFewColumns = 8;
+// Of each element of an operand that has to be transposed as well.
+constexpr double kLeastUses = 2;
+
+// Axes of the results that only one operand moves with, in its order; or, where
+// it lies along none, with the longest behind.
+struct Columns {
+  std::vector<int> axes;
+  int64_t size = 1;  // of one row: of the last axes that the operand lies along
+  bool lies = false;  // along the last one
+  double uses = 0;    // of each element of the operand
+
+  // The share of the lanes of a row's vectors that are results.
+  double Filled() const {
+    const int64_t vectors = (size + kLeastColumns - 1) / kLeastColumns;
+    return static_cast<double>(size) /
+           static_cast<double>(vectors * kLeastColumns);
+  }
+};
 
 bool IsFar(const ReadInfo& read, int axis) {
   const auto& step = read.strides[axis];
@@ -54,68 +77,131 @@ bool SomeLiesAlong(const BlockInfo& info, int axis) {
   });
 }
 
-// The axis for vectors instead of `column`: one that an operand lies along and
-// that none has to be gathered for; -1: none.
-int BetterColumn(const BlockInfo& info, int column) {
-  int best = -1;
+bool IsAlone(const BlockInfo& info, const ReadInfo& operand, int axis) {
+  return operand.Uses(axis) && operand.strides[axis] &&
+         absl::c_all_of(info.reads, [&](const ReadInfo& read) {
+           return read.index == operand.index || !read.Uses(axis);
+         });
+}
+
+// The last of `axes` side by side in the operand.
+int64_t SizeOfRow(const BlockInfo& info, const ReadInfo& operand,
+                  const std::vector<int>& axes) {
+  int64_t size = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    if (operand.strides[axes[i]] != static_cast<double>(size)) break;
+    size *= info.axes[axes[i]].extent;
+  }
+  return size;
+}
+
+Columns ColumnsOf(const BlockInfo& info, const ReadInfo& operand) {
+  Columns columns;
   for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
-    const AxisInfo& axis = info.axes[i];
-    if (i == column || axis.reduce || axis.extent < kLeastColumns ||
-        !SomeLiesAlong(info, i) || !FarAlong(info, i).empty()) {
+    if (info.axes[i].write_dim >= 0 && IsAlone(info, operand, i)) {
+      columns.axes.push_back(i);
+    }
+  }
+  if (columns.axes.empty()) return columns;
+  absl::c_stable_sort(columns.axes, [&](int a, int b) {
+    return std::abs(*operand.strides[a]) > std::abs(*operand.strides[b]);
+  });
+  columns.uses = static_cast<double>(info.SpatialSize() * info.ReduceSize()) /
+                 operand.elements;
+  columns.lies = operand.strides[columns.axes.back()] == 1.0;
+  if (columns.lies) {
+    columns.size = SizeOfRow(info, operand, columns.axes);
+    return columns;
+  }
+  const auto longest = absl::c_max_element(columns.axes, [&](int a, int b) {
+    return info.axes[a].extent < info.axes[b].extent;
+  });
+  columns.size = info.axes[*longest].extent;
+  std::rotate(longest, longest + 1, columns.axes.end());
+  return columns;
+}
+
+// The best ones for vectors; none where rows have fewer than `least`. Those
+// that have to be transposed only where `may_transpose`.
+Columns BestColumns(const BlockInfo& info, int64_t least, bool may_transpose) {
+  Columns best;
+  for (const ReadInfo& operand : info.reads) {
+    const Columns columns = ColumnsOf(info, operand);
+    if (columns.size < least ||
+        (!columns.lies && (!may_transpose || columns.uses < kLeastUses))) {
       continue;
     }
-    if (best < 0 || axis.extent > info.axes[best].extent) best = i;
+    if (std::tuple(columns.lies, columns.Filled(), columns.size) >
+        std::tuple(best.lies, best.Filled(), best.size)) {
+      best = columns;
+    }
   }
   return best;
 }
 
-// Whether to transpose the results is less work than what else there is: to
-// transpose one operand, to gather several, or to do with short rows.
-bool IsWorth(const BlockInfo& info, int column) {
+// Whether vectors along `column` gather more than the results are: several
+// operands, or a larger one.
+bool Gathers(const BlockInfo& info, int column) {
   const std::vector<ReadInfo> far = FarAlong(info, column);
-  if (far.size() > 1) return true;
-  if (info.axes[column].extent < kLeastColumns &&
-      !SomeLiesAlong(info, column)) {
-    return true;
-  }
-  return !far.empty() &&
-         2 * static_cast<double>(info.SpatialSize()) < far[0].elements;
+  return far.size() > 1 ||
+         (!far.empty() &&
+          2 * static_cast<double>(info.SpatialSize()) < far[0].elements);
 }
 
-// The axis that becomes the last one of the results; -1: they stay.
-int NewColumn(const BlockInfo& info) {
+// The axes that become the last ones of the results; none: they stay.
+Columns NewColumns(const BlockInfo& info) {
   const int column = info.ContiguousAxis();
   if (column < 0 || info.CountReduce() == 0 || !info.has_init ||
-      info.ReduceSize() < kLeastSteps || !IsWorth(info, column)) {
-    return -1;
+      info.ReduceSize() < kLeastSteps) {
+    return {};
   }
-  return BetterColumn(info, column);
+  if (Gathers(info, column)) return BestColumns(info, kFewColumns, true);
+  const int64_t extent = info.axes[column].extent;
+  if (extent >= kLeastColumns) return {};
+  const int64_t least = std::clamp(2 * extent, kFewColumns, kLeastColumns);
+  return BestColumns(info, least, !SomeLiesAlong(info, column));
 }
 
-// The results with the axis `first` before all others, and `last` behind.
-IndexMap MapOf(const BlockInfo& info, int first, int last) {
+// The results with the columns as their last dimensions, those that several
+// operands move with as the first ones.
+IndexMap MapOf(const BlockInfo& info, const Columns& columns) {
+  std::vector<int> order;
+  const auto append = [&](bool shared) {
+    for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+      const auto users = absl::c_count_if(
+          info.reads, [&](const ReadInfo& read) { return read.Uses(i); });
+      if (info.axes[i].write_dim >= 0 && (users > 1) == shared &&
+          !absl::c_linear_search(columns.axes, i)) {
+        order.push_back(i);
+      }
+    }
+  };
+  append(true);
+  append(false);
+  absl::c_copy(columns.axes, std::back_inserter(order));
   IndexMap map;
   for (int d = 0; d < info.write_dims; ++d) {
     map.inputs.emplace_back("d" + std::to_string(d));
   }
-  const int front = info.axes[first].write_dim;
-  const int back = info.axes[last].write_dim;
-  map.outputs.push_back(map.inputs[front]);
-  for (int d = 0; d < info.write_dims; ++d) {
-    if (d != front && d != back) map.outputs.push_back(map.inputs[d]);
+  for (const int axis : order) {
+    map.outputs.push_back(map.inputs[info.axes[axis].write_dim]);
   }
-  map.outputs.push_back(map.inputs[back]);
   return map;
 }
 
+bool IsIdentity(const IndexMap& map) {
+  return absl::c_equal(map.inputs, map.outputs,
+                       [](const Var& a, const Expr& b) { return b == a; });
+}
+
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
-                                   int last, const RuleContext& context) {
+                                   const IndexMap& map,
+                                   const RuleContext& context) {
   KILN_ASSIGN_OR_RETURN(const Rv block,
                         sch.GetBlock(info.name, FunctionOf(sch, context).name));
   KILN_ASSIGN_OR_RETURN(const Rv copy, sch.CacheWrite(block, 0, "global"));
   KILN_RETURN_IF_ERROR(
-      sch.TransformLayout(block, Schedule::Side::kWrite, 0,
-                          MapOf(info, info.ContiguousAxis(), last)));
+      sch.TransformLayout(block, Schedule::Side::kWrite, 0, map));
   KILN_RETURN_IF_ERROR(FinishInCopy(&sch, copy, context));
   return sch;
 }
@@ -127,9 +213,11 @@ std::vector<Schedule> TransposeResults(const Schedule& sch,
                                        const RuleContext& context) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info) return {};
-  const int last = NewColumn(*info);
-  if (last < 0 || info->axes[last].write_dim < 0) return {};
-  return OnlyWay(Transpose(sch, *info, last, context), context);
+  const Columns columns = NewColumns(*info);
+  if (columns.axes.empty()) return {};
+  const IndexMap map = MapOf(*info, columns);
+  if (map.outputs.size() != map.inputs.size() || IsIdentity(map)) return {};
+  return OnlyWay(Transpose(sch, *info, map, context), context);
 }
 
 }  // namespace kiln
