@@ -9,7 +9,8 @@
 //
 // Neighbouring axes become one where all that the block reads goes on from one
 // row of the inner axis to the next as inside of a row, or stands still, and
-// its only consumer is elementwise and adds up nothing else.
+// its only consumer is elementwise and adds up nothing else, or transposes the
+// results (transpose_results.cc), which keeps its own axes.
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,10 +58,12 @@ class Merger {
     KILN_ASSIGN_OR_RETURN(const Rv consumer,
                           ConsumerOfSum(&sch_, block, info_, context_));
     const auto other = DescribeBlock(F(), NodeOf(consumer).name);
-    if (!other || !Suits(NodeOf(consumer), *other,
-                         NodeOf(block).writes[0].buffer, &merged)) {
-      return std::nullopt;
+    if (!other) return std::nullopt;
+    const Buffer sums = NodeOf(block).writes[0].buffer;
+    if (ReadsPermuted(NodeOf(consumer), *other, sums)) {
+      return MergeSums(block, merged);
     }
+    if (!Suits(NodeOf(consumer), *other, sums, &merged)) return std::nullopt;
     const std::vector<int64_t> shape = ExtentsOf(*other);
     KILN_RETURN_IF_ERROR(ReshapeSum(&sch_, block, consumer,
                                     MergeAxes(ExtentsOf(info_), merged),
@@ -85,6 +88,17 @@ class Merger {
       }
     }
     return absl::c_linear_search(*merged, true);
+  }
+
+  absl::StatusOr<std::optional<Schedule>> MergeSums(Rv block,
+                                                    const MergedAxes& merged) {
+    std::vector<int64_t> shape = ExtentsOf(info_);
+    KILN_RETURN_IF_ERROR(
+        sch_.TransformBlockLayout(block, MergeAxes(shape, merged)));
+    shape.resize(info_.write_dims);
+    KILN_RETURN_IF_ERROR(sch_.TransformLayout(block, Schedule::Side::kWrite, 0,
+                                              MergeAxes(shape, merged)));
+    return std::move(sch_);
   }
 
   Schedule sch_;

@@ -56,6 +56,25 @@ TEST(MergeAxesTest, PixelsOfAllImagesAreOneAxis) {
             (Extents{70, 16, 12}));
 }
 
+TEST(MergeAxesTest, ResultsThatAreTransposedKeepTheirAxesThere) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 7, 12), "float32"), W: T.Buffer((12, 8, 3), "float32"), R: T.Buffer((3,), "float32"), C: T.Buffer((8, 7, 5, 3), "float32")):
+    S = T.alloc_buffer((5, 7, 8, 3))
+    for h, w, c, d, k in T.grid(5, 7, 8, 3, 12):
+        with T.block("S"):
+            vh, vw, vc, vd, vk = T.axis.remap("SSSSR", [h, w, c, d, k])
+            with T.init():
+                S[vh, vw, vc, vd] = T.float32(0)
+            S[vh, vw, vc, vd] = S[vh, vw, vc, vd] + A[vh, vw, vk] * W[vk, vc, vd]
+    for c, w, h, d in T.grid(8, 7, 5, 3):
+        with T.block("C"):
+            vc, vw, vh, vd = T.axis.remap("SSSS", [c, w, h, d])
+            C[vc, vw, vh, vd] = S[vh, vw, vc, vd] + R[vd]
+)");
+  EXPECT_EQ(AxesOf(module, "S"), (Extents{35, 24, 12}));
+}
+
 // Tiles of what was merged are right, too, whatever extents leave over.
 TEST(MergeAxesTest, TilesOfPixelsComputeTheSame) {
   for (const auto& [height, width] : {std::pair(3, 5), {7, 7}, {1, 9}}) {

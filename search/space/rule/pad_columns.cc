@@ -1,4 +1,6 @@
-// Three channels of output, for one, make no vector; four do.
+// Three channels of output, for one, make no vector; four do. Where rows of
+// them lie one behind the other in all operands, several rows do
+// (merge_axes.cc).
 #include <string>
 #include <utility>
 
@@ -24,6 +26,12 @@ absl::Status SimplifyIndices(Schedule* sch, Rv block, size_t axes) {
   return sch->TransformBlockLayout(block, same);
 }
 
+// Whether the column and the axis before it will be one.
+bool IsPartOfRow(const BlockInfo& info, int column) {
+  return column > 0 && !info.axes[column - 1].reduce &&
+         info.axes[column - 1].extent > 1 && info.GoesOn(column - 1, column);
+}
+
 absl::StatusOr<Schedule> Pad(Schedule sch, const BlockInfo& info, int column,
                              const std::string& function) {
   std::vector<int64_t> padding(info.axes.size(), 1);
@@ -45,7 +53,9 @@ std::vector<Schedule> PadColumns(const Schedule& sch, const std::string& block,
   const int column = info->ContiguousAxis();
   if (column < 0 || info->CountReduce() == 0) return {};
   const int64_t extent = info->axes[column].extent;
-  if (extent < 2 || extent >= kLeastVector) return {};
+  if (extent < 2 || extent >= kLeastVector || IsPartOfRow(*info, column)) {
+    return {};
+  }
   std::vector<Schedule> made =
       OnlyWay(Pad(sch, *info, column, f.name), context);
   if (!made.empty() && SuitsSkinnyDot(*info, context.registers.Floats())) {

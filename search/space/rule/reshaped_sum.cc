@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "kiln/base/status_macros.h"
 
 namespace kiln {
@@ -47,6 +49,24 @@ bool CopiesInOrder(const BlockNode& block, const BlockInfo& info,
   return info.is_elementwise && !info.has_condition &&
          info.producers.size() == 1 && WritesAllInOrder(block, info) &&
          ReadsInOrder(block, sums);
+}
+
+bool ReadsPermuted(const BlockNode& block, const BlockInfo& info,
+                   const Buffer& sums) {
+  if (!info.is_elementwise || info.has_condition) return false;
+  std::vector<size_t> order;
+  for (const BufferRegion& read : block.reads) {
+    if (read.buffer != sums) continue;
+    if (!order.empty()) return false;
+    for (const Range& range : read.region) {
+      const auto iter = absl::c_find_if(block.iters, [&](const IterVar& v) {
+        return v.var.get() == range.min.get();
+      });
+      if (iter == block.iters.end()) return false;
+      order.push_back(iter - block.iters.begin());
+    }
+  }
+  return order.size() == block.iters.size() && !absl::c_is_sorted(order);
 }
 
 absl::StatusOr<Rv> ConsumerOfSum(Schedule* sch, Rv block, const BlockInfo& info,

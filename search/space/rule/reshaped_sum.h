@@ -25,6 +25,10 @@ bool WritesAllInOrder(const BlockNode& block, const BlockInfo& info);
 bool CopiesInOrder(const BlockNode& block, const BlockInfo& info,
                    const Buffer& sums);
 
+// Whether the block works element by element on `sums`, in another order.
+bool ReadsPermuted(const BlockNode& block, const BlockInfo& info,
+                   const Buffer& sums);
+
 // The only consumer; what a function gives is copied to its place from then on.
 absl::StatusOr<Rv> ConsumerOfSum(Schedule* sch, Rv block, const BlockInfo& info,
                                  const RuleContext& context);

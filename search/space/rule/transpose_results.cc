@@ -37,8 +37,9 @@ constexpr int64_t kLeastSteps = 4;
 constexpr int64_t kLeastColumns = 16;
 // Where vectors would gather their lanes, or rows are still shorter.
 constexpr int64_t kFewColumns = 8;
-// Of each element of an operand that has to be transposed as well.
-constexpr double kLeastUses = 2;
+// Of each element of an operand that has to be transposed as well: where
+// results are gathered, and where they only are short.
+constexpr double kLeastUses = 2, kManyUses = 16;
 
 // Axes of the results that only one operand moves with, in its order; or, where
 // it lies along none, with the longest behind.
@@ -122,13 +123,12 @@ Columns ColumnsOf(const BlockInfo& info, const ReadInfo& operand) {
 }
 
 // The best ones for vectors; none where rows have fewer than `least`. Those
-// that have to be transposed only where `may_transpose`.
-Columns BestColumns(const BlockInfo& info, int64_t least, bool may_transpose) {
+// of operands that have to be transposed only where they are used so often.
+Columns BestColumns(const BlockInfo& info, int64_t least, double least_uses) {
   Columns best;
   for (const ReadInfo& operand : info.reads) {
     const Columns columns = ColumnsOf(info, operand);
-    if (columns.size < least ||
-        (!columns.lies && (!may_transpose || columns.uses < kLeastUses))) {
+    if (columns.size < least || (!columns.lies && columns.uses < least_uses)) {
       continue;
     }
     if (std::tuple(columns.lies, columns.Filled(), columns.size) >
@@ -155,11 +155,12 @@ Columns NewColumns(const BlockInfo& info) {
       info.ReduceSize() < kLeastSteps) {
     return {};
   }
-  if (Gathers(info, column)) return BestColumns(info, kFewColumns, true);
+  if (Gathers(info, column)) return BestColumns(info, kFewColumns, kLeastUses);
   const int64_t extent = info.axes[column].extent;
   if (extent >= kLeastColumns) return {};
   const int64_t least = std::clamp(2 * extent, kFewColumns, kLeastColumns);
-  return BestColumns(info, least, !SomeLiesAlong(info, column));
+  return BestColumns(info, least,
+                     SomeLiesAlong(info, column) ? kManyUses : kLeastUses);
 }
 
 // The results with the columns as their last dimensions, those that several
