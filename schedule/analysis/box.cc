@@ -213,6 +213,14 @@ std::optional<int64_t> CountConditions(const Expr& predicate,
   return left;
 }
 
+Domains DomainsOf(const Loops& loops) {
+  Domains domains;
+  for (const ForNode* loop : loops) {
+    domains.emplace(loop->var.get(), Range{loop->min, loop->extent});
+  }
+  return domains;
+}
+
 }  // namespace
 
 bool MovesAny(const ForNode& loop, const std::vector<Range>& region) {
@@ -252,13 +260,26 @@ std::vector<Range> InLoopVariables(const ScopeBlock& block,
 std::vector<IntSet> TouchedBox(const ScopeBlock& block,
                                const BufferRegion& region, size_t depth,
                                Analyzer* analyzer) {
-  Domains domains;
-  for (size_t i = depth; i < block.loops.size(); ++i) {
-    const ForNode& loop = *block.loops[i];
-    domains.emplace(loop.var.get(), {loop.min, loop.extent});
-  }
-  return EvalRegion(InLoopVariables(block, region), domains,
+  return EvalRegion(InLoopVariables(block, region),
+                    DomainsOf(LoopsFrom(block, depth)),
                     block.realize->predicate, analyzer);
+}
+
+std::vector<IntSet> TouchedBoxByConjuncts(const ScopeBlock& block,
+                                          const BufferRegion& region,
+                                          size_t depth, Analyzer* analyzer) {
+  const std::vector<Range> touched = InLoopVariables(block, region);
+  const Domains domains = DomainsOf(LoopsFrom(block, depth));
+  Box box = EvalRegion(touched, domains, Bool(true), analyzer);
+  for (const Expr& conjunct : ConjunctsOf(block.realize->predicate)) {
+    const Box one = EvalRegion(touched, domains, conjunct, analyzer);
+    for (size_t d = 0; d < box.size(); ++d) {
+      if (!box[d].IsBounded() || !one[d].IsBounded()) continue;
+      box[d].min = analyzer->Simplify(Max(box[d].min, one[d].min));
+      box[d].max = analyzer->Simplify(Min(box[d].max, one[d].max));
+    }
+  }
+  return box;
 }
 
 bool FillsBox(const ScopeBlock& block, const BufferRegion& written,

@@ -31,6 +31,12 @@ std::vector<IntSet> TouchedBox(const ScopeBlock& block,
                                const BufferRegion& region, size_t depth,
                                Analyzer* analyzer);
 
+// The same where no one part of the predicate is the tighter for all outer
+// iterations: bounds are minima and maxima of those that each part makes.
+std::vector<IntSet> TouchedBoxByConjuncts(const ScopeBlock& block,
+                                          const BufferRegion& region,
+                                          size_t depth, Analyzer* analyzer);
+
 // Whether the block, but for its predicate, writes every point of `box`, the
 // hull of the region that it writes, while the loops from `depth` on run. A
 // region of no buffer stands for the values of iterators. False also means

@@ -248,7 +248,15 @@ struct ReadCheck {
                     {block.loops[i]->min, block.loops[i]->extent});
     }
     const LoopsRun run(block.loops, &analyzer);
-    Box wanted = TouchedBox(block, read, depth, &analyzer);
+    return AreWritten(TouchedBox(block, read, depth, &analyzer), writers,
+                      depth) ||
+           (block.realize->predicate.kind() == ExprKind::kAnd &&
+            AreWritten(TouchedBoxByConjuncts(block, read, depth, &analyzer),
+                       writers, depth));
+  }
+
+  // Whether the writers fill the box, in terms of the first `depth` loops.
+  bool AreWritten(Box wanted, const std::vector<int>& writers, size_t depth) {
     if (!IsBounded(wanted)) return false;
     if (within_buffer) {
       wanted = WithinBuffer(std::move(wanted), *read.buffer, &analyzer);

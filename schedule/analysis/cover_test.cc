@@ -123,6 +123,27 @@ TEST(CoverTest, EachLaneOfASumIsWrittenInItsFirstStep) {
   EXPECT_FALSE(IsCovered(nest("3, 7", "i * 8 + j < 20"), reader));
 }
 
+// Tiles of 40 of 60 elements, read in vectors of 64: neither the end of the
+// tile nor that of all elements is the nearer one for both tiles.
+TEST(CoverTest, TwoConditionsOfTheReaderCutTheTileTogether) {
+  const auto nest = [](const std::string& name, int loop,
+                       const std::string& where, const std::string& store) {
+    return absl::StrCat("\n        for j in range(", loop,
+                        "):\n            with T.block(\"", name,
+                        "\"):\n                v = T.axis.spatial(64, b * 40 "
+                        "+ j)\n                T.where(",
+                        where, ")\n                ", store);
+  };
+  const auto is_covered = [&](const std::string& where) {
+    return IsCovered("\n    for b in range(2):" +
+                         nest("W", 40, "b * 40 + j < 60", "S[v] = 1.0"),
+                     nest("R", 64, where, "C[v] = S[v]"));
+  };
+  EXPECT_TRUE(is_covered("b * 40 + j < 60 and j < 40"));
+  EXPECT_FALSE(is_covered("b * 40 + j < 60 and j < 41"));
+  EXPECT_FALSE(is_covered("b * 40 + j < 61 and j < 40"));
+}
+
 constexpr char kPadded[] = "P[v // 16, v % 16] = 1.0";
 constexpr char kLength[] = "(n + 15) // 16 * 16";
 

@@ -11,6 +11,10 @@
 // row of the inner axis to the next as inside of a row, or stands still, and
 // its only consumer is elementwise and adds up nothing else, or transposes the
 // results (transpose_results.cc), which keeps its own axes.
+//
+// Columns too few for a vector become one axis with those before them first of
+// all, so that no other rule pads them, or transposes results or operands to
+// have more.
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +32,9 @@
 namespace kiln {
 namespace {
 
+// Columns of which vectors are made as they are.
+constexpr int64_t kManyColumns = 16;
+
 // Axes over which an operand is shared: of others, those of a batch, tiles are
 // made of the inner ones.
 bool SharesOperand(const BlockInfo& info, size_t axis) {
@@ -44,17 +51,25 @@ MergedAxes FindMerged(const BlockInfo& info) {
   return merged;
 }
 
+// The few columns and what they go on from.
+MergedAxes FindMergedColumns(const BlockInfo& info) {
+  MergedAxes merged(info.axes.size(), false);
+  const int column = info.ContiguousAxis();
+  if (column < 0 || info.axes[column].extent >= kManyColumns) return merged;
+  for (int i = column; i > 0 && info.GoesOn(i - 1, i); --i) merged[i] = true;
+  return merged;
+}
+
 class Merger {
  public:
   Merger(Schedule sch, const BlockInfo& info, const RuleContext& context)
       : sch_(std::move(sch)), info_(info), context_(context) {}
 
   // nullopt where no axes become one.
-  absl::StatusOr<std::optional<Schedule>> Run() {
+  absl::StatusOr<std::optional<Schedule>> Run(MergedAxes merged) {
+    if (!absl::c_linear_search(merged, true)) return std::nullopt;
     KILN_ASSIGN_OR_RETURN(const Rv block, sch_.GetBlock(info_.name, F().name));
     if (!WritesAllInOrder(NodeOf(block), info_)) return std::nullopt;
-    MergedAxes merged = FindMerged(info_);
-    if (!absl::c_linear_search(merged, true)) return std::nullopt;
     KILN_ASSIGN_OR_RETURN(const Rv consumer,
                           ConsumerOfSum(&sch_, block, info_, context_));
     const auto other = DescribeBlock(F(), NodeOf(consumer).name);
@@ -106,17 +121,29 @@ class Merger {
   const RuleContext& context_;
 };
 
-}  // namespace
-
-std::vector<Schedule> MergeAxes(const Schedule& sch, const std::string& block,
-                                const RuleContext& context) {
+std::vector<Schedule> Merge(const Schedule& sch, const std::string& block,
+                            const RuleContext& context,
+                            MergedAxes (*find)(const BlockInfo&)) {
   const auto info = DescribeBlock(FunctionOf(sch, context), block);
   if (!info || !MayReshape(*info) || info->has_condition) return {};
   absl::StatusOr<std::optional<Schedule>> made =
-      Merger(sch, *info, context).Run();
+      Merger(sch, *info, context).Run(find(*info));
   if (made.ok() && *made) return {**std::move(made)};
   if (!made.ok()) context.GaveUp("", made.status());
   return {};
+}
+
+}  // namespace
+
+std::vector<Schedule> MergeColumns(const Schedule& sch,
+                                   const std::string& block,
+                                   const RuleContext& context) {
+  return Merge(sch, block, context, FindMergedColumns);
+}
+
+std::vector<Schedule> MergeAxes(const Schedule& sch, const std::string& block,
+                                const RuleContext& context) {
+  return Merge(sch, block, context, FindMerged);
 }
 
 }  // namespace kiln

@@ -188,5 +188,35 @@ def main(A: T.Buffer((3, 5, 8), "float32"), B: T.Buffer((3, 8, 16), "float32"), 
                   .empty());
 }
 
+// Products of `rows` with columns (d, c), as many as `shape` says.
+std::vector<int64_t> ColumnsOf(const std::string& shape) {
+  const Module module = ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((2, 6, 8), "float32"), B: T.Buffer(($0, 8), "float32"), C: T.Buffer((2, 6, $0), "float32")):
+    for i, j, d, c, k in T.grid(2, 6, $0, 8):
+        with T.block("C"):
+            vi, vj, vd, vc, vk = T.axis.remap("SSSSR", [i, j, d, c, k])
+            with T.init():
+                C[vi, vj, vd, vc] = T.float32(0)
+            C[vi, vj, vd, vc] = C[vi, vj, vd, vc] + A[vi, vj, vk] * B[vd, vc, vk]
+)",
+                                                      shape));
+  const auto made = ApplyRule(MergeColumns, module, "C");
+  if (made.size() != 1) return {};
+  ExpectSameMeaning(module, made);
+  const auto info = DescribeBlock(*made[0].state().functions[0], "C");
+  std::vector<int64_t> extents;
+  for (const AxisInfo& axis : info->axes) extents.push_back(axis.extent);
+  return extents;
+}
+
+// Rows, which merge later, keep their axes.
+TEST(MergeColumnsTest, FewColumnsGoOnFromOthers) {
+  EXPECT_EQ(ColumnsOf("9, 3"), (Extents{2, 6, 27, 8}));
+  EXPECT_EQ(ColumnsOf("2, 15"), (Extents{2, 6, 30, 8}));
+  EXPECT_TRUE(ColumnsOf("9, 16").empty());
+  EXPECT_TRUE(ColumnsOf("1, 3").empty());
+}
+
 }  // namespace
 }  // namespace kiln

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "kiln/base/lowering_policy.h"
 #include "kiln/base/status_macros.h"
+#include "kiln/ir/expr/visit.h"
 #include "kiln/search/space/rule/operand_panels.h"
 #include "kiln/search/space/rule/register_tiles.h"
 #include "kiln/search/space/rule/sampled_tile.h"
@@ -356,7 +357,7 @@ class Tiling {
 
   // The only consumer of `sums`, if it can be done in `loop`.
   std::optional<Rv> FuseConsumer(Rv sums, Rv loop) {
-    if (!info_.is_for_tiles) return std::nullopt;
+    if (!info_.is_for_tiles || Scatters()) return std::nullopt;
     Schedule trial = sch_;
     const absl::StatusOr<Rv> consumer = MoveOnlyConsumer(&trial, sums, loop);
     if (!consumer.ok()) {
@@ -365,6 +366,34 @@ class Tiling {
     }
     sch_ = std::move(trial);
     return *consumer;
+  }
+
+  // Whether the consumer writes rows along an axis of which a tile has but one
+  // element: later, when all are there, it writes whole rows.
+  bool Scatters() const {
+    const Function& f = FunctionOf(sch_, context_);
+    const auto consumer = DescribeBlock(f, info_.consumers[0]);
+    const int contiguous = consumer ? consumer->ContiguousAxis() : -1;
+    if (contiguous < 0 || consumer->axes[contiguous].extent == 1) return false;
+    const BlockNode& block = NodeOf(f, consumer->name);
+    const Var& along = block.iters[contiguous].var;
+    const BufferNode* sums = NodeOf(f, info_.name).writes[0].buffer.get();
+    const auto read = absl::c_find_if(block.reads, [&](const BufferRegion& r) {
+      return r.buffer.get() == sums;
+    });
+    if (read == block.reads.end()) return false;
+    bool moves = false;
+    for (size_t i = 0; i < info_.axes.size(); ++i) {
+      const int dim = info_.axes[i].write_dim;
+      if (dim < 0 || !UsesVar(read->region[dim].min, along)) continue;
+      if (IsInTile(static_cast<int>(i))) return false;
+      moves = true;
+    }
+    return moves;
+  }
+
+  bool IsInTile(int axis) const {
+    return axis == axes_.column || axis == axes_.row || axis == axes_.outer_row;
   }
 
   static absl::StatusOr<Rv> MoveOnlyConsumer(Schedule* sch, Rv sums, Rv loop) {

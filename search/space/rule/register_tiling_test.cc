@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
 #include "kiln/base/status_matchers.h"
 #include "kiln/ir/te/workloads.h"
 #include "kiln/ir/tensor/canonical.h"
@@ -118,6 +119,41 @@ TEST(RegisterTilingTest, FewStepsAreUnrolledAltogether) {
   for (const Function& f : ExpectSameMeaning(module, made)) {
     EXPECT_GE(CountLoops(f, ForKind::kUnrolled), 4);
   }
+}
+
+// Products of batches whose results are stored with `dims` in that order.
+std::string TraceOfTransposed(const std::string& dims,
+                              const std::string& shape) {
+  const Module module = ParseProgram(absl::Substitute(R"(
+@T.prim_func
+def main(A: T.Buffer((9, 20, 8), "float32"), B: T.Buffer((9, 8, 32), "float32"), C: T.Buffer($1, "float32")):
+    S = T.alloc_buffer((9, 20, 32))
+    for b, i, j, k in T.grid(9, 20, 32, 8):
+        with T.block("S"):
+            vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+            with T.init():
+                S[vb, vi, vj] = T.float32(0)
+            S[vb, vi, vj] = S[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]
+    for b, i, j in T.grid(9, 20, 32):
+        with T.block("C"):
+            vb, vi, vj = T.axis.remap("SSS", [b, i, j])
+            C[$0] = S[vb, vi, vj]
+)",
+                                                      dims, shape));
+  const auto made = ApplyRule(RegisterTiling, module, "S");
+  if (made.empty()) return "none";
+  ExpectSameMeaning(module, made);
+  return ToText(made[0].trace());
+}
+
+// A tile has one element of each row along b, but a piece of each along i.
+TEST(RegisterTilingTest, AConsumerIsNotScatteredByTiles) {
+  const std::string finds = "get_consumers";
+  EXPECT_THAT(TraceOfTransposed("vb, vj, vi", "(9, 32, 20)"), HasSubstr(finds));
+  EXPECT_THAT(TraceOfTransposed("vi, vb, vj", "(20, 9, 32)"), HasSubstr(finds));
+  const std::string apart = TraceOfTransposed("vi, vj, vb", "(20, 32, 9)");
+  EXPECT_THAT(apart, Not(HasSubstr(finds)));
+  EXPECT_THAT(apart, HasSubstr("cache_write"));
 }
 
 TEST(RegisterTilingTest, WhatHasNoRowOfColumnsIsLeftAlone) {

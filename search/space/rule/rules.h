@@ -58,6 +58,8 @@ RuleFunction SplitGroups;
 // Neighbouring axes of an image or a batch become one where a sum treats them
 // alike, as a 1x1 convolution does.
 RuleFunction MergeAxes;
+// Columns too few for a vector, with those before them.
+RuleFunction MergeColumns;
 // Reductions whose results lie along an axis that no operand lies along: the
 // results, which are fewer, are transposed.
 RuleFunction TransposeResults;
@@ -86,6 +88,7 @@ RuleFunction ParallelizeVectorize;
 inline constexpr ScheduleRule kScheduleRules[] = {
     {"strip-fusion", RuleTarget::kCpu, StripFusion},
     {"auto-inline", RuleTarget::kCpu, AutoInline},
+    {"merge-columns", RuleTarget::kCpu, MergeColumns},
     {"transpose-results", RuleTarget::kCpu, TransposeResults},
     {"order-axes", RuleTarget::kCpu, OrderAxes},
     {"merge-reductions", RuleTarget::kCpu, MergeReductions},
