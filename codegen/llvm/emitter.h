@@ -242,6 +242,11 @@ class Emitter {
   // Copies that transpose (emit_transpose.cc), where the function is marked.
   // How many of `stmts` were emitted together.
   size_t EmitTransposed(absl::Span<const Stmt> stmts);
+  // `lanes` lanes of which only the first `count` are read, or stored.
+  llvm::Value* LoadFirst(const Buffer& buffer, llvm::Value* address, int lanes,
+                         int count);
+  void StoreFirst(const Buffer& buffer, llvm::Value* address,
+                  llvm::Value* value, int count);
 
   // Products of tiles of matrices (emit_tile_product.cc).
   // Whether those of a function take place.

@@ -1,6 +1,9 @@
 #include "kiln/codegen/llvm/transposed_copy.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <iterator>
 
 #include "kiln/ir/arith/index_normalizer.h"
 #include "kiln/ir/expr/visit.h"
@@ -8,7 +11,8 @@
 namespace kiln::codegen_internal {
 namespace {
 
-constexpr int64_t kLeastSize = 4, kMostSize = 16;
+constexpr int64_t kLeastSide = 2, kMostSide = 16;
+constexpr int64_t kLeastSquare = 4;
 
 // A store of consecutive elements whose lanes are loaded from elements that
 // stand apart, and may be cast to another type.
@@ -37,8 +41,20 @@ std::optional<Gathering> FindGathering(const Stmt& s) {
   return Gathering{store, load, from->base, *stride};
 }
 
-bool IsSize(int64_t size) {
-  return size >= kLeastSize && size <= kMostSize && (size & (size - 1)) == 0;
+// Whether both are of one copy.
+bool GoesOn(const Gathering& row, const Gathering& start) {
+  return row.load->buffer == start.load->buffer &&
+         row.store->buffer == start.store->buffer &&
+         row.stride == start.stride && row.load->dtype == start.load->dtype;
+}
+
+bool IsSide(int64_t size) { return size >= kLeastSide && size <= kMostSide; }
+
+// Where lanes fill the side of a square it ends there.
+int64_t MostStores(int64_t lanes) {
+  return lanes >= kLeastSquare && std::has_single_bit<uint64_t>(lanes)
+             ? lanes
+             : kMostSide;
 }
 
 }  // namespace
@@ -47,24 +63,22 @@ std::optional<TransposedCopy> FindTransposedCopy(absl::Span<const Stmt> stmts) {
   if (stmts.empty()) return std::nullopt;
   const std::optional<Gathering> start = FindGathering(stmts[0]);
   if (!start) return std::nullopt;
-  const int64_t size = start->load->dtype.lanes();
-  if (!IsSize(size) || static_cast<int64_t>(stmts.size()) < size ||
-      std::abs(start->stride) < size) {
-    return std::nullopt;
-  }
+  const int64_t lanes = start->load->dtype.lanes();
+  if (!IsSide(lanes)) return std::nullopt;
   TransposedCopy copy{
-      start->load->buffer, start->first, start->stride, size, {}};
+      start->load->buffer, start->first, start->stride, lanes, {}};
   const Linear first = ToLinear(start->first);
-  for (int64_t i = 0; i < size; ++i) {
-    const std::optional<Gathering> row = FindGathering(stmts[i]);
-    if (!row || row->load->buffer != copy.source ||
-        row->store->buffer != start->store->buffer ||
-        row->stride != copy.stride || row->load->dtype.lanes() != size) {
-      return std::nullopt;
-    }
+  const size_t most = std::min<size_t>(stmts.size(), MostStores(lanes));
+  for (const Stmt& s : stmts.first(most)) {
+    const std::optional<Gathering> row = FindGathering(s);
+    if (!row || !GoesOn(*row, *start)) break;
     const Linear step = Difference(ToLinear(row->first), first);
-    if (!step.is_constant() || step.constant != i) return std::nullopt;
+    if (!step.is_constant() || step.constant != std::ssize(copy.stores)) break;
     copy.stores.push_back(row->store);
+  }
+  const int64_t rows = std::ssize(copy.stores);
+  if (!IsSide(rows) || std::abs(copy.stride) < std::max(rows, lanes)) {
+    return std::nullopt;
   }
   return copy;
 }

@@ -12,20 +12,20 @@
 
 namespace kiln::codegen_internal {
 
-// A square of `size` times `size` elements: store i writes, to consecutive
-// elements, the elements first + i + j * stride for j = 0, 1, ...; which are
-// rows of consecutive elements first + j * stride too. Each may be cast to the
-// type of what is stored.
+// A rectangle: store i writes, to `lanes` consecutive elements, the elements
+// first + i + j * stride for j = 0, 1, ...; which are rows, as long as there
+// are stores, of consecutive elements first + j * stride too. Each may be cast
+// to the type of what is stored.
 struct TransposedCopy {
   Buffer source;
   Expr first;
   int64_t stride = 0;
-  int64_t size = 0;
+  int64_t lanes = 0;
   std::vector<const StoreNode*> stores;
 };
 
-// The copy that the first of `stmts` make; nullopt unless its size is a power
-// of two from 4 to 16, and it is from one buffer to another.
+// The copy that the first of `stmts`, at most 16, make from one buffer to
+// another; nullopt unless it has at least 2 stores, of 2 to 16 lanes.
 std::optional<TransposedCopy> FindTransposedCopy(absl::Span<const Stmt> stmts);
 
 }  // namespace kiln::codegen_internal

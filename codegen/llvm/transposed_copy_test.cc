@@ -33,7 +33,7 @@ class TransposedCopyTest : public testing::Test {
 TEST_F(TransposedCopyTest, ColumnsSideBySideMakeASquare) {
   const auto copy = FindTransposedCopy(Columns(11));
   ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->size, 8);
+  EXPECT_EQ(copy->lanes, 8);
   EXPECT_EQ(copy->stride, 100);
   EXPECT_EQ(copy->source, a_);
   EXPECT_EQ(copy->stores.size(), 8u);
@@ -53,13 +53,25 @@ TEST_F(TransposedCopyTest, ElementsMayBeCast) {
   EXPECT_FALSE(Finds(sums));
 }
 
-TEST_F(TransposedCopyTest, SquaresAreSmallAndWhole) {
+TEST_F(TransposedCopyTest, SquaresAreSmall) {
   EXPECT_TRUE(Finds(Columns(4, 100, 4)));
   EXPECT_TRUE(Finds(Columns(16, 100, 16)));
-  EXPECT_FALSE(Finds(Columns(7)));
-  EXPECT_FALSE(Finds(Columns(12, 100, 12)));
   EXPECT_FALSE(Finds(Columns(32, 100, 32)));
+  EXPECT_FALSE(Finds(Columns(1)));
   EXPECT_FALSE(Finds({}));
+}
+
+TEST_F(TransposedCopyTest, RectanglesHaveAllStoresButThoseOfTheNextSquare) {
+  const auto stores = [&](int64_t count, int lanes) -> size_t {
+    const auto copy = FindTransposedCopy(Columns(count, 100, lanes));
+    return copy ? copy->stores.size() : 0;
+  };
+  EXPECT_EQ(stores(7, 8), 7u);
+  EXPECT_EQ(stores(2, 16), 2u);
+  EXPECT_EQ(stores(12, 12), 12u);
+  EXPECT_EQ(stores(20, 15), 16u);
+  EXPECT_EQ(stores(16, 2), 16u);
+  EXPECT_EQ(stores(16, 4), 4u);
 }
 
 TEST_F(TransposedCopyTest, RowsDoNotOverlap) {
@@ -72,6 +84,8 @@ TEST_F(TransposedCopyTest, RowsDoNotOverlap) {
 TEST_F(TransposedCopyTest, ColumnsComeInOrder) {
   std::vector<Stmt> columns = Columns(8);
   std::swap(columns[2], columns[5]);
+  EXPECT_EQ(FindTransposedCopy(columns)->stores.size(), 2u);
+  std::swap(columns[1], columns[3]);
   EXPECT_FALSE(Finds(columns));
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/substitute.h"
@@ -50,6 +52,32 @@ TEST_P(CopiesTest, OfEveryType) {
         const absl::Status same = CheckByDefault(text);
         EXPECT_TRUE(same.ok()) << text << same;
       }
+    }
+  }
+}
+
+constexpr char kTranspose[] = R"(
+@T.prim_func
+def main(A: T.Buffer((3, $1, $2), "$0"), B: T.Buffer((3, $2, $1), "$3")):
+    for i, j, k in T.grid(3, $2, $1):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            B[vi, vj, vk] = T.Cast("$3", A[vi, vk, vj])
+)";
+
+// Squares are cut at either side, to any number of elements.
+TEST_P(CopiesTest, TransposesOfAnySides) {
+  int turn = 0;
+  for (const int rows : {5, 16, 19, 31, 34}) {
+    for (const int columns : {4, 7, 16, 21, 30, 47}) {
+      const auto types = std::vector<std::pair<std::string, std::string>>{
+          {"float32", "float32"}, {"bfloat16", "bfloat16"}, {"int8", "int8"},
+          {"float64", "float64"}, {"float16", "float32"},   {"int64", "int32"}};
+      const auto& [from, to] = types[turn++ % types.size()];
+      const std::string text =
+          absl::Substitute(kTranspose, from, rows, columns, to);
+      const absl::Status same = CheckByDefault(text);
+      EXPECT_TRUE(same.ok()) << text << same;
     }
   }
 }

@@ -71,7 +71,7 @@ absl::StatusOr<Schedule> MoveNear(Schedule sch, const BlockInfo& info,
   if (loops.size() != info.axes.size()) {
     return absl::FailedPreconditionError("loops that are not the axes");
   }
-  KILN_RETURN_IF_ERROR(TileSquares(&sch, block, info, loops).status());
+  KILN_RETURN_IF_ERROR(TileSquares(&sch, block, info, loops, context).status());
   return sch;
 }
 

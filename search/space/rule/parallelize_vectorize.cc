@@ -40,7 +40,7 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, function));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> loops, sch.GetLoops(block));
   KILN_ASSIGN_OR_RETURN(const std::vector<Rv> outer,
-                        TileSquares(&sch, block, info, loops));
+                        TileSquares(&sch, block, info, loops, context));
   KILN_ASSIGN_OR_RETURN(const Rv fused, sch.Fuse(outer));
   KILN_RETURN_IF_ERROR(Parallel(&sch, fused, context));
   return sch;

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "kiln/schedule/trace/schedule.h"
 #include "kiln/search/space/rule/block_info.h"
+#include "kiln/search/space/rule/rule_context.h"
 
 namespace kiln {
 
@@ -27,7 +28,8 @@ std::optional<std::string> TransposeBefore(const Function& f,
 // of a row of squares.
 absl::StatusOr<std::vector<Rv>> TileSquares(Schedule* sch, Rv block,
                                             const BlockInfo& info,
-                                            const std::vector<Rv>& loops);
+                                            const std::vector<Rv>& loops,
+                                            const RuleContext& context);
 
 }  // namespace kiln
 
