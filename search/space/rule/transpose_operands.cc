@@ -144,39 +144,39 @@ std::optional<Transposed> FindSmallOperand(const BlockInfo& info) {
   return std::nullopt;
 }
 
-// The only dimension of the operand whose index the axis moves, in all of its
-// loads: both of A[i, k] * A[j, k] have k in the last one.
-absl::StatusOr<int> DimOf(const BlockNode& block, int read, int axis) {
+// The dimensions of the operand whose indices the axis moves, in all of its
+// loads: both of A[i, k] * A[j, k] have k in the last one, and merged columns
+// may move two, W[v // 3, k, v % 3].
+std::set<int> DimsOf(const BlockNode& block, int read, int axis) {
   const Var& var = block.iters[axis].var;
-  std::set<size_t> dims;
+  std::set<int> dims;
   VisitExprs(block.body, [&](const Expr& e) {
     const auto* load = e.As<LoadNode>();
     if (!load || load->buffer != block.reads[read].buffer) return true;
     for (size_t d = 0; d < load->indices.size(); ++d) {
-      if (UsesVar(load->indices[d], var)) dims.insert(d);
+      if (UsesVar(load->indices[d], var)) dims.insert(static_cast<int>(d));
     }
     return true;
   });
-  if (dims.size() != 1) {
-    return absl::FailedPreconditionError("no one dimension to move");
-  }
-  return static_cast<int>(*dims.begin());
+  return dims;
 }
 
 // The dimensions of the operand with the sum's, then the column's, at the end.
-absl::StatusOr<IndexMap> MapOf(const BlockNode& block, const Transposed& t) {
-  KILN_ASSIGN_OR_RETURN(const int sum, DimOf(block, t.operand.index, t.sum));
-  int column = sum;
-  if (t.column >= 0) {
-    KILN_ASSIGN_OR_RETURN(column, DimOf(block, t.operand.index, t.column));
-  }
+IndexMap MapOf(const BlockNode& block, const Transposed& t) {
+  const std::set<int> sums = DimsOf(block, t.operand.index, t.sum);
+  const std::set<int> columns =
+      t.column < 0 ? sums : DimsOf(block, t.operand.index, t.column);
   IndexMap map;
   for (int d = 0; d < t.operand.dims(); ++d) {
     map.inputs.push_back(Var("d" + std::to_string(d)));
-    if (d != column && d != sum) map.outputs.push_back(map.inputs.back());
+    if (!columns.contains(d) && !sums.contains(d)) {
+      map.outputs.push_back(map.inputs.back());
+    }
   }
-  if (sum != column) map.outputs.push_back(map.inputs[sum]);
-  map.outputs.push_back(map.inputs[column]);
+  for (const int d : sums) {
+    if (!columns.contains(d)) map.outputs.push_back(map.inputs[d]);
+  }
+  for (const int d : columns) map.outputs.push_back(map.inputs[d]);
   return map;
 }
 
@@ -186,7 +186,7 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   const Function& f = FunctionOf(sch, context);
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, f.name));
   const std::optional<Path> path = FindBlock(f, sch.Value(block));
-  KILN_ASSIGN_OR_RETURN(const IndexMap map, MapOf(*path->realize()->block, t));
+  const IndexMap map = MapOf(*path->realize()->block, t);
   KILN_ASSIGN_OR_RETURN(const Rv copy,
                         sch.CacheRead(block, t.operand.index, "global"));
   KILN_RETURN_IF_ERROR(

@@ -15,6 +15,10 @@
 // that only one operand moves with, all become the last ones, in its order:
 //
 //   C[e, a, d] += A[a, f] * B[f, e, d]    →    T[a, e, d] += ...
+//
+// Where all operands lie along one axis, that one becomes the last:
+//
+//   C[b, i] += A[i, k, b] * B[k, b]    →    T[i, b] += ...
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -32,7 +36,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kLeastSteps = 4;
+constexpr int64_t kLeastSteps = 2;
 // A vector's columns and more make up for the pass over the results.
 constexpr int64_t kLeastColumns = 16;
 // Where vectors would gather their lanes, or rows are still shorter.
@@ -122,10 +126,27 @@ Columns ColumnsOf(const BlockInfo& info, const ReadInfo& operand) {
   return columns;
 }
 
+// The axis along which all operands lie; none: no columns.
+Columns SharedColumns(const BlockInfo& info) {
+  Columns columns;
+  for (int i = 0; i < static_cast<int>(info.axes.size()); ++i) {
+    if (info.axes[i].write_dim >= 0 &&
+        absl::c_all_of(info.reads, [&](const ReadInfo& read) {
+          return read.Uses(i) && read.LiesAlong(i);
+        })) {
+      columns.axes = {i};
+      columns.size = info.axes[i].extent;
+      columns.lies = true;
+    }
+  }
+  return columns;
+}
+
 // The best ones for vectors; none where rows have fewer than `least`. Those
 // of operands that have to be transposed only where they are used so often.
 Columns BestColumns(const BlockInfo& info, int64_t least, double least_uses) {
-  Columns best;
+  Columns best = SharedColumns(info);
+  if (best.size < least) best = {};
   for (const ReadInfo& operand : info.reads) {
     const Columns columns = ColumnsOf(info, operand);
     if (columns.size < least || (!columns.lies && columns.uses < least_uses)) {
