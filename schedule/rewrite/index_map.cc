@@ -302,6 +302,12 @@ class Inversion {
 
 }  // namespace
 
+bool IsIdentity(const IndexMap& map) {
+  return std::equal(map.inputs.begin(), map.inputs.end(), map.outputs.begin(),
+                    map.outputs.end(),
+                    [](const Var& a, const Expr& b) { return b == a; });
+}
+
 std::vector<Expr> MapIndices(const IndexMap& map,
                              const std::vector<Expr>& indices,
                              Analyzer* analyzer) {

@@ -19,6 +19,9 @@ struct IndexMap {
   std::vector<Expr> outputs;  // over the inputs
 };
 
+// Whether each output is the input at its place.
+bool IsIdentity(const IndexMap& map);
+
 // The outputs where the inputs are `indices`, simplified with what `analyzer`
 // knows. An output that is one input alone gives that index untouched. There
 // are as many indices as inputs.

@@ -141,6 +141,14 @@ IndexMap Tiles(int64_t tile) {
   return {{j}, {FloorDiv(j, Int(tile)), FloorMod(j, Int(tile))}};
 }
 
+TEST(IndexMapTest, IsTheIdentityWhereEachInputStays) {
+  const Var i("i"), j("j");
+  EXPECT_TRUE(IsIdentity({{i, j}, {i, j}}));
+  EXPECT_FALSE(IsIdentity({{i, j}, {j, i}}));
+  EXPECT_FALSE(IsIdentity({{i, j}, {i}}));
+  EXPECT_FALSE(IsIdentity(Tiles(4)));
+}
+
 TEST(IndexMapTest, RoundsShapesUp) {
   KILN_ASSERT_OK_AND_ASSIGN(const auto shape, MapShape(Tiles(48), {Int(100)}));
   EXPECT_TRUE(IsConst(shape[0], 3));

@@ -187,6 +187,9 @@ absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
   KILN_ASSIGN_OR_RETURN(const Rv block, sch.GetBlock(info.name, f.name));
   const std::optional<Path> path = FindBlock(f, sch.Value(block));
   const IndexMap map = MapOf(*path->realize()->block, t);
+  if (IsIdentity(map)) {
+    return absl::FailedPreconditionError("no dimension to move");
+  }
   KILN_ASSIGN_OR_RETURN(const Rv copy,
                         sch.CacheRead(block, t.operand.index, "global"));
   KILN_RETURN_IF_ERROR(

@@ -170,6 +170,21 @@ def main(A: T.Buffer((40, 9), "float32"), W: T.Buffer((8, 3, 9), "float32"), C: 
   ExpectSameMeaning(module, made);
 }
 
+// Of which the sum moves one as well, so that the transpose would be a copy.
+TEST(TransposeOperandsTest, TheColumnMayMoveAllDimensions) {
+  const Module module = ParseProgram(R"(
+@T.prim_func
+def main(A: T.Buffer((40, 9), "float32"), W: T.Buffer((8, 11), "float32"), C: T.Buffer((40, 24), "float32")):
+    for i, j, k in T.grid(40, 24, 9):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * W[vj // 3, vj % 3 + vk]
+)");
+  EXPECT_TRUE(ApplyRule(TransposeOperands, module, "C").empty());
+}
+
 TEST(TransposeOperandsTest, FewRowsFewColumnsAndOtherProductsAreLeftAlone) {
   EXPECT_TRUE(ApplyRule(TransposeOperands, Dense(3, 64, 64), "C").empty());
   EXPECT_TRUE(ApplyRule(TransposeOperands, Dense(64, 7, 64), "C").empty());

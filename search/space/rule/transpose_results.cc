@@ -211,11 +211,6 @@ IndexMap MapOf(const BlockInfo& info, const Columns& columns) {
   return map;
 }
 
-bool IsIdentity(const IndexMap& map) {
-  return absl::c_equal(map.inputs, map.outputs,
-                       [](const Var& a, const Expr& b) { return b == a; });
-}
-
 absl::StatusOr<Schedule> Transpose(Schedule sch, const BlockInfo& info,
                                    const IndexMap& map,
                                    const RuleContext& context) {
